@@ -1,0 +1,92 @@
+# Every target sets up what it needs in .venv. Assumed: Python 3.11 or newer, make and g++.
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2
+BENCH_ARGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check -q
+EDITABLE := $(PIP) install --no-build-isolation -e
+NATIVE := $(wildcard native/*.cpp native/*.hpp)
+SANITIZED := build/sanitize
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format sanitize bench build werror clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the margins, print the bound
+	$(PY) -m radboost.demo
+
+test: lint ## lint, then every test
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
+	ruff check .
+	ruff format --check .
+	mypy
+
+format: $(VENV)/.dev ## let ruff rewrite what it can
+	ruff check --fix .
+	ruff format .
+
+bench: $(VENV)/.built $(VENV)/.bench ## the table of ratios against other libraries (on an idle machine)
+	$(PY) -m benchmarks $(BENCH_ARGS)
+
+build: $(VENV)/.built ## rebuild the native module after a change (seconds)
+
+werror: $(VENV)/.tools
+	@cmake -S . -B build/werror -G Ninja --log-level=WARNING -DRADBOOST_WERROR=ON \
+		-DPython_EXECUTABLE=$(CURDIR)/$(PY) >/dev/null
+	@cmake --build build/werror --target _native -- --quiet
+
+# The sanitized module gets an interpreter of its own, which borrows the packages of .venv by a path file. The one of
+# .venv would not do: its import hook prefers the ordinary build. Leaks are not looked for: Python keeps memory on exit.
+sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that reach native code, under ASan and UBSan
+	@cmake -S . -B $(SANITIZED)/cmake -G Ninja --log-level=WARNING -DRADBOOST_SANITIZE=ON \
+		-DPython_EXECUTABLE=$(CURDIR)/$(PY) >/dev/null
+	@cmake --build $(SANITIZED)/cmake -- --quiet
+	@test -x $(SANITIZED)/venv/bin/python || $(PY) -m venv --without-pip $(SANITIZED)/venv
+	@site=$$($(SANITIZED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+		$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$site/borrowed.pth; \
+		rm -rf $$site/radboost && cp -r src/radboost $$site/radboost; \
+		cmake --install $(SANITIZED)/cmake --prefix $$site >/dev/null
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+		$(SANITIZED)/venv/bin/python -m pytest -m native $(PYTEST_ARGS)
+
+clean: ## remove everything the other targets made
+	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f src/radboost/_native.pyi
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps below, from the bottom up: tools to build with, the package, its native module, packages for each purpose.
+
+$(VENV)/.tools: pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit( \
+		f"RadBoost needs Python 3.11 or newer, $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -c 'import tomllib; \
+		print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "cmake", "ninja", sep="\n")' \
+		> $(VENV)/build-requires.txt
+	$(PIP) install -r $(VENV)/build-requires.txt
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.tools pyproject.toml
+	$(EDITABLE) .
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
+	@cmake --build build/editable -- --quiet
+	@site=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+		cmake --install build/editable --prefix $$site >/dev/null && cp $$site/radboost/_native.pyi src/radboost/
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+	$(EDITABLE) '.[$(EXTRAS)]'
+	@touch $@
+$(VENV)/.demo: EXTRAS := plot,progress
+$(VENV)/.dev: EXTRAS := test,lint
+$(VENV)/.bench: EXTRAS := bench,progress

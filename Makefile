@@ -78,10 +78,12 @@ $(VENV)/.package: $(VENV)/.tools pyproject.toml
 	$(EDITABLE) .
 	@touch $@
 
+# Moved into place, not copied over: a process that has the old module loaded keeps it.
 $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@cmake --build build/editable -- --quiet
-	@site=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-		cmake --install build/editable --prefix $$site >/dev/null && cp $$site/radboost/_native.pyi src/radboost/
+	@cmake --install build/editable --prefix build/stage >/dev/null
+	@cp build/stage/radboost/_native.pyi src/radboost/
+	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
 $(VENV)/.demo $(VENV)/.dev $(VENV)/.bench: pyproject.toml | $(VENV)/.built

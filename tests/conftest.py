@@ -1,4 +1,4 @@
-"""Shared fixtures: small random data with ties, missing values and constant columns, and quiet hypothesis profiles."""
+"""Shared fixtures and the hypothesis profile: few examples, the same in every run."""
 
 from __future__ import annotations
 

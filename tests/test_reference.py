@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from reference import adaboost, binning, convex, deepboost, growth, losses, rademacher, splits, steps
 
 PHI = list(losses.LOSSES.values())
@@ -95,7 +96,7 @@ def test_gini_score_is_the_fall_of_the_weighted_impurity() -> None:
             scored.append(
                 (impurity(left) + impurity(right), splits.split_score(sample, sample.rows, question, "gini"))
             )
-    assert [s for _, s in sorted(scored, key=lambda p: p[0])][0] == max(s for _, s in scored)
+    assert min(scored, key=lambda p: p[0])[1] == max(s for _, s in scored)
     best = splits.best_split(sample, sample.rows, "gini")
     assert best is not None
     assert best.score == max(s for _, s in scored)
@@ -138,7 +139,7 @@ def test_layers_cut_grow_and_predict_alike(criterion: str, missing: float) -> No
             assert tree.n_nodes == 2 * tree.n_splits + 1
             assert growth.predict(tree, X) == tree.train_value
             assert tree.edge == sum(s * v for s, v in zip(sample.signed, tree.train_value, strict=True))
-            assert all(l > i for i, (f, l) in enumerate(zip(tree.feature, tree.left, strict=True)) if f >= 0)
+            assert all(below > i for i, below in enumerate(tree.left) if tree.feature[i] >= 0)
         root = growth.grow_best_first(sample, 10**6, 4, criterion)
         if trees:
             assert growth.freeze(sample, root) == trees[-1]

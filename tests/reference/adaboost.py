@@ -1,7 +1,8 @@
-"""AdaBoost (Freund and Schapire, 1997) around an exhaustive stump, in its classical form; shares nothing with the rest."""
+"""AdaBoost (Freund and Schapire, 1997) around an exhaustive stump; shares nothing with the rest."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -19,13 +20,13 @@ class Round:
 
 
 def exhaustive_stump(X: np.ndarray, y: np.ndarray, D: np.ndarray) -> tuple[float, int, float, int]:
-    """Smallest weighted error over all columns, midpoints and both signs, and the always-one-class stump; first wins on ties."""
+    """Smallest weighted error over all columns, midpoints and signs, and the constants; first wins ties."""
     best = (float(np.sum(D[y < 0])), 0, math.inf, 1)
     if 1 - best[0] < best[0]:
         best = (1 - best[0], 0, math.inf, -1)
     for j in range(X.shape[1]):
         values = sorted(set(X[:, j].tolist()))
-        for a, b in zip(values, values[1:], strict=False):
+        for a, b in itertools.pairwise(values):
             threshold = (a + b) / 2
             for sign in (1, -1):
                 h = np.where(X[:, j] <= threshold, sign, -sign)

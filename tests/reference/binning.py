@@ -1,4 +1,4 @@
-"""Binning, one value at a time: weighted quantiles without interpolation, thresholds at midpoints, NaN as missing."""
+"""Binning, one value at a time: weighted quantiles, thresholds at midpoints, NaN as missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def midpoint(a: float, b: float) -> float:
 
 
 def cut_values(pairs: Sequence[tuple[float, Fraction]], max_bins: int) -> list[float]:
-    """The values at which a bin ends: (value, weight) pairs sorted by distinct value, inverse of the cumulative weight."""
+    """The values at which a bin ends, from sorted (value, weight): the inverse of the cumulative weight."""
     if len(pairs) <= max_bins:
         return [value for value, _ in pairs]
     total = sum((weight for _, weight in pairs), Fraction(0))

@@ -1,4 +1,4 @@
-"""DeepBoost, Figure 2 on objective (4), in float64 and without any cleverness: all features, best thresholds, all rows."""
+"""DeepBoost, Figure 2 on objective (4), in float64: all features, best thresholds, all rows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ Proposer = Callable[[np.ndarray], list[Tree]]
 
 
 def make_proposer(settings: Settings, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[Proposer, int]:
-    """The new candidates h_1*, h_2*, ... for a distribution D; the root alone where it has no useful split."""
+    """The new candidates h_1*, h_2*, ... for a distribution D; the root alone where no split is useful."""
     columns, codes = bin_matrix(X, w.tolist(), settings.max_bins)
     d = sum(2 if c.has_missing else 1 for c in columns)
 
@@ -168,8 +168,9 @@ def choose(
 ) -> int | None:
     """Lines 4-10: the coordinate with the largest abs(d_j), None when all are below the tolerance.
 
-    A proposal that equals a member (up to sign) is that member. Damped steps: a member competes only when its step
-    shrinks its weight, or when no proposal moves. Ties go to the proposal with fewer layers, then to the oldest member.
+    A proposal that equals a member (up to sign) is that member. Damped steps: a member competes only when its
+    step shrinks its weight, or when no proposal moves. Ties go to the proposal with fewer layers, then to the
+    oldest member.
     """
     best_size, best_key = settings.tolerance, None
     fresh: dict[tuple[object, ...], Member] = {}

@@ -13,7 +13,7 @@ from .splits import Question, Sample, Split, best_split, make_sample, node_score
 
 @dataclass
 class Node:
-    """A node of a tree under construction. `rows` are all training rows that reach it, `grown` those it grew on."""
+    """A node under construction. `rows` are all training rows that reach it, `grown` those it grew on."""
 
     rows: list[int]
     grown: list[int]
@@ -29,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
-    """A finished tree as arrays in breadth-first order: children of node i are left[i] and left[i] + 1; leaves have feature -1."""
+    """A tree as arrays, breadth first: the children of i are left[i] and left[i] + 1; leaf: feature -1."""
 
     feature: list[int]
     threshold: list[float]
@@ -148,7 +148,7 @@ def grow_layers(
     tie: float = 0.0,
     choose: Chooser | None = None,
 ) -> list[Tree]:
-    """h_1*, h_2*, ... of section 4: each adds one layer to the one before. Empty when the root has no useful split."""
+    """h_1*, h_2*, ... of section 4: each adds a layer to the one before. Empty when no split is useful."""
     if choose is None:
 
         def choose(node: Node) -> Split | None:
@@ -163,7 +163,8 @@ def grow_layers(
             split = choose(node)
             if split is not None:
                 ask(sample, node, split.question)
-                assert node.left is not None and node.right is not None
+                assert node.left is not None
+                assert node.right is not None
                 below += [node.left, node.right]
         if not below:
             break
@@ -182,7 +183,7 @@ def grow_best_first(
     min_leaf_weight: float = 0.0,
     tie: float = 0.0,
 ) -> Node:
-    """Split the leaf with the largest gain until max_leaves; equal gains: the leaf that comes first breadth-first."""
+    """Split the leaf with the largest gain until max_leaves; ties: the first breadth-first."""
     root = new_root(sample, None)
     leaves = [root]
     while len(leaves) < max_leaves:
@@ -197,20 +198,22 @@ def grow_best_first(
             break
         node, split = best
         ask(sample, node, split.question)
-        assert node.left is not None and node.right is not None
+        assert node.left is not None
+        assert node.right is not None
         leaves = [n for n in leaves if n is not node] + [node.left, node.right]
     return root
 
 
 def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0.0) -> list[Tree]:
-    """h_1*, then the best question about another feature asked at both of its children alike (H_2 of section 4)."""
+    """h_1*, then the best question about another feature asked at both children (H_2 of section 4)."""
     root = new_root(sample, None)
     first = best_split(sample, root.grown, criterion, tie=tie)
     if first is None:
         return []
     ask(sample, root, first.question)
     stump = freeze(sample, root, 1)
-    assert root.left is not None and root.right is not None
+    assert root.left is not None
+    assert root.right is not None
     own = sum(
         node_score(criterion, total(sample.signed, n.rows), total(sample.mass, n.rows))
         for n in (root.left, root.right)
@@ -247,7 +250,7 @@ def predict(tree: Tree, X: np.ndarray) -> list[int]:
 
 
 def all_stumps(sample: Sample) -> list[list[int]]:
-    """Predictions of every stump on the training rows, one of h and -h each, without doubles; the constant comes first."""
+    """Predictions of every stump on the training rows, one of h and -h, no doubles, the constant first."""
     seen: dict[tuple[int, ...], None] = {tuple([1] * len(sample.signed)): None}
     for feature in range(len(sample.columns)):
         for question in questions(sample, feature):

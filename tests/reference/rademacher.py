@@ -9,7 +9,7 @@ import numpy as np
 
 
 def by_all_signs(H: np.ndarray) -> float:
-    """Mean over all 2^m sign vectors of the largest correlation; H has one row per hypothesis and is closed under minus."""
+    """Mean over all 2^m sign vectors of the largest correlation; one row per hypothesis, h and -h are one."""
     m = H.shape[1]
     return float(np.mean([np.max(np.abs(H @ np.array(s))) for s in itertools.product((-1, 1), repeat=m)]) / m)
 

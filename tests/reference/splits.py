@@ -1,6 +1,6 @@
 """Histograms and the best question at a node, by trying every question and adding the rows up again for each.
 
-Numbers may be Python integers (then everything is exact) or floats (then scores that differ by less than `tie`
+Numbers may be Python integers (then everything is exact) or floats (then scores closer than `tie`
 count as equal, because sums that are equal on paper need not be equal in floats).
 """
 
@@ -27,7 +27,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a tree is grown on. `signed` is D*y, `mass` is D, `weight` the sample weight, one entry per row."""
+    """What a tree is grown on. `signed` is D*y, `mass` D, `weight` the sample weight, one per row."""
 
     columns: Sequence[Column]
     codes: Sequence[Sequence[int]]
@@ -123,7 +123,7 @@ def best_split(
     features: Sequence[int] | None = None,
     tie: float = 0.0,
 ) -> Split | None:
-    """The question with the largest score above the node's own; the first in (feature, bin, missing right, left) on ties."""
+    """The question that scores most above the node itself; ties: feature, bin, missing right before left."""
     own = node_score(criterion, total(sample.signed, rows), total(sample.mass, rows))
     floor = own * Fraction(10**12 + 1, 10**12) if criterion == "gini" else own
     best: Split | None = None

@@ -1,4 +1,4 @@
-"""The step of one coordinate: Figure 2 lines 12-16, the bound they minimise, and minima found without any formula."""
+"""The step of one coordinate: Figure 2 lines 12-16, the bound they minimise, and minima without a formula."""
 
 from __future__ import annotations
 

@@ -1,0 +1,258 @@
+"""Margins and Theorem 1 against arithmetic done by hand, with hand-made ensembles."""
+
+import dataclasses
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.exceptions import NotFittedError
+
+from radboost.guarantees import RHO_GRID, MarginBound, bound, margins
+
+
+class Votes(BaseEstimator):
+    """A model whose row x holds the votes h_1(x), h_2(x), ... themselves: margins can be read off X."""
+
+    def __init__(self, weights=(), complexities=(), n_families=3, sample_size=100.0, classes=(0, 1)):
+        self.weights = weights
+        self.complexities = complexities
+        self.n_families = n_families
+        self.sample_size = sample_size
+        self.classes = classes
+
+    def fit(self):
+        self.classes_ = np.array(self.classes)
+        self.ensemble_ = SimpleNamespace(
+            weights=np.array(self.weights, dtype=float),
+            complexities=np.array(self.complexities, dtype=float),
+            n_families=self.n_families,
+            sample_size=self.sample_size,
+        )
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X, dtype=float) @ self.ensemble_.weights
+
+
+def by_hand(margin_error, mean_r, rho, delta, p, m):
+    """Theorem 1 as printed, with the ceiling."""
+    n = math.ceil(4 / rho**2 * math.log(rho**2 * m / math.log(p)))
+    return (
+        margin_error
+        + 4 / rho * mean_r
+        + 2 / rho * math.sqrt(math.log(p) / m)
+        + math.sqrt(n * math.log(p) / m + math.log(2 / delta) / (2 * m))
+    )
+
+
+# --- margins ----------------------------------------------------------------------------------------------
+
+
+def test_margin_is_the_difference_of_the_votes() -> None:
+    model = Votes(weights=[2.0, -1.0, 1.0], complexities=[0.1] * 3).fit()
+    X = [[1, -1, 1], [1, 1, 1], [-1, -1, -1], [-1, 1, -1]]
+    np.testing.assert_array_equal(margins(model, X, [1, 1, 1, 1]), [1.0, 0.5, -0.5, -1.0])
+    np.testing.assert_array_equal(margins(model, X, [0, 0, 1, 0]), [-1.0, -0.5, -0.5, 1.0])
+
+
+def test_labels_may_be_of_any_kind() -> None:
+    X = [[1.0], [-1.0]]
+    for classes in (("no", "yes"), (False, True), (-1.5, 2.5), (3, 7)):
+        model = Votes(weights=[1.0], complexities=[0.1], classes=classes).fit()
+        np.testing.assert_array_equal(margins(model, X, [classes[1], classes[1]]), [1.0, -1.0])
+        np.testing.assert_array_equal(margins(model, X, np.array([classes[0]] * 2, object)), [-1.0, 1.0])
+
+
+def test_an_empty_ensemble_has_no_opinion() -> None:
+    model = Votes().fit()
+    np.testing.assert_array_equal(margins(model, np.zeros((3, 0)), [0, 1, 1]), [0.0, 0.0, 0.0])
+    result = bound(model, np.zeros((3, 0)), [0, 1, 1])
+    assert result.margin_error == 1.0
+    assert result.complexity_term == 0.0
+    assert result.vacuous
+
+
+@given(
+    votes=st.lists(st.tuples(st.floats(-5, 5), st.sampled_from([-1, 1])), min_size=1, max_size=30),
+    label=st.sampled_from([0, 1]),
+)
+def test_margins_stay_in_their_range(votes, label) -> None:
+    weights, values = zip(*votes, strict=True)
+    model = Votes(weights=weights, complexities=[0.1] * len(weights)).fit()
+    (margin,) = margins(model, [values], [label])
+    assert -1.0 <= margin <= 1.0
+    total = sum(abs(Fraction(w)) for w in weights)
+    exact = sum(Fraction(w) * v for w, v in votes) * (2 * label - 1) / total if total else 0
+    assert math.isclose(margin, exact, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("call", [margins, bound])
+def test_bad_input_is_explained(call) -> None:
+    model = Votes(weights=[1.0], complexities=[0.1]).fit()
+    with pytest.raises(ValueError, match="3 rows and y has 2 labels"):
+        call(model, np.ones((3, 1)), [0, 1])
+    with pytest.raises(ValueError, match=r"label .*2.*knows .*0.* and .*1"):
+        call(model, np.ones((3, 1)), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"label .*a"):
+        call(model, np.ones((2, 1)), ["a", "b"])
+    with pytest.raises(NotFittedError):
+        call(Votes(), np.ones((2, 1)), [0, 1])
+    with pytest.raises(TypeError, match="fitted RadBoost model"):
+        call("model", np.ones((2, 1)), [0, 1])
+    with pytest.raises(TypeError, match="fitted RadBoost model"):
+        call(Votes, np.ones((2, 1)), [0, 1])
+    other = AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match="AdaBoostClassifier has no ensemble_"):
+        call(other, [[0.0], [1.0]], [0, 1])
+
+
+# --- the bound --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model() -> Votes:
+    """Weights 3 and 1: margins are 1, 0.5, -0.5, -1."""
+    return Votes(weights=[3.0, -1.0], complexities=[0.02, 0.1], n_families=6, sample_size=40_000).fit()
+
+
+@pytest.fixture
+def sample() -> tuple[np.ndarray, np.ndarray]:
+    """40,000 rows: 90% with margin 1, 9% with 0.5, 1% with -1."""
+    rows = [[1, -1]] * 36_000 + [[1, 1]] * 3_600 + [[-1, 1]] * 400
+    return np.array(rows), np.ones(40_000, dtype=int)
+
+
+def test_every_term(model: Votes, sample) -> None:
+    result = bound(model, *sample, rho=0.25, delta=0.1)
+    m, p, rho = 40_000, 6, 0.25
+    assert result.margin_error == pytest.approx(0.01, abs=1e-15)
+    assert result.mean_complexity == pytest.approx(0.75 * 0.02 + 0.25 * 0.1)
+    assert result.complexity_term == pytest.approx(4 / rho * 0.04)
+    assert result.family_term == pytest.approx(2 / rho * math.sqrt(math.log(p) / m))
+    n = math.ceil(64 * math.log(0.0625 * m / math.log(p)))
+    assert n == 464
+    assert result.confidence_term == pytest.approx(math.sqrt(n * math.log(p) / m + math.log(20) / (2 * m)))
+    assert result.total == pytest.approx(by_hand(0.01, 0.04, rho, 0.1, p, m))
+    terms = ("margin_error", "complexity_term", "family_term", "confidence_term")
+    assert result.total == pytest.approx(sum(getattr(result, term) for term in terms))
+    assert (result.rho, result.delta, result.n_rho) == (0.25, 0.1, 1)
+    assert (result.n_families, result.sample_size) == (6, 40_000.0)
+    assert not result.vacuous
+
+
+@pytest.mark.parametrize("rho", [0.5, 1.0])
+def test_a_margin_equal_to_rho_counts_as_error(model: Votes, sample, rho: float) -> None:
+    assert bound(model, *sample, rho=rho).margin_error == pytest.approx({0.5: 0.1, 1.0: 1.0}[rho])
+
+
+def test_ties_survive_rounding() -> None:
+    """Ten equal votes, seven right: the margin is 0.4, whatever 0.1 * 7 - 0.1 * 3 rounds to."""
+    tied = Votes(weights=[0.1] * 10, complexities=[0.0] * 10).fit()
+    assert bound(tied, [[1] * 7 + [-1] * 3], [1], rho=0.4).margin_error == 1.0
+
+
+def test_choosing_rho_costs_delta_over_q(model: Votes, sample) -> None:
+    best = bound(model, *sample, delta=0.05)
+    assert best.n_rho == len(RHO_GRID) == 32
+    assert best.rho in RHO_GRID
+    error = {rho: {True: 0.01, False: 0.1}[rho < 0.5] for rho in RHO_GRID}
+    large = [rho for rho in RHO_GRID if rho > 0.01]  # below, the logarithm is negative
+    totals = {rho: by_hand(error[rho], 0.04, rho, 0.05 / 32, 6, 40_000) for rho in large}
+    assert best.total == pytest.approx(min(totals.values()))
+    assert best.rho == min(totals, key=totals.get)
+    assert best.total >= bound(model, *sample, delta=0.05, rho=best.rho).total
+
+
+def test_the_grid_is_fixed_and_inside_the_range() -> None:
+    assert all(0 < rho < 1 for rho in RHO_GRID)
+    assert list(RHO_GRID) == sorted(RHO_GRID, reverse=True)
+
+
+def test_one_family_counts_as_two(model: Votes, sample) -> None:
+    one, two = (bound(Votes([3.0, -1.0], [0.02, 0.1], p, 40_000).fit(), *sample, rho=0.3) for p in (1, 2))
+    assert one == two
+    assert one.n_families == 2
+
+
+@pytest.mark.parametrize("rho", [1e-3, 1e-200])
+def test_where_the_logarithm_is_negative(rho: float) -> None:
+    small = Votes(weights=[1.0], complexities=[0.5], n_families=9, sample_size=4).fit()
+    result = bound(small, [[1.0]] * 4, [1, 1, 0, 1], rho=rho)
+    assert result.family_term > 2
+    assert math.isfinite(result.confidence_term)
+    assert result.confidence_term > 0
+
+
+def test_weights_are_repetitions(model: Votes) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1, 1], size=(300, 2))
+    y = rng.integers(0, 2, 300)
+    weight = rng.integers(0, 4, 300)
+    model.ensemble_.sample_size = float(weight.sum())
+    weighted = bound(model, X, y, sample_weight=weight)
+    repeated = bound(model, X.repeat(weight, axis=0), y.repeat(weight))
+    assert dataclasses.astuple(weighted) == pytest.approx(dataclasses.astuple(repeated), rel=1e-12)
+
+
+def test_a_smaller_sample_pays_for_it(model: Votes, sample) -> None:
+    """The complexities are for 40,000 rows; for a quarter of these they are at most twice as large."""
+    X, y = sample
+    assert bound(model, X[::4], y[::4], rho=0.25).mean_complexity == pytest.approx(2 * 0.04)
+    twice = bound(model, np.vstack([X, X]), np.hstack([y, y]), rho=0.25)
+    assert twice.mean_complexity == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"rho": 0}, ValueError, r"\(0, 1\]"),
+        ({"rho": 1.01}, ValueError, r"\(0, 1\]"),
+        ({"rho": float("nan")}, ValueError, r"\(0, 1\]"),
+        ({"rho": "best"}, TypeError, "rho must be a number"),
+        ({"delta": 0}, ValueError, "between 0 and 1"),
+        ({"delta": 1}, ValueError, "between 0 and 1"),
+        ({"delta": None}, TypeError, "delta must be a number"),
+        ({"sample_weight": [1.0]}, ValueError, "one weight per row"),
+        ({"sample_weight": [-1.0, 1.0]}, ValueError, "finite numbers >= 0"),
+        ({"sample_weight": [0.0, 0.0]}, ValueError, "finite numbers >= 0"),
+        ({"sample_weight": [np.inf, 0.0]}, ValueError, "finite numbers >= 0"),
+    ],
+)
+def test_bad_parameters(model: Votes, changes, error, message) -> None:
+    with pytest.raises(error, match=message):
+        bound(model, [[1, 1], [1, -1]], [0, 1], **changes)
+
+
+def test_no_rows(model: Votes) -> None:
+    with pytest.raises(ValueError, match="no rows"):
+        bound(model, np.zeros((0, 2)), [])
+
+
+def test_it_reads_as_a_table(model: Votes, sample) -> None:
+    good = bound(model, *sample, rho=0.25)
+    text = str(good)
+    assert repr(good) == text
+    for name in ("margin_error", "complexity_term", "family_term", "confidence_term", "total"):
+        assert f"{getattr(good, name):.4f}" in text
+    assert "Theorem 1" in text
+    assert "says nothing" not in text
+    assert f"at most {good.total:.1%}" in good.explain()
+    assert "95% confidence" in good.explain()
+    assert "complexity of the hypotheses" in good.explain()
+    poor = bound(model, *sample, rho=0.01)
+    assert poor.vacuous
+    assert "says nothing" in str(poor)
+    assert "promises nothing" in poor.explain()
+
+
+def test_it_cannot_be_changed(model: Votes, sample) -> None:
+    result = bound(model, *sample)
+    assert isinstance(result, MarginBound)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.total = 0.0

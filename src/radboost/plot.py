@@ -1,0 +1,245 @@
+"""Pictures of a fitted model. Every function draws into ``ax`` (or a new figure) and returns the Axes.
+
+Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radboost import guarantees
+from radboost.guarantees.margins import voting_ensemble
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["learning_curve", "margins", "tree_sizes"]
+
+# Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+_INK = "#333333"
+_FAINT = "#8c8c8c"
+
+
+def margins(
+    models: Any | Mapping[str, Any],
+    X: Any,
+    y: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    bins: int = 20,
+) -> Axes:
+    """Draw the distribution of normalised margins (Deep Boosting, Figure 4).
+
+    The line is cumulative: its height at a margin is the share of rows with at most that margin. A lower line
+    means clearer votes, and its height at 0 is the error. Behind it stands the histogram.
+
+    Parameters
+    ----------
+    models : fitted model, or dict of name to fitted model
+        With a dict each model gets a line that carries its name.
+    X, y : array-like
+        The rows and labels, usually those of the training set.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    bins : int
+        The number of bars of the histogram.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    named = dict(models) if isinstance(models, Mapping) else {"": models}
+    if not named:
+        raise ValueError("margins was given an empty dict; pass at least one model.")
+    values = {str(name): guarantees.margins(model, X, y) for name, model in named.items()}
+    if not len(next(iter(values.values()))):
+        raise ValueError("X has no rows, so there is nothing to draw.")
+    ax = _axes(ax)
+    ax.axvline(0.0, color=_FAINT, linewidth=0.8, zorder=0)
+    edges = np.linspace(-1.0, 1.0, bins + 1)
+    for index, margin in enumerate(values.values()):
+        colour = _COLOURS[index % len(_COLOURS)]
+        shares = np.histogram(margin, edges)[0] / len(margin)
+        ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=colour, alpha=0.2, linewidth=0)
+        ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
+        heights = np.concatenate([[0.0], np.arange(1, len(margin) + 1) / len(margin), [1.0]])
+        ax.step(ordered, heights, where="post", color=colour, linewidth=1.8)
+    _name_lines(ax, values)
+    ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalised margin", ylabel="share of rows")
+    ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+    ax.set_title("Margins", loc="left")
+    ax.text(-0.02, 0.99, "wrong", ha="right", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
+    ax.text(0.02, 0.99, "right", ha="left", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
+    return _tidy(ax)
+
+
+def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) -> Axes:
+    """Draw how large the hypotheses of the ensemble are (Deep Boosting, Figure 3).
+
+    Size counts all nodes, as in Tables 2 and 3 of the paper: a stump has 3, a full tree of depth 3 has 15.
+
+    Parameters
+    ----------
+    model : fitted model
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    weighted : bool
+        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ensemble: Any = voting_ensemble(model)
+    sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
+    ax = _axes(ax)
+    ax.set_title("Tree sizes", loc="left")
+    ax.set(xlabel="nodes per tree", ylabel="share of the vote" if weighted else "number of trees")
+    if not len(sizes):
+        ax.text(0.5, 0.5, "the ensemble is empty", ha="center", color=_FAINT, transform=ax.transAxes)
+        return _tidy(ax)
+    weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
+    edges = _size_edges(sizes)
+    heights, _ = np.histogram(sizes, bins=edges, weights=weight)
+    centres = (edges[:-1] + edges[1:]) / 2
+    ax.bar(centres, heights, 0.88 * np.diff(edges), color=_COLOURS[0], alpha=0.85)
+    mean = float(np.average(sizes, weights=weight))
+    ax.axvline(mean, color=_COLOURS[1], linewidth=1.5)
+    ax.annotate(
+        f" mean {mean:.1f} ",
+        (mean, 1.0),
+        xycoords=("data", "axes fraction"),
+        ha="left" if mean < edges[[0, -1]].mean() else "right",
+        va="top",
+        color=_COLOURS[1],
+    )
+    ax.set_xlim(max(0.0, float(edges[0])), float(edges[-1]))
+    ax.set_ylim(0.0, 1.12 * heights.max())
+    ax.locator_params(axis="x", integer=True)
+    if not weighted:
+        ax.locator_params(axis="y", integer=True)
+    return _tidy(ax)
+
+
+def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
+    """Draw the error after each round, on the training rows and, where there were some, on validation rows.
+
+    Parameters
+    ----------
+    model : fitted model
+        With ``history_``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    voting_ensemble(model)
+    history: Mapping[str, Sequence[float]] = model.history_
+    curves = {
+        name: np.asarray(history[key], dtype=np.float64)
+        for name, key in (("training", "train_error"), ("validation", "validation_error"))
+        if key in history
+    }
+    ax = _axes(ax)
+    ax.set_title("Learning curve", loc="left")
+    ax.set(xlabel="round", ylabel="error")
+    if not all(len(errors) for errors in curves.values()):
+        ax.text(0.5, 0.5, "no round was run", ha="center", color=_FAINT, transform=ax.transAxes)
+        return _tidy(ax)
+    for index, errors in enumerate(curves.values()):
+        ax.plot(np.arange(1, len(errors) + 1), errors, color=_COLOURS[index], linewidth=1.8)
+    ax.set_xlim(left=0.0)
+    ax.set_ylim(bottom=0.0)
+    _label_ends(ax, curves)
+    if "validation" in curves:
+        _mark_lowest(ax, curves["validation"])
+    return _tidy(ax)
+
+
+def _axes(ax: Axes | None) -> Axes:
+    """Return ``ax`` or the Axes of a new figure; importing matplotlib here keeps it optional."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'radboost.plot draws with matplotlib, which is not installed. Run: pip install "radboost[plot]"'
+        ) from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    return ax
+
+
+def _tidy(ax: Axes) -> Axes:
+    """Take away what carries no information."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(_FAINT)
+    ax.tick_params(colors=_INK, length=3)
+    ax.xaxis.label.set_color(_INK)
+    ax.yaxis.label.set_color(_INK)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
+    """Write each model's name beside its line, with its error (the height at margin 0)."""
+    for index, (name, margin) in enumerate(values.items()):
+        error = float(np.mean(margin <= 0.0))
+        label = f"{name} {error:.1%} wrong" if name else f"{error:.1%} wrong"
+        ax.text(
+            0.03,
+            0.9 - 0.08 * index,
+            label,
+            color=_COLOURS[index % len(_COLOURS)],
+            weight="bold",
+            size="small",
+            transform=ax.transAxes,
+            ha="left",
+            va="top",
+        )
+
+
+def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return histogram edges of one width, a multiple of 2: binary trees have an odd number of nodes."""
+    low, high = int(sizes.min()), int(sizes.max())
+    step = 2 * max(1, -(-(high - low + 2) // 40))
+    n_bins = (high - low) // step + 1
+    padding = max(0, (7 - n_bins + 1) // 2)  # a single bar would fill the whole picture
+    return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1)
+
+
+def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:
+    """Write each curve's name and last value at its right end, without one covering the other."""
+    ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
+    gap = 0.07 * max(float(errors.max()) for errors in curves.values())
+    position = -gap
+    for value, index, name in ends:
+        position = max(value, position + gap)
+        ax.annotate(
+            f" {name} {value:.1%}",
+            (len(curves[name]), position),
+            color=_COLOURS[index],
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def _mark_lowest(ax: Axes, errors: NDArray[np.float64]) -> None:
+    """Put a dot and its value on the lowest validation error."""
+    best = int(np.argmin(errors))
+    ax.plot(best + 1, errors[best], "o", color=_COLOURS[1], markersize=5)
+    ax.annotate(
+        f"lowest {errors[best]:.1%}",
+        (best + 1, errors[best]),
+        xytext=(0, -7),
+        textcoords="offset points",
+        ha="center",
+        va="top",
+        color=_COLOURS[1],
+    )

@@ -1,0 +1,147 @@
+"""What the pictures show, read back from the Axes; hand-made models, so the right heights are known."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from radboost import plot
+
+
+class Votes(BaseEstimator):
+    """A model whose rows hold the votes of its hypotheses."""
+
+    def __init__(self, weights=(), sizes=(), history=None):
+        self.weights = weights
+        self.sizes = sizes
+        self.history = history
+
+    def fit(self):
+        self.classes_ = np.array([0, 1])
+        self.history_ = self.history or {"train_error": [], "objective": []}
+        self.ensemble_ = SimpleNamespace(
+            weights=np.array(self.weights, dtype=float),
+            hypotheses=tuple(SimpleNamespace(n_nodes=size) for size in self.sizes),
+        )
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X, dtype=float) @ self.ensemble_.weights
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+X = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+Y = np.ones(4, dtype=int)
+
+
+def texts(ax) -> str:
+    return " | ".join(text.get_text() for text in ax.texts)
+
+
+def test_margins_are_cumulative() -> None:
+    ax = plot.margins(Votes([3.0, 1.0]).fit(), X, Y)
+    (line,) = [line for line in ax.lines if len(line.get_xdata()) == 6]
+    np.testing.assert_array_equal(line.get_xdata(), [-1, -1, -0.5, 0.5, 1, 1])
+    np.testing.assert_array_equal(line.get_ydata(), [0, 0.25, 0.5, 0.75, 1, 1])
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
+    assert "50.0% wrong" in texts(ax)
+
+
+def test_margins_of_several_models_carry_their_names() -> None:
+    models = {"first": Votes([3.0, 1.0]).fit(), "second": Votes([1.0, 1.0]).fit()}
+    ax = plot.margins(models, X, Y, bins=10)
+    assert "first 50.0% wrong" in texts(ax)
+    assert "second 75.0% wrong" in texts(ax)
+    colours = {line.get_color() for line in ax.lines if len(line.get_xdata()) == 6}
+    assert len(colours) == 2
+    assert len(ax.patches) == 20
+
+
+def test_margins_refuse_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="empty dict"):
+        plot.margins({}, X, Y)
+    with pytest.raises(ValueError, match="no rows"):
+        plot.margins(Votes([1.0, 1.0]).fit(), X[:0], Y[:0])
+
+
+def test_tree_sizes_count_trees_or_votes() -> None:
+    model = Votes([3.0, -1.0, 4.0], sizes=[3, 7, 3]).fit()
+    ax = plot.tree_sizes(model)
+    heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
+    assert heights == pytest.approx({3.0: 2, 7.0: 1})
+    assert "mean 4.3" in texts(ax)
+    ax = plot.tree_sizes(model, weighted=True)
+    heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
+    assert heights == pytest.approx({3.0: 7 / 8, 7.0: 1 / 8})
+    assert "mean 3.5" in texts(ax)
+
+
+@pytest.mark.parametrize("sizes", [[1], [3], [3, 255], list(range(1, 512, 2)), [0, 0, 5], [4, 5]])
+def test_every_tree_is_in_a_bar(sizes) -> None:
+    ax = plot.tree_sizes(Votes(np.ones(len(sizes)), sizes=sizes).fit())
+    assert sum(bar.get_height() for bar in ax.patches) == len(sizes)
+    assert sum(bar.get_height() > 0 for bar in ax.patches) <= 21
+    assert ax.get_xlim()[0] >= 0 or min(sizes) == 0
+
+
+def test_empty_models_say_so() -> None:
+    empty = Votes().fit()
+    assert "empty" in texts(plot.tree_sizes(empty))
+    assert "no round" in texts(plot.learning_curve(empty))
+
+
+def test_learning_curve() -> None:
+    history = {"train_error": [0.5, 0.25, 0.125], "objective": [3.0, 2.0, 1.0]}
+    ax = plot.learning_curve(Votes([1.0], history=history).fit())
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3])
+    np.testing.assert_array_equal(line.get_ydata(), [0.5, 0.25, 0.125])
+    assert "training 12.5%" in texts(ax)
+
+
+def test_learning_curve_marks_the_lowest_validation_error() -> None:
+    history = {"train_error": [0.5, 0.25, 0.125], "validation_error": [0.5, 0.375, 0.4]}
+    ax = plot.learning_curve(Votes([1.0], history=history).fit())
+    assert "lowest 37.5%" in texts(ax)
+    assert "validation 40.0%" in texts(ax)
+
+
+@pytest.mark.parametrize("draw", ["margins", "tree_sizes", "learning_curve"])
+def test_it_draws_where_it_is_told(draw: str) -> None:
+    _, (left, right) = plt.subplots(1, 2)
+    arguments = (X, Y) if draw == "margins" else ()
+    model = Votes([1.0, 1.0], sizes=[3, 3], history={"train_error": [0.5]}).fit()
+    assert getattr(plot, draw)(model, *arguments, ax=right) is right
+    assert not left.has_data()
+    fresh = getattr(plot, draw)(model, *arguments)
+    assert fresh.figure is not right.figure
+    with pytest.raises(NotFittedError):
+        getattr(plot, draw)(Votes(), *arguments)
+
+
+def test_without_matplotlib_the_error_says_what_to_install() -> None:
+    script = (
+        "import sys\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from radboost import plot\n"
+        "try:\n"
+        "    plot._axes(None)\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert 'pip install "radboost[plot]"' in output

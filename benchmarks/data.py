@@ -1,0 +1,47 @@
+"""The data of the tasks. A task whose data cannot be had raises `DataMissingError`, and the table says so."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Data = tuple[NDArray[Any], NDArray[np.int64]]
+
+
+class DataMissingError(RuntimeError):
+    """The data of a task is neither here nor to be had."""
+
+
+def synthetic(rows: int, columns: int, seed: int) -> Data:
+    """Normal float32 columns; the label follows five of them, with products and noise, so that depth pays."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, columns), dtype=np.float32)
+    a, b, c, d, e = (X[:, j] for j in range(5))
+    logit = 1.5 * a * b + np.sin(2.0 * c) + np.where(d > 0.5, e, -0.5 * e)
+    y = (rng.random(rows, dtype=np.float32) < 1.0 / (1.0 + np.exp(-2.0 * logit))).astype(np.int64)
+    return X, y
+
+
+def breast_cancer() -> Data:
+    """The 569 x 30 set that comes with scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, y.astype(np.int64)
+
+
+def mnist17(rows: int | None) -> Data:
+    """Ones and sevens of MNIST, through RadBoost's registry; the first `rows` of them when given."""
+    from radboost import datasets
+
+    # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = beside if "RADBOOST_DATA" not in os.environ and beside.is_dir() else None
+    try:
+        loaded = datasets.load("mnist17", data_dir=folder)
+    except datasets.DatasetError as error:
+        raise DataMissingError(f"mnist17 is not available: {error}") from error
+    X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
+    return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]

@@ -1,0 +1,93 @@
+"""Results as a table for the terminal and the docs, and as JSON."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import Result
+
+INTRODUCTION = """\
+# Benchmarks
+
+Made by `make bench BENCH_ARGS=--write-docs` on an otherwise idle machine. Every competitor gets the same
+threads (two), depth, bins (255) and rounds; the time is the best of {repeats}, and competitors take turns.
+The gradient boosting libraries learn at rate 0.1. *RadBoost edge* and *RadBoost gini* are the paper's full
+search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator as it
+comes. The last columns hold the figure of RadBoost divided by that of the row: below 1, RadBoost needs less.
+"s per tree" is the slope between {few} and {many} rounds, so binning and other work done once falls out.
+AdaBoost from scikit-learn has neither bins nor threads and is measured once, on the large sets between
+{slow_few} and {slow_many} rounds.
+"""
+
+
+def table(result: Result) -> list[str]:
+    """A Markdown table: the figure, the error beside it, and what each RadBoost takes relative to the row."""
+    ours = [row for row in result.rows if row.ours]
+    notes = any(row.note for row in result.rows)
+    head = ["", result.unit, "error", "trees", *(f"{row.competitor} / this" for row in ours)]
+    lines = [head + ["notes"] * notes, ["---"] + ["---:"] * (len(head) - 1) + ["---"] * notes]
+    for row in result.rows:
+        cells = [
+            row.competitor,
+            _number(row.figure, ".4g"),
+            _number(row.error, ".4f"),
+            _number(row.trees, "d"),
+        ]
+        cells += ["" if row is our else _number(our.figure / row.figure, ".2f") for our in ours]
+        lines.append(cells + [row.note] * notes)
+    return ["| " + " | ".join(cells) + " |" for cells in lines]
+
+
+def _number(value: float | None, form: str) -> str:
+    """A cell; empty where there is nothing to tell."""
+    return "" if value is None or math.isnan(value) else format(value, form)
+
+
+def targets(result: Result) -> list[str]:
+    """One line per RadBoost with its promises, met or missed."""
+    promises: dict[str, list[str]] = {}
+    for target in result.targets:
+        ratio = result.figure(target.ours) / result.figure(target.peer)
+        if math.isnan(ratio):
+            continue
+        verdict = "met" if ratio <= target.ratio else "MISSED"
+        promise = f"{target.peer} {ratio:.2f} (at most {target.ratio:g}: {verdict})"
+        promises.setdefault(target.ours, []).append(promise)
+    return [f"- {ours} against " + ", ".join(kept) for ours, kept in promises.items()]
+
+
+def section(result: Result) -> str:
+    """Title, table, promises, notes."""
+    parts = [f"## {result.title}"]
+    if result.rows:
+        parts.append("\n".join(table(result)))
+    if promised := targets(result):
+        parts.append("\n".join(promised))
+    parts += [text for text in (result.note, result.other_load) if text]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(results: list[Result], machine: dict[str, str], introduction: str) -> str:
+    """The whole page."""
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
+    return "\n".join([introduction, facts, "", *(section(result) for result in results)])
+
+
+def as_json(results: list[Result], machine: dict[str, str]) -> str:
+    """Everything, single runs included."""
+
+    def without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in fields
+        }
+
+    tables = [asdict(result, dict_factory=without_nan) for result in results]
+    return json.dumps({"machine": machine, "results": tables}, indent=1)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, making its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)

@@ -1,0 +1,56 @@
+"""What every competitor is given alike, and the sizes of the tasks."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One fit: the same rounds, depth, bins and threads for everybody."""
+
+    rounds: int
+    depth: int
+    bins: int = 255
+    threads: int = 2
+    seed: int = 0
+
+    @property
+    def leaves(self) -> int:
+        """Leaves of a full tree, for libraries that bound leaves as well as depth."""
+        return 1 << self.depth
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the tasks are; `quick` is for trying the code, not for figures."""
+
+    large_rows: int = 1_000_000
+    large_test_rows: int = 100_000
+    large_columns: int = 28
+    slope: tuple[int, int] = (20, 120)
+    slow_slope: tuple[int, int] = (1, 3)
+    mnist_rows: int | None = None
+    small_rounds: int = 100
+    predict_rows: int = 500_000
+    predict_train_rows: int = 100_000
+    predict_slow_train_rows: int = 5_000
+    predict_trees: int = 100
+    memory_rounds: int = 100
+    repeats: int = 5
+
+    @classmethod
+    def quick(cls) -> "Sizes":
+        """Seconds instead of minutes."""
+        return cls(
+            large_rows=20_000,
+            large_test_rows=5_000,
+            slope=(5, 15),
+            slow_slope=(1, 2),
+            mnist_rows=500,
+            small_rounds=20,
+            predict_rows=20_000,
+            predict_train_rows=5_000,
+            predict_slow_train_rows=1_000,
+            predict_trees=20,
+            memory_rounds=10,
+            repeats=2,
+        )

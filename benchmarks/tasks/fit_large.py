@@ -1,0 +1,24 @@
+"""Fit on 1,000,000 x 28 synthetic float32 rows, depth 6."""
+
+from benchmarks import data
+from benchmarks.results import Result, Target
+from benchmarks.settings import Sizes
+from benchmarks.tasks.slope import seconds_per_tree
+
+
+def run(sizes: Sizes) -> Result:
+    """Seconds per tree for everybody; the full search of RadBoost has promises to keep."""
+    train = data.synthetic(sizes.large_rows, sizes.large_columns, seed=1)
+    test = data.synthetic(sizes.large_test_rows, sizes.large_columns, seed=2)
+    full_search = ("RadBoost edge", "RadBoost gini")
+    return Result(
+        task="fit-large",
+        title=f"Fit {sizes.large_rows:,} x {sizes.large_columns}, depth 6",
+        unit="s per tree",
+        rows=seconds_per_tree(train, test, sizes, depth=6),
+        targets=[
+            Target(ours, peer, ratio)
+            for ours in full_search
+            for peer, ratio in (("XGBoost", 0.6), ("LightGBM", 0.5))
+        ],
+    )

@@ -1,0 +1,103 @@
+"""Imports point one way: a part of the package may use the parts below it, never those beside or above it."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "radboost"
+
+# From the bottom up. A new module or folder of the package is entered here once.
+LAYERS: list[set[str]] = [
+    {"_native", "_validation", "datasets", "model_file"},
+    {"complexity", "losses", "penalties"},
+    {"objectives", "trees"},
+    {"families"},
+    {"ensemble"},
+    {"boosting"},
+    {"estimators"},
+    {"guarantees", "experiments"},
+    {"plot", "cli", "demo"},
+]
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+# What the terms of the objective are is no business of those that only search for hypotheses.
+TERMS = {"losses", "objectives", "penalties"}
+SEARCH = {"trees", "families"}
+OPTIONAL = {"matplotlib", "rich", "pandas", "polars", "pyarrow", "lightgbm", "xgboost", "catboost"}
+
+
+def part_of(path: Path) -> str:
+    """The module or folder of the package that a file belongs to; empty for the package's own `__init__`."""
+    relative = path.relative_to(PACKAGE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem.replace("__init__", "")
+
+
+def is_part(name: str) -> bool:
+    return name == "_native" or (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Absolute dotted names of all imports in a file, those inside functions included."""
+    folder = ["radboost", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = folder[: len(folder) + 1 - node.level] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def imported_parts(path: Path) -> set[str]:
+    """The parts of radboost that a file imports; empty string for a name of the package itself."""
+    names = [name.split(".") for name in imported_modules(path)]
+    inside = [name[1] if len(name) > 1 else "" for name in names if name[0] == "radboost"]
+    return {name if is_part(name) else "" for name in inside}
+
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if part_of(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    part = part_of(path)
+    assert part in LEVEL, f"{part} has no layer yet: enter it in LAYERS"
+    for other in imported_parts(path) - {part}:
+        if not other:
+            assert part in LAYERS[-1], (
+                f"{part} imports the package itself: import the module that defines the name"
+            )
+            continue
+        assert LEVEL[other] < LEVEL[part], f"{part} imports {other}, which is not below it"
+        assert not (part in SEARCH and other in TERMS), (
+            f"{part} imports {other}: it searches, whatever the loss"
+        )
+
+
+def test_the_layers_name_what_exists() -> None:
+    missing = sorted(part for part in LEVEL if not is_part(part))
+    assert not missing, f"in LAYERS but not in the package: {missing}"
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "native").glob("*.[ch]pp")), ids=lambda path: path.name)
+def test_only_the_bindings_know_python(source: Path) -> None:
+    if source.name != "module.cpp":
+        text = source.read_text(encoding="utf-8")
+        assert not re.search(r"#\s*include\s*[<\"](nanobind/|Python\.h)", text)
+
+
+def test_importing_radboost_loads_no_optional_dependency() -> None:
+    # scikit-learn itself may load some of these where they are installed: only what radboost adds counts.
+    script = (
+        "import sys, numpy, scipy.sparse, sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass\n"
+        "before = set(sys.modules)\n"
+        "import radboost\n"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not OPTIONAL & set(run.stdout.split())

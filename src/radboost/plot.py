@@ -211,7 +211,7 @@ def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     step = 2 * max(1, -(-(high - low + 2) // 40))
     n_bins = (high - low) // step + 1
     padding = max(0, (7 - n_bins + 1) // 2)  # a single bar would fill the whole picture
-    return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1)
+    return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1, dtype=np.float64)
 
 
 def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:

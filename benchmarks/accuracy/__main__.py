@@ -1,0 +1,87 @@
+"""Command line of the accuracy experiment."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.accuracy import __doc__ as about
+from benchmarks.accuracy.competitors import PEERS, Competitor, deepboost, deepboost_paper
+from benchmarks.accuracy.runner import Results, run, table
+from benchmarks.accuracy.tasks import SETS, Source, all_tasks
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.accuracy",
+        description=about,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results"
+    )
+    parser.add_argument(
+        "--datasets", default=",".join(SETS), help="a choice of the sets, separated by commas"
+    )
+    parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
+    parser.add_argument(
+        "--candidate",
+        action="append",
+        default=[],
+        metavar="NAME=JSON",
+        help="one more DeepBoostClassifier with these parameters (may be repeated)",
+    )
+    parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
+    parser.add_argument(
+        "--tag", default="", help="change it when the engine changed: old results then do not count"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)"
+    )
+    parser.add_argument(
+        "--show", action="store_true", help="print the table of what is there and fit nothing"
+    )
+    return parser
+
+
+def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
+    candidates: dict[str, dict[str, Any]] = {}
+    if arguments.candidates:
+        candidates |= json.loads(arguments.candidates.read_text())
+    for text in arguments.candidate:
+        name, _, parameters = text.partition("=")
+        candidates[name] = json.loads(parameters)
+    everyone = [
+        Competitor("DeepBoost", "radboost", deepboost, tag=arguments.tag),
+        Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=arguments.tag),
+        *(Competitor(name, "radboost", deepboost, p, arguments.tag) for name, p in candidates.items()),
+        *PEERS,
+    ]
+    if arguments.only is None:
+        return everyone
+    wanted = arguments.only.split(",")
+    unknown = set(wanted) - {competitor.name for competitor in everyone}
+    if unknown:
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(c.name for c in everyone)}")
+    return [competitor for competitor in everyone if competitor.name in {*wanted, *candidates}]
+
+
+def main() -> None:
+    """Run what is missing, then print the table."""
+    arguments = _parser().parse_args()
+    names = tuple(arguments.datasets.split(","))
+    if unknown := set(names) - set(SETS):
+        sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(SETS)}")
+    competitors, tasks, results = _competitors(arguments), all_tasks(names), Results(arguments.results)
+    if not arguments.show:
+        source = Source(arguments.data_dir)
+        run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
+    print(table(competitors, tasks, results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The command `radboost`: the tables of the papers, and the data sets they need."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from radboost import __version__, datasets
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 means done, 2 a mistake in the call, 130 stopped by Ctrl-C."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        if given.command is None:
+            parser.print_help()
+            return 0
+        status: int = given.run(given)
+        # a reader that closed the pipe shows only when the rest is flushed
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        print("radboost: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # nobody reads any more (`radboost datasets | head`): end without Python's complaint on closing stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError) as error:
+        print(f"radboost: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("radboost", description="Boosting under Rademacher-complexity control.")
+    parser.add_argument("--version", action="version", version=f"radboost {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    reproduce = commands.add_parser(
+        "reproduce", help="run a table of a paper again, beside the paper's figures"
+    )
+    reproduce.set_defaults(run=_reproduce)
+    reproduce.add_argument("table", help="deep-boosting-1, deep-boosting-2 or deep-boosting-3")
+    reproduce.add_argument("--quick", action="store_true", help="three of the ten runs and a coarse grid")
+    reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
+    reproduce.add_argument("--seed", type=int, default=0, help="of the random folds (default: 0)")
+    reproduce.add_argument("--jobs", type=int, default=_cores(), help="fits at a time (default: all cores)")
+    reproduce.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
+    reproduce.add_argument(
+        "--split-criterion",
+        choices=("edge", "gini"),
+        default="edge",
+        help="how trees choose a split: by the edge as in the paper (default), or by weighted impurity",
+    )
+    _add_data_dir(reproduce)
+
+    listing = commands.add_parser("datasets", help="list the data sets and where each would come from")
+    listing.set_defaults(run=_datasets)
+    _add_data_dir(listing)
+    return parser
+
+
+def _add_data_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data-dir", metavar="DIR", help="folder with data sets (default: RADBOOST_DATA)")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _reproduce(given: argparse.Namespace) -> int:
+    # scikit-learn takes a second to import, and the other commands do without
+    from radboost import experiments
+    from radboost.experiments import protocol, report
+    from radboost.experiments.progress import progress
+
+    table = experiments.table(given.table)
+    names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
+    if given.jobs < 1:
+        raise ValueError(f"--jobs is {given.jobs}; give how many fits may run at a time, 1 or more")
+    if given.seed < 0:
+        raise ValueError(f"--seed is {given.seed}; give a number that is not negative")
+    if given.json is not None and not given.json.parent.is_dir():
+        raise ValueError(f"--json {given.json}: there is no folder {given.json.parent}")
+    settings = {
+        "table": table.name,
+        "radboost": __version__,
+        "quick": given.quick,
+        "seed": given.seed,
+        "split_criterion": given.split_criterion,
+        "rounds": protocol.ROUNDS,
+    }
+    runs = protocol.QUICK_RUNS if given.quick else protocol.FOLDS
+    cells = []
+    with progress(protocol.count_fits(table, names, quick=given.quick)) as display:
+        display.say(
+            f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header()}"
+        )
+        for cell in protocol.reproduce(
+            table,
+            datasets=names,
+            quick=given.quick,
+            seed=given.seed,
+            jobs=given.jobs,
+            data_dir=given.data_dir,
+            split_criterion=given.split_criterion,
+            advance=display.advance,
+        ):
+            display.say(report.row(cell))
+            cells.append(cell)
+            if given.json is not None:
+                report.write_json(given.json, settings, cells)
+    return 0
+
+
+def _datasets(given: argparse.Namespace) -> int:
+    line = "{:<14}{:>7}{:>9}{:>8}  {:<13} {}"
+    print(line.format("name", "rows", "features", "classes", "found", "about"))
+    for name in datasets.available():
+        entry = datasets.entry(name)
+        if datasets.locate(name, given.data_dir) is not None:
+            found = "here"
+        else:
+            found = "nowhere" if entry.openml is None else f"OpenML {entry.openml}"
+        print(line.format(name, entry.rows, entry.features, entry.classes, found, entry.about))
+    return 0

@@ -1,0 +1,16 @@
+"""The data sets of the papers, by name.
+
+    from radboost import datasets
+
+    diabetes = datasets.load("diabetes")
+    X, y = diabetes.X, diabetes.y
+
+A set is looked for in the folder `data_dir` (or the one that the environment variable RADBOOST_DATA names),
+then in the cache, then on OpenML; what OpenML delivers goes into the cache.
+"""
+
+from radboost.datasets._dataset import Dataset, DatasetError
+from radboost.datasets._registry import Entry, available, entry
+from radboost.datasets._sources import load, locate
+
+__all__ = ["Dataset", "DatasetError", "Entry", "available", "entry", "load", "locate"]

@@ -11,19 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import adaboost, binning, convex, deepboost, growth, losses, rademacher, splits, steps
+from reference.data import tiny
 
 PHI = list(losses.LOSSES.values())
-
-
-def tiny(
-    seed: int, m: int = 14, d: int = 3, levels: int = 5, missing: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, levels, size=(m, d)).astype(float)
-    y = np.where(X[:, 0] + rng.normal(size=m) > levels / 2, 1, -1)
-    y[:2] = [1, -1]
-    X[rng.random(X.shape) < missing] = math.nan
-    return X, y
 
 
 def sample_of(X: np.ndarray, y: np.ndarray, D: list[int], max_bins: int = 255) -> splits.Sample:
@@ -140,11 +130,14 @@ def test_layers_cut_grow_and_predict_alike(criterion: str, missing: float) -> No
             assert growth.predict(tree, X) == tree.train_value
             assert tree.edge == sum(s * v for s, v in zip(sample.signed, tree.train_value, strict=True))
             assert all(below > i for i, below in enumerate(tree.left) if tree.feature[i] >= 0)
-        root = growth.grow_best_first(sample, 10**6, 4, criterion)
-        if trees:
-            assert growth.freeze(sample, root) == trees[-1]
-        few = growth.freeze(sample, growth.grow_best_first(sample, 3, None, criterion))
-        assert few.n_splits <= 2
+        everything = growth.grow_best_first(sample, 10**6, 4, criterion)
+        assert everything[-1:] == trees[-1:]
+        assert [t.n_splits for t in everything] == list(range(1, len(everything) + 1))
+        few = growth.grow_best_first(sample, 3, None, criterion)
+        assert few == everything[:2]
+        for tree in everything:
+            assert growth.predict(tree, X) == tree.train_value
+            assert len(growth.by_path(tree)) == tree.n_nodes
 
 
 def test_stump_pair_is_the_best_second_question() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,26 @@ class Tree:
             if f >= 0
         ]
         return (tuple(self.feature), tuple(asked), tuple(v * flip for v in leaves))
+
+
+Branch = tuple[int, float, bool, int]
+
+
+def by_path(tree: Any) -> dict[str, Branch]:
+    """Any tree with the arrays of `Tree`, as {path of L and R: (feature, threshold, missing_left, value)}.
+
+    Two trees are the same function by construction when these are equal, however their nodes are numbered.
+    """
+    out: dict[str, Branch] = {}
+    stack = [(0, "")]
+    while stack:
+        i, path = stack.pop()
+        if tree.feature[i] < 0:
+            out[path] = (-1, 0.0, False, int(tree.value[i]))
+        else:
+            out[path] = (int(tree.feature[i]), float(tree.threshold[i]), bool(tree.missing_left[i]), 0)
+            stack += [(int(tree.left[i]), path + "L"), (int(tree.left[i]) + 1, path + "R")]
+    return out
 
 
 def sign_of(value: float, otherwise: int) -> int:
@@ -181,14 +202,16 @@ def grow_best_first(
     criterion: str = "edge",
     *,
     min_leaf_weight: float = 0.0,
+    grow_rows: Sequence[int] | None = None,
     tie: float = 0.0,
-) -> Node:
-    """Split the leaf with the largest gain until max_leaves; ties: the first breadth-first."""
-    root = new_root(sample, None)
+) -> list[Tree]:
+    """Split the leaf with the largest gain, ties to the oldest; the tree after each split is a candidate."""
+    root = new_root(sample, grow_rows)
     leaves = [root]
+    candidates: list[Tree] = []
     while len(leaves) < max_leaves:
         best: tuple[Node, Split] | None = None
-        for node in sorted(leaves, key=lambda n: (n.depth, n.path)):
+        for node in leaves:
             if max_depth is not None and node.depth >= max_depth:
                 continue
             split = best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
@@ -201,7 +224,8 @@ def grow_best_first(
         assert node.left is not None
         assert node.right is not None
         leaves = [n for n in leaves if n is not node] + [node.left, node.right]
-    return root
+        candidates.append(freeze(sample, root))
+    return candidates
 
 
 def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0.0) -> list[Tree]:

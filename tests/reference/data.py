@@ -1,0 +1,32 @@
+"""Small data sets for the tests: tied values, missing cells, noise, imbalance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def tiny(
+    seed: int = 0, m: int = 14, d: int = 3, levels: int = 5, missing: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Few levels per column, so that many splits tie; labels -1 and +1, noisy in the first column."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, levels, size=(m, d)).astype(float)
+    y = np.where(X[:, 0] + rng.normal(size=m) > levels / 2, 1, -1)
+    y[:2] = [1, -1]
+    X[rng.random(X.shape) < missing] = math.nan
+    return X, y
+
+
+def smooth(
+    seed: int = 0, m: int = 120, d: int = 6, noise: float = 0.1, missing: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Real values without ties; the label needs an interaction and two main effects; labels -1 and +1."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    y = np.where(X[:, 0] + 1.5 * X[:, 1 % d] * X[:, 2 % d] - 0.5 * X[:, 3 % d] > 0, 1, -1)
+    y = np.where(rng.random(m) < noise, -y, y)
+    y[:2] = [1, -1]
+    X[rng.random(X.shape) < missing] = math.nan
+    return X, y

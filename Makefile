@@ -44,8 +44,9 @@ werror: $(VENV)/.tools
 
 # The sanitized module gets an interpreter of its own, which borrows the packages of .venv by a path file. The one of
 # .venv would not do: its import hook prefers the ordinary build. Leaks are not looked for: Python keeps memory on exit.
+# Capturing is left to Python, because what a dying process writes must not be held back.
 sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that reach native code, under ASan and UBSan
-	@cmake -S . -B $(SANITIZED)/cmake -G Ninja --log-level=WARNING -DRADBOOST_SANITIZE=ON \
+	@cmake -S . -B $(SANITIZED)/cmake -G Ninja --log-level=WARNING -DRADBOOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 		-DPython_EXECUTABLE=$(CURDIR)/$(PY) >/dev/null
 	@cmake --build $(SANITIZED)/cmake -- --quiet
 	@test -x $(SANITIZED)/venv/bin/python || $(PY) -m venv --without-pip $(SANITIZED)/venv
@@ -55,7 +56,7 @@ sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that reach native code, under
 		cmake --install $(SANITIZED)/cmake --prefix $$site >/dev/null
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-		$(SANITIZED)/venv/bin/python -m pytest -m native $(PYTEST_ARGS)
+		$(SANITIZED)/venv/bin/python -m pytest -m native --capture=sys $(PYTEST_ARGS)
 
 clean: ## remove everything the other targets made
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,54 @@
+"""The benchmark's tables; the competitors themselves are only installed by `make bench`."""
+
+import json
+import math
+
+from benchmarks import machine, report
+from benchmarks.results import Result, Row, Target
+
+RESULT = Result(
+    task="fit",
+    title="Fit something",
+    unit="s",
+    rows=[
+        Row("RadBoost edge", 1.0, ours=True, error=0.125, trees=7),
+        Row("XGBoost", 2.0, error=0.25, trees=8),
+        Row("AdaBoost", math.nan),
+    ],
+    targets=[
+        Target("RadBoost edge", "XGBoost", 0.6),
+        Target("RadBoost edge", "XGBoost", 0.4),
+        Target("RadBoost edge", "AdaBoost", 1.0),
+    ],
+)
+
+
+def test_the_table_holds_figures_errors_and_ratios() -> None:
+    head, _, *rows = report.table(RESULT)
+    assert head == "|  | s | error | trees | RadBoost edge / this |"
+    assert rows == [
+        "| RadBoost edge | 1 | 0.1250 | 7 |  |",
+        "| XGBoost | 2 | 0.2500 | 8 | 0.50 |",
+        "| AdaBoost |  |  |  |  |",
+    ]
+
+
+def test_promises_are_met_missed_or_not_mentioned() -> None:
+    (line,) = report.targets(RESULT)
+    assert "XGBoost 0.50 (at most 0.6: met)" in line
+    assert "XGBoost 0.50 (at most 0.4: MISSED)" in line
+    assert "AdaBoost" not in line
+
+
+def test_json_has_no_nan() -> None:
+    loaded = json.loads(report.as_json([RESULT], {"processor": "one"}), parse_constant=lambda text: 1 / 0)
+    assert [row["figure"] for row in loaded["results"][0]["rows"]] == [1.0, 2.0, None]
+
+
+def test_own_work_is_not_other_load() -> None:
+    with machine.OtherLoad() as load:
+        sum(range(3_000_000))
+    assert load.share is None or 0.0 <= load.share <= 1.5
+    load.share = 0.5
+    assert load.idle is False
+    assert "NOT idle" in load.sentence()

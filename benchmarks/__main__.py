@@ -17,17 +17,11 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, to try the code; the figures mean nothing"
-    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, to try the code; the figures mean nothing")
     parser.add_argument("--tasks", default=",".join(TASKS), help="comma-separated choice of: %(default)s")
     parser.add_argument("--repeats", type=int, help="how many runs the best is taken of (default 5)")
-    parser.add_argument(
-        "--output", type=Path, default=Path("bench-output"), help="folder for results.json and .md"
-    )
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"also write {DOCS.parent.name}/{DOCS.name}"
-    )
+    parser.add_argument("--output", type=Path, default=Path("bench-output"), help="folder for results.json and .md")
+    parser.add_argument("--write-docs", action="store_true", help=f"also write {DOCS.parent.name}/{DOCS.name}")
     options = parser.parse_args(argv)
     options.tasks = options.tasks.split(",")
     if unknown := [task for task in options.tasks if task not in TASKS]:
@@ -79,10 +73,7 @@ def main(argv: list[str] | None = None) -> int:
     report.write(options.output / "results.md", page)
     if options.write_docs:
         report.write(DOCS, page)
-    print(
-        f"Written to {options.output}/results.json and results.md"
-        + (f" and {DOCS}" if options.write_docs else "")
-    )
+    print(f"Written to {options.output}/results.json and results.md" + (f" and {DOCS}" if options.write_docs else ""))
     return 0
 
 

@@ -79,9 +79,7 @@ def as_json(results: list[Result], machine: dict[str, str]) -> str:
     """Everything, single runs included."""
 
     def without_nan(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in fields
-        }
+        return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in fields}
 
     tables = [asdict(result, dict_factory=without_nan) for result in results]
     return json.dumps({"machine": machine, "results": tables}, indent=1)

@@ -12,9 +12,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
-FENCE = re.compile(
-    r"^```python[ \t]*(?P<mark>[\w-]*)[ \t]*\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL
-)
+FENCE = re.compile(r"^```python[ \t]*(?P<mark>[\w-]*)[ \t]*\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<target>[^)\s#]+)(?:#[^)]*)?\)")
 
 

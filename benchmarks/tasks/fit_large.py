@@ -17,8 +17,6 @@ def run(sizes: Sizes) -> Result:
         unit="s per tree",
         rows=seconds_per_tree(train, test, sizes, depth=6),
         targets=[
-            Target(ours, peer, ratio)
-            for ours in full_search
-            for peer, ratio in (("XGBoost", 0.6), ("LightGBM", 0.5))
+            Target(ours, peer, ratio) for ours in full_search for peer, ratio in (("XGBoost", 0.6), ("LightGBM", 0.5))
         ],
     )

@@ -36,9 +36,7 @@ def exhaustive_stump(X: np.ndarray, y: np.ndarray, D: np.ndarray) -> tuple[float
     return best
 
 
-def adaboost(
-    X: np.ndarray, y: np.ndarray, rounds: int, sample_weight: np.ndarray | None = None
-) -> list[Round]:
+def adaboost(X: np.ndarray, y: np.ndarray, rounds: int, sample_weight: np.ndarray | None = None) -> list[Round]:
     """Reweight, take the best stump, add it with weight half the log odds."""
     D = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     D = D / D.sum()

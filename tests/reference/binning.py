@@ -9,9 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-MISSING = (
-    -1
-)  # the code of a missing value in this package; the library may number its missing bin as it likes
+MISSING = -1  # the code of a missing value in this package; the library may number its missing bin as it likes
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,7 @@ def cut_values(pairs: Sequence[tuple[float, Fraction]], max_bins: int) -> list[f
     return cuts
 
 
-def bin_column(
-    values: Sequence[float], weights: Sequence[float] | None = None, max_bins: int = 255
-) -> Column:
+def bin_column(values: Sequence[float], weights: Sequence[float] | None = None, max_bins: int = 255) -> Column:
     """Cut one column. Weights mean repetition and must be positive."""
     weights = [1.0] * len(values) if weights is None else weights
     summed: dict[float, Fraction] = {}
@@ -85,7 +81,7 @@ def bin_matrix(
     """All columns, and the codes of every cell (MISSING where NaN)."""
     X = np.asarray(X, dtype=np.float64)
     columns = [bin_column([float(v) for v in X[:, j]], weights, max_bins) for j in range(X.shape[1])]
-    codes = np.array(
-        [[columns[j].code(float(v)) for j, v in enumerate(row)] for row in X], dtype=np.int64
-    ).reshape(X.shape)
+    codes = np.array([[columns[j].code(float(v)) for j, v in enumerate(row)] for row in X], dtype=np.int64).reshape(
+        X.shape
+    )
     return columns, codes

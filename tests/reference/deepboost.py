@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,13 +10,13 @@ import numpy as np
 
 from . import rademacher
 from .binning import bin_matrix
-from .growth import Tree, freeze, grow_layers, grow_stump_pair, new_root
+from .growth import Tree, grow_layers, grow_stump_pair
 from .losses import LOSSES, Loss
 from .splits import make_sample
 from .steps import along, closed_form, exact_line_search, objective
 
 TIE = 1e-12  # differences below this are rounding: sums equal on paper need not be equal in floats
-GRAIN = 2.0**-40  # steps are multiples of this
+GRAIN = 2.0**-40  # steps are multiples of this, cut towards zero
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Settings:
     criterion: str = "edge"
     step: str = "closed_form"
     max_bins: int = 255
-    tolerance: float = 1e-12
-    cap: float = 20.0
+    tolerance: float = 1e-9
+    cap: float = 16.0
 
 
 @dataclass
@@ -103,7 +104,7 @@ def coordinate_step(
         eta = exact_line_search(along(loss, f, h, y, w, alpha, Lambda), alpha, settings.cap)
     if eta == -alpha:
         return eta
-    return round(eta * settings.learning_rate / GRAIN) * GRAIN
+    return math.trunc(eta * settings.learning_rate / GRAIN) * GRAIN
 
 
 Proposer = Callable[[np.ndarray], list[Tree]]
@@ -117,11 +118,9 @@ def make_proposer(settings: Settings, X: np.ndarray, y: np.ndarray, w: np.ndarra
     def propose(D: np.ndarray) -> list[Tree]:
         sample = make_sample(columns, codes.tolist(), D.tolist(), y.tolist(), w.tolist())
         if settings.family == "stump_pairs":
-            found = grow_stump_pair(sample, settings.criterion, tie=TIE)
-        else:
-            depth = 1 if settings.family == "stumps" else settings.max_depth
-            found = grow_layers(sample, depth, settings.criterion, tie=TIE)
-        return found or [freeze(sample, new_root(sample, None))]
+            return grow_stump_pair(sample, settings.criterion, tie=TIE)
+        depth = 1 if settings.family == "stumps" else settings.max_depth
+        return grow_layers(sample, depth, settings.criterion, tie=TIE)
 
     return propose, d
 
@@ -144,9 +143,7 @@ def fit(X: np.ndarray, y: np.ndarray, settings: Settings, sample_weight: np.ndar
         member = out.members[j]
         eps = float(0.5 * (1 - np.sum(D * y * member.h)))
         Lambda = settings.lam * member.r + settings.beta
-        eta = coordinate_step(
-            settings, loss, out.scores, member.h, y, w, member.alpha, eps, Lambda * m / S, Lambda
-        )
+        eta = coordinate_step(settings, loss, out.scores, member.h, y, w, member.alpha, eps, Lambda * m / S, Lambda)
         member.alpha += eta
         out.scores = out.scores + eta * member.h
         out.steps.append((t, j, eta))
@@ -168,40 +165,33 @@ def choose(
 ) -> int | None:
     """Lines 4-10: the coordinate with the largest abs(d_j), None when all are below the tolerance.
 
-    A proposal that equals a member (up to sign) is that member. Damped steps: a member competes only when its
-    step shrinks its weight, or when no proposal moves. Ties go to the proposal with fewer layers, then to the
-    oldest member.
+    A proposal that equals a member (up to sign) is that member. Damped steps: a member that nobody proposes competes
+    only when its step shrinks its weight, or when no proposal moves. Ties go to the oldest member, then to the
+    proposal with the fewest splits.
     """
-    best_size, best_key = settings.tolerance, None
-    fresh: dict[tuple[object, ...], Member] = {}
+    new_size, new = settings.tolerance, None
     for tree in proposals:
-        key = tree.key()
-        if key in index and state.members[index[key]].alpha != 0:
-            continue
         r = complexity(settings.family, tree.n_splits, m, d)
         h = np.array(tree.train_value, dtype=float)
         eps = float(0.5 * (1 - np.sum(D * y * h)))
         size = abs(member_direction(eps, 0.0, (settings.lam * r + settings.beta) * m / S))
-        if size > best_size + TIE:
-            best_size, best_key = size, key
-        fresh[key] = Member(tree, h, r)
-    moved = best_key is not None
-    best_member = None
+        if size > new_size + TIE:
+            new_size, new = size, Member(tree, h, r)
+    old_size, old = settings.tolerance, None
     for j, member in enumerate(state.members):
         if member.alpha == 0:
             continue
         eps = float(0.5 * (1 - np.sum(D * y * member.h)))
         direction = member_direction(eps, member.alpha, (settings.lam * member.r + settings.beta) * m / S)
         shrinks = direction * member.alpha > 0
-        if settings.learning_rate < 1 and not shrinks and moved:
+        if settings.learning_rate < 1 and not shrinks and new is not None:
             continue
-        if abs(direction) > best_size + TIE:
-            best_size, best_member = abs(direction), j
-    if best_member is not None:
-        return best_member
-    if best_key is None:
-        return None
-    if best_key not in index:
-        index[best_key] = len(state.members)
-        state.members.append(fresh[best_key])
-    return index[best_key]
+        if abs(direction) > old_size + TIE:
+            old_size, old = abs(direction), j
+    if new is None or (old is not None and old_size >= new_size - TIE):
+        return old
+    key = new.tree.key()
+    if key not in index:
+        index[key] = len(state.members)
+        state.members.append(new)
+    return index[key]

@@ -51,11 +51,7 @@ class Tree:
         """Equal for two trees that are the same function up to sign: one coordinate of (4)."""
         leaves = [v for v, f in zip(self.value, self.feature, strict=True) if f < 0]
         flip = leaves[0]
-        asked = [
-            (f, t, m)
-            for f, t, m in zip(self.feature, self.threshold, self.missing_left, strict=True)
-            if f >= 0
-        ]
+        asked = [(f, t, m) for f, t, m in zip(self.feature, self.threshold, self.missing_left, strict=True) if f >= 0]
         return (tuple(self.feature), tuple(asked), tuple(v * flip for v in leaves))
 
 
@@ -101,18 +97,14 @@ def ask(sample: Sample, node: Node, question: Question) -> None:
     grown_left, grown_right = parts(sample, node.grown, question)
     seen = any(int(sample.codes[i][question.feature]) < 0 for i in node.grown)
     node.missing_left = (
-        question.missing_left
-        if seen
-        else total(sample.weight, grown_left) >= total(sample.weight, grown_right)
+        question.missing_left if seen else total(sample.weight, grown_left) >= total(sample.weight, grown_right)
     )
     if not seen:
         question = Question(question.feature, question.bin, node.missing_left)
         left, right = parts(sample, node.rows, question)
     node.question = question
     node.threshold = question_threshold(sample, question)
-    node.left = Node(
-        left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.signed, left), node.sign)
-    )
+    node.left = Node(left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.signed, left), node.sign))
     node.right = Node(
         right, grown_right, node.depth + 1, node.path + "R", sign_of(total(sample.signed, right), node.sign)
     )
@@ -166,10 +158,10 @@ def grow_layers(
     *,
     min_leaf_weight: float = 0.0,
     grow_rows: Sequence[int] | None = None,
-    tie: float = 0.0,
+    tie: float = 0,
     choose: Chooser | None = None,
 ) -> list[Tree]:
-    """h_1*, h_2*, ... of section 4: each adds a layer to the one before. Empty when no split is useful."""
+    """h_1*, h_2*, ... of section 4: each adds a layer to the one before. The root alone where no split is useful."""
     if choose is None:
 
         def choose(node: Node) -> Split | None:
@@ -192,7 +184,7 @@ def grow_layers(
         depth += 1
         candidates.append(freeze(sample, root, depth))
         layer = below
-    return candidates
+    return candidates or [freeze(sample, root)]
 
 
 def grow_best_first(
@@ -203,7 +195,7 @@ def grow_best_first(
     *,
     min_leaf_weight: float = 0.0,
     grow_rows: Sequence[int] | None = None,
-    tie: float = 0.0,
+    tie: float = 0,
 ) -> list[Tree]:
     """Split the leaf with the largest gain, ties to the oldest; the tree after each split is a candidate."""
     root = new_root(sample, grow_rows)
@@ -225,28 +217,27 @@ def grow_best_first(
         assert node.right is not None
         leaves = [n for n in leaves if n is not node] + [node.left, node.right]
         candidates.append(freeze(sample, root))
-    return candidates
+    return candidates or [freeze(sample, root)]
 
 
-def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0.0) -> list[Tree]:
+def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) -> list[Tree]:
     """h_1*, then the best question about another feature asked at both children (H_2 of section 4)."""
     root = new_root(sample, None)
     first = best_split(sample, root.grown, criterion, tie=tie)
     if first is None:
-        return []
+        return [freeze(sample, root)]
     ask(sample, root, first.question)
     stump = freeze(sample, root, 1)
     assert root.left is not None
     assert root.right is not None
     own = sum(
-        node_score(criterion, total(sample.signed, n.rows), total(sample.mass, n.rows))
-        for n in (root.left, root.right)
+        node_score(criterion, total(sample.signed, n.rows), total(sample.mass, n.rows)) for n in (root.left, root.right)
     )
     best: tuple[float, Question] | None = None
     for feature in range(len(sample.columns)):
         if feature == first.question.feature:
             continue
-        for question in questions(sample, feature):
+        for question in questions(sample, feature, root.left.grown, root.right.grown):
             score = 0
             for node in (root.left, root.right):
                 for side in parts(sample, node.rows, question):
@@ -269,7 +260,7 @@ def predict(tree: Tree, X: np.ndarray) -> list[int]:
             x = float(row[tree.feature[i]])
             left = tree.missing_left[i] if math.isnan(x) else x <= tree.threshold[i]
             i = tree.left[i] + (0 if left else 1)
-        out.append(tree.value[i])
+        out.append(int(tree.value[i]))
     return out
 
 

@@ -71,14 +71,26 @@ def node_score(criterion: str, signed: float, mass: float) -> float | Fraction:
     raise ValueError(criterion)
 
 
-def questions(sample: Sample, feature: int) -> Iterator[Question]:
-    """Every question about one feature in the order that breaks ties."""
+def questions(
+    sample: Sample, feature: int, *nodes: Sequence[int], criterion: str = "edge", weighed: bool = False
+) -> Iterator[Question]:
+    """Every question about one feature, in the order that breaks ties.
+
+    At nodes (given by their rows) a bin that adds nothing to what is summed is passed over: its question scores as
+    the one before it. Nothing that is missing there: no question about missing values either.
+    """
     column = sample.columns[feature]
-    last = column.n_bins - 1 if column.has_missing else column.n_bins - 2
-    for t in range(last + 1):
-        yield Question(feature, t, False)
-        if column.has_missing and t < column.n_bins - 1:
-            yield Question(feature, t, True)
+    present = set(range(-1, column.n_bins))
+    if nodes:
+        channel = 0 if criterion == "edge" else 1
+        sums = [item for rows in nodes for item in histogram(sample, rows, feature).items()]
+        present = {b for b, s in sums if s[channel] != 0 or (weighed and s[2] != 0)}
+    missing = column.has_missing and MISSING in present
+    for t in range(column.n_bins if missing else column.n_bins - 1):
+        if t in present:
+            yield Question(feature, t, False)
+            if missing:
+                yield Question(feature, t, True)
 
 
 def parts(sample: Sample, rows: Sequence[int], question: Question) -> tuple[list[int], list[int]]:
@@ -121,14 +133,14 @@ def best_split(
     *,
     min_leaf_weight: float = 0.0,
     features: Sequence[int] | None = None,
-    tie: float = 0.0,
+    tie: float = 0,
 ) -> Split | None:
     """The question that scores most above the node itself; ties: feature, bin, missing right before left."""
     own = node_score(criterion, total(sample.signed, rows), total(sample.mass, rows))
     floor = own * Fraction(10**12 + 1, 10**12) if criterion == "gini" else own
     best: Split | None = None
     for feature in sorted(features) if features is not None else range(len(sample.columns)):
-        for question in questions(sample, feature):
+        for question in questions(sample, feature, rows, criterion=criterion, weighed=min_leaf_weight > 0):
             score = split_score(sample, rows, question, criterion, min_leaf_weight)
             if score is None or not score > floor + tie:
                 continue

@@ -70,9 +70,7 @@ def golden(function: Callable[[float], float], low: float, high: float, iteratio
     return (a + b) / 2
 
 
-def grid(
-    function: Callable[[float], float], low: float, high: float, points: int = 4001
-) -> tuple[float, float]:
+def grid(function: Callable[[float], float], low: float, high: float, points: int = 4001) -> tuple[float, float]:
     """Smallest value on a grid and where: no assumption at all."""
     etas = [low + (high - low) * i / (points - 1) for i in range(points)]
     values = [function(eta) for eta in etas]

@@ -1,0 +1,80 @@
+"""What every registered loss promises; a new one joins by being listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost import _native
+from radboost.losses import LOSSES, NativeLoss, get_loss
+from reference import losses as naive
+
+EVERY = pytest.mark.parametrize("name", sorted(LOSSES))
+U = np.concatenate([np.linspace(-30, 30, 601), np.linspace(-1e-5, 1e-5, 21)])
+
+
+@EVERY
+def test_derivative_against_differences(name: str) -> None:
+    loss = get_loss(name)
+    u = np.linspace(-8, 8, 321)
+    np.testing.assert_allclose(loss.derivative(u), naive.numeric_derivative(loss.value, u), rtol=1e-8, atol=1e-12)
+
+
+@EVERY
+def test_convex_increasing_and_above_the_zero_one_loss(name: str) -> None:
+    loss = get_loss(name)
+    u = np.unique(U.round(9))
+    assert np.all(loss.derivative(u) > 0)
+    assert np.all(np.diff(loss.derivative(u)) >= 0)
+    assert np.all(np.diff(loss.value(u)) > 0)
+    assert np.all(loss.value(u) >= (u >= 0))
+
+
+@EVERY
+def test_formula(name: str) -> None:
+    loss = get_loss(name)
+    np.testing.assert_allclose(loss.value(U), naive.LOSSES[name].value(U), rtol=1e-14)
+    np.testing.assert_allclose(loss.derivative(U), naive.LOSSES[name].derivative(U), rtol=1e-14)
+
+
+@EVERY
+def test_native_kernel(name: str) -> None:
+    loss = get_loss(name)
+    assert isinstance(loss, NativeLoss)
+    value, derivative = _native.evaluate_loss(loss.name, U)
+    np.testing.assert_allclose(value, loss.value(U), rtol=2e-15)
+    np.testing.assert_allclose(derivative, loss.derivative(U), rtol=2e-15)
+
+
+@EVERY
+def test_the_bound_behind_the_closed_form(name: str) -> None:
+    """Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1)."""
+    loss = get_loss(name)
+    u, v = np.meshgrid(np.linspace(-10, 10, 81), np.linspace(-6, 6, 81))
+    bound = loss.derivative(u) * np.expm1(v)
+    assert np.all(loss.value(u + v) - loss.value(u) <= bound + 1e-9 * np.maximum(1, np.abs(bound)))
+
+
+@EVERY
+def test_extreme_arguments_stay_finite(name: str) -> None:
+    loss = get_loss(name)
+    u = np.array([-1e6, -800.0, 700.0])
+    assert np.all(np.isfinite(loss.value(u)))
+    assert np.all(np.isfinite(loss.derivative(u)))
+    native = _native.evaluate_loss(name, np.array([-1e6, -800.0, 800.0, 1e6]))
+    assert all(np.all(np.isfinite(part)) for part in native)
+
+
+def test_unknown_names_and_wrong_objects() -> None:
+    with pytest.raises(ValueError, match=r"(?s)hinge.*exponential.*logistic"):
+        get_loss("hinge")
+
+    class HalfALoss:
+        def value(self, u: Any) -> Any:
+            return u
+
+    for wrong in (3, None, HalfALoss(), next(iter(LOSSES.values()))):
+        with pytest.raises(TypeError, match=r"(?s)loss must be.*value.*derivative"):
+            get_loss(wrong)  # type: ignore[arg-type]

@@ -1,0 +1,144 @@
+"""The steps of one coordinate against minima found without any formula."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
+from radboost.penalties.weighted_l1 import LARGEST_STEP
+from reference import deepboost, losses, steps
+
+EDGE = st.floats(-1, 1) | st.sampled_from([-1.0, 0.0, 1.0, 1 - 1e-16, 1e-16])
+WEIGHT = st.floats(-4, 4) | st.just(0.0)
+THRESHOLD = st.floats(0, 2) | st.sampled_from([0.0, 1e-12])
+
+
+@given(EDGE, WEIGHT, THRESHOLD)
+def test_closed_form_is_the_minimum_of_the_bound(edge: float, weight: float, q: float) -> None:
+    eta = closed_form_step(edge, weight, q)
+    eps = (1 - edge) / 2
+
+    def bound(step: float) -> float:
+        return steps.bound(step, weight, eps, q)
+
+    best = min(
+        bound(steps.golden(bound, -LARGEST_STEP, LARGEST_STEP)), bound(-weight), steps.grid(bound, -6, 6, 501)[0]
+    )
+    assert bound(eta) <= best + 1e-12 * max(1.0, best)
+    assert abs(eta) <= max(LARGEST_STEP, abs(weight))
+
+
+@given(st.floats(0.02, 0.98), WEIGHT, THRESHOLD)
+def test_closed_form_is_the_printed_one(eps: float, weight: float, q: float) -> None:
+    printed = steps.closed_form_as_printed(weight, eps, q)
+    assert closed_form_step(1 - 2 * eps, weight, q) == pytest.approx(printed, abs=1e-9)
+
+
+def test_adaboost_step() -> None:
+    for eps in (0.01, 0.25, 0.499, 0.7):
+        assert closed_form_step(1 - 2 * eps, 0.0, 0.0) == pytest.approx(0.5 * math.log((1 - eps) / eps), abs=1e-13)
+
+
+def test_infinite_steps_are_capped() -> None:
+    assert closed_form_step(1.0, 0.0, 0.0) == LARGEST_STEP
+    assert closed_form_step(-1.0, 0.0, 0.0) == -LARGEST_STEP
+    assert closed_form_step(1.0, 0.0, 1e-3) == pytest.approx(math.log(1 / 1e-3), rel=1e-12)
+
+
+@given(EDGE, WEIGHT, THRESHOLD)
+def test_slope_is_figure_2(edge: float, weight: float, q: float) -> None:
+    expected = deepboost.member_direction((1 - edge) / 2, weight, q)
+    assert slope(edge, weight, q) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@given(
+    seed=st.integers(0, 10**6),
+    alpha=st.sampled_from([0.0, 0.0, 0.7, -1.3]),
+    price=st.floats(0, 1.5),
+    real=st.booleans(),
+)
+def test_slope_is_the_derivative_of_the_objective(
+    loss: losses.Loss, seed: int, alpha: float, price: float, real: bool
+) -> None:
+    """d_j is F'_j m / 2S, one-sided at the kink."""
+    y, h, f, w = problem(seed, real)
+    f = f + alpha * h
+    F = steps.along(loss, f, h, y, w, alpha, price)
+    raw = w * loss.derivative(1 - y * f)
+    S, m = raw.sum(), w.sum()
+    d = slope(float(np.sum(raw * y * h) / S), alpha, price * m / S)
+    t = 1e-6
+    if alpha != 0:
+        assert d * 2 * S / m == pytest.approx((F(t) - F(-t)) / (2 * t), abs=1e-5)
+    else:
+        up, down = (F(t) - F(0)) / t, (F(-t) - F(0)) / t
+        steepest = min(0.0, up, down)
+        assert abs(d) * 2 * S / m == pytest.approx(-steepest, abs=1e-4)
+
+
+def problem(seed: int, real: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 15))
+    h = rng.uniform(-1, 1, m) if real else rng.choice([-1.0, 1.0], m)
+    return rng.choice([-1.0, 1.0], m), h, rng.normal(size=m), rng.random(m) + 0.1
+
+
+@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@given(seed=st.integers(0, 10**6), alpha=st.sampled_from([0.0, 0.7, -1.3]), price=st.floats(0, 1.5), real=st.booleans())
+def test_line_search_is_the_minimum_of_the_objective(
+    loss: losses.Loss, seed: int, alpha: float, price: float, real: bool
+) -> None:
+    y, h, f, w = problem(seed, real)
+    F = steps.along(loss, f, h, y, w, alpha, price)
+    m = w.sum()
+
+    def derivative(eta: float) -> float:
+        return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / m)
+
+    eta = line_search_step(derivative, alpha, price)
+    best = F(steps.exact_line_search(F, alpha, LARGEST_STEP + abs(alpha)))
+    at = F(eta)
+    if abs(eta) < LARGEST_STEP:
+        assert at <= min(best, steps.grid(F, -6, 6, 301)[0]) + 1e-11
+    assert at <= F(0) + 1e-12
+    assert abs(eta) <= LARGEST_STEP
+
+
+@pytest.mark.parametrize("loss", [losses.EXPONENTIAL, losses.LOGISTIC], ids=lambda p: p.name)
+@given(
+    seed=st.integers(0, 10**6),
+    alpha=st.sampled_from([0.0, 0.7, -1.3]),
+    price=st.floats(0, 1),
+    real=st.booleans(),
+    rate=st.floats(0.01, 1),
+)
+def test_closed_form_never_raises_the_objective(
+    loss: losses.Loss, seed: int, alpha: float, price: float, real: bool, rate: float
+) -> None:
+    y, h, f, w = problem(seed, real)
+    F = steps.along(loss, f, h, y, w, alpha, price)
+    raw = w * loss.derivative(1 - y * f)
+    edge = float(np.sum(raw * y * h) / raw.sum())
+    eta = closed_form_step(edge, alpha, price * w.sum() / raw.sum())
+    assert F(eta) <= F(0) + 1e-12
+    assert F(on_grid(rate * eta)) <= F(0) + 1e-12
+    if loss is losses.EXPONENTIAL and not real and abs(eta) < LARGEST_STEP:
+        assert F(eta) <= steps.grid(F, -6, 6, 601)[0] + 1e-12
+
+
+def test_grid_cuts_towards_zero() -> None:
+    for value in (0.3, -0.3, 1e-13, -1e-13, 5.0):
+        cut = on_grid(value)
+        assert abs(cut) <= abs(value)
+        assert abs(value - cut) < 2.0**-40
+        assert cut * 2.0**40 == round(cut * 2.0**40)
+
+
+def test_price_is_equation_3() -> None:
+    assert WeightedL1(0.5, 0.25).price(3.0) == 0.5 * 3.0 + 0.25

@@ -1,0 +1,130 @@
+"""Native binning against its naive twin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from native_tools import bin_natively, naive_columns
+from radboost import _native
+from reference import binning
+
+pytestmark = pytest.mark.native
+
+FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
+LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 + 2**-52, math.nan])
+
+
+@given(
+    X=hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=20), elements=FINITE | LEVELS),
+    max_bins=st.integers(2, 8),
+    weighted=st.booleans(),
+    data=st.data(),
+)
+def test_bins_and_codes(X: np.ndarray, max_bins: int, weighted: bool, data: Any) -> None:
+    w = np.array(data.draw(st.lists(st.integers(1, 5), min_size=len(X), max_size=len(X)))) if weighted else None
+    binned = bin_natively(X, w, max_bins)
+    expected, codes = binning.bin_matrix(X, None if w is None else w.tolist(), max_bins)
+    assert naive_columns(binned) == (expected, codes.tolist())
+
+
+@given(
+    hnp.arrays(np.float32, (15, 2), elements=st.floats(allow_nan=True, allow_infinity=False, width=32)),
+    st.integers(2, 8),
+)
+def test_float32_gives_the_bins_of_the_same_numbers_in_float64(X: np.ndarray, max_bins: int) -> None:
+    assert naive_columns(bin_natively(X, None, max_bins)) == naive_columns(
+        bin_natively(X.astype(float), None, max_bins)
+    )
+
+
+@pytest.mark.parametrize("n", [254, 255, 256, 257, 600])
+@pytest.mark.parametrize("missing", [False, True])
+def test_around_the_limit_of_255_bins(n: int, missing: bool) -> None:
+    values = np.random.default_rng(n).permutation(n).astype(float)
+    X = np.append(values, math.nan if missing else 0.0)[:, None]
+    expected, codes = binning.bin_matrix(X)
+    assert naive_columns(bin_natively(X)) == (expected, codes.tolist())
+    assert expected[0].n_bins == min(n, 255)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X[::-1].copy()[::-1],
+        lambda X: X.T.copy().T,
+    ],
+)
+def test_strides(layout: Any) -> None:
+    X = np.random.default_rng(0).integers(0, 9, (40, 3)).astype(float)
+    assert naive_columns(bin_natively(layout(X))) == naive_columns(bin_natively(X))
+
+
+def test_threads_do_not_matter() -> None:
+    X = np.random.default_rng(1).normal(size=(5000, 9))
+    w = np.random.default_rng(2).random(5000)
+    first = bin_natively(X, w, 255, 1)
+    for n_threads in (2, 3, 8):
+        other = bin_natively(X, w, 255, n_threads)
+        np.testing.assert_array_equal(other.codes(), first.codes())
+        for c in range(9):
+            np.testing.assert_array_equal(other.thresholds(c), first.thresholds(c))
+
+
+def test_quantiles_of_large_data_come_from_content() -> None:
+    """Above 262,144 rows a sample is drawn: order and copies of rows must not matter, and bins stay even."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300_000, 2))
+    first = bin_natively(X)
+    shuffled = bin_natively(X[rng.permutation(len(X))])
+    copies = bin_natively(np.repeat(X[:150_000], 2, axis=0))
+    weighted = bin_natively(X[:150_000], np.full(150_000, 2.0))
+    for c in range(2):
+        np.testing.assert_array_equal(first.thresholds(c), shuffled.thresholds(c))
+        np.testing.assert_array_equal(copies.thresholds(c), weighted.thresholds(c))
+    counts = np.bincount(first.codes().reshape(-1, 2)[:, 0], minlength=255)
+    assert counts.min() > 0.5 * 300_000 / 255
+    assert counts.max() < 1.5 * 300_000 / 255
+
+
+def test_hashes_know_codes_and_labels_only() -> None:
+    X = np.random.default_rng(4).integers(0, 3, (60, 11)).astype(float)
+    y = np.where(np.arange(60) % 2, 1, -1).astype(np.int8)
+    order = np.random.default_rng(5).permutation(60)
+    hashes = bin_natively(X).row_hashes(y, 1)
+    np.testing.assert_array_equal(bin_natively(X[order]).row_hashes(y[order], 2), hashes[order])
+    rows = [(*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    assert len(set(hashes.tolist())) == len(set(rows))
+
+
+def test_subset() -> None:
+    X = np.random.default_rng(6).integers(0, 5, (30, 3)).astype(float)
+    binned = bin_natively(X)
+    rows = np.array([3, 3, 0, 29])
+    part = binned.subset(rows)
+    assert naive_columns(part)[0] == naive_columns(binned)[0]
+    assert naive_columns(part)[1] == [naive_columns(binned)[1][i] for i in rows]
+    for bad in ([30], [-1]):
+        with pytest.raises(ValueError, match="range"):
+            binned.subset(np.array(bad))
+
+
+def test_bad_sizes_are_refused() -> None:
+    X = np.zeros((4, 2))
+    for max_bins in (-1, 0, 1, 256, 10**6):
+        with pytest.raises(ValueError, match="max_bins"):
+            bin_natively(X, None, max_bins)
+    with pytest.raises(ValueError, match="weight"):
+        _native.bin_matrix(X, np.ones(3), 255, 1)
+    with pytest.raises(ValueError, match="column"):
+        bin_natively(X).thresholds(2)
+    with pytest.raises(ValueError, match="label"):
+        bin_natively(X).row_hashes(np.ones(3, dtype=np.int8), 1)

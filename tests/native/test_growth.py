@@ -1,0 +1,277 @@
+"""Native split search, partition and growth against their naive twins, integer by integer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import (
+    bin_natively,
+    edge_sample,
+    gini_sample,
+    grow_natively,
+    state_with_weights,
+    stored_predictions,
+)
+from radboost import _native
+from reference import growth
+from reference.data import smooth, tiny
+
+pytestmark = pytest.mark.native
+
+SEEDS = st.integers(0, 10**6)
+
+
+def problem(seed: int, m: int = 24, weighted: bool = False, max_bins: int = 255, tied: bool = True) -> Any:
+    """Binned rows with ties and missing values, labels, and uneven row weights with some zeros.
+
+    Scores that tie on paper but not in double (gini, gains) have no right winner: `tied=False` keeps them apart.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = tiny(seed, m=m, d=3, levels=int(rng.integers(2, 9)), missing=float(rng.choice([0.0, 0.2])))
+    D = rng.choice([0.0, 1.0, 1.0, 2.0, 3.7], m) * rng.choice([1.0, 1e-6], m, p=[0.9, 0.1])
+    D = D if tied else rng.random(m)
+    D[0] = 1.0
+    w = rng.integers(1, 4, m).astype(float) if weighted else None
+    return X, y, D, w, bin_natively(X, w, max_bins)
+
+
+def same(native: Any, naive: Any) -> None:
+    assert growth.by_path(native) == growth.by_path(naive)
+
+
+@given(SEEDS, st.booleans(), st.integers(1, 4), st.sampled_from([0.0, 2.0, 3.0]), st.sampled_from([3, 255]))
+def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, max_bins: int) -> None:
+    X, y, D, w, data = problem(seed, weighted=weighted, max_bins=max_bins)
+    state = state_with_weights(y, D, w)
+    sample = edge_sample(data, state, w)
+    made, sizes, edges, trees = grow_natively(data, state, max_depth=depth, minimum_leaf_weight=minimum)
+    naive = growth.grow_layers(sample, depth, min_leaf_weight=minimum)
+    assert sizes == [t.n_splits for t in naive]
+    assert edges == [t.edge / 2.0**61 for t in naive]
+    for native, expected, size in zip(trees, naive, sizes, strict=True):
+        same(native, expected)
+        np.testing.assert_array_equal(native.feature, expected.feature)
+        np.testing.assert_array_equal(native.cover, expected.cover)
+        assert stored_predictions(made, size, data.n_rows) == expected.train_value
+        assert growth.predict(native, X) == expected.train_value
+
+
+@given(SEEDS, st.booleans(), st.integers(1, 4))
+def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
+    X, y, D, w, data = problem(seed, weighted=weighted, tied=False)
+    state = state_with_weights(y, D, w)
+    sample = gini_sample(data, state, w)
+    edge = edge_sample(data, state, w)
+    _, sizes, edges, trees = grow_natively(data, state, criterion="gini", max_depth=depth)
+    naive = growth.grow_layers(sample, depth, "gini")
+    assert sizes == [t.n_splits for t in naive]
+    for native, expected, found in zip(trees, naive, edges, strict=True):
+        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
+        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+        h = growth.predict(native, X)
+        assert found == sum(s * v for s, v in zip(edge.signed, h, strict=True)) / 2.0**61
+
+
+@given(SEEDS, st.integers(2, 7), st.sampled_from(["edge", "gini"]), st.sampled_from([0.0, 2.0]))
+def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> None:
+    _, y, D, w, data = problem(seed, tied=False)
+    state = state_with_weights(y, D, w)
+    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    _, sizes, _, trees = grow_natively(
+        data,
+        state,
+        growth="best_first",
+        criterion=criterion,
+        max_leaves=leaves,
+        max_depth=6,
+        minimum_leaf_weight=minimum,
+    )
+    naive = growth.grow_best_first(sample, leaves, 6, criterion, min_leaf_weight=minimum)
+    assert sizes == [t.n_splits for t in naive]
+    for native, expected in zip(trees, naive, strict=True):
+        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
+        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+
+
+@given(SEEDS, st.booleans())
+def test_stump_pairs(seed: int, weighted: bool) -> None:
+    X, y, D, w, data = problem(seed, weighted=weighted)
+    state = state_with_weights(y, D, w)
+    made, sizes, edges, trees = grow_natively(data, state, growth="stump_pair", max_depth=2)
+    naive = growth.grow_stump_pair(edge_sample(data, state, w))
+    assert edges == [t.edge / 2.0**61 for t in naive]
+    for native, expected, size in zip(trees, naive, sizes, strict=True):
+        same(native, expected)
+        assert stored_predictions(made, size, data.n_rows) == expected.train_value
+        assert growth.predict(native, X) == expected.train_value
+
+
+@given(SEEDS, st.integers(1, 3), st.booleans())
+def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: int, weighted: bool) -> None:
+    X, y, D, w, data = problem(seed, m=30, weighted=weighted)
+    state = state_with_weights(y, D, w)
+    made, sizes, edges, trees = grow_natively(data, state, seed, max_depth=depth, subsample=0.5)
+    signed = [int(v) for v in state.edge_weights()]
+    assert np.all(np.diff([0.0, *edges]) >= 0)
+    for native, size, edge in zip(trees, sizes, edges, strict=True):
+        h = growth.predict(native, X)
+        assert stored_predictions(made, size, 30) == h
+        assert edge == sum(s * v for s, v in zip(signed, h, strict=True)) / 2.0**61
+        weights = np.ones(30) if w is None else w
+        assert native.cover[0] == weights.sum()
+        inner = native.feature >= 0
+        np.testing.assert_array_equal(
+            native.cover[inner], native.cover[native.left[inner]] + native.cover[native.left[inner] + 1]
+        )
+
+
+def test_subsample_takes_about_its_share_and_copies_together() -> None:
+    """Rows outside the draw do not shape the tree: with every odd code unseen the root never asks about it."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(2000, 2)), 2, axis=0)
+    y = np.repeat(rng.choice([-1, 1], 2000), 2)
+    data = bin_natively(X)
+    state = state_with_weights(y, np.ones(4000))
+    once = bin_natively(X[::2], np.full(2000, 2.0))
+    weighted = state_with_weights(y[::2], np.ones(2000), np.full(2000, 2.0))
+    for round_number in range(5):
+        _, sizes, edges, trees = grow_natively(data, state, round_number, subsample=0.5, max_depth=3)
+        _, sizes_w, edges_w, trees_w = grow_natively(once, weighted, round_number, subsample=0.5, max_depth=3)
+        assert (sizes, edges) == (sizes_w, edges_w)
+        for a, b in zip(trees, trees_w, strict=True):
+            same(a, b)
+            np.testing.assert_array_equal(a.cover, b.cover)
+    different = {grow_natively(data, state, r, subsample=0.5, max_depth=1)[3][0].threshold[0] for r in range(12)}
+    assert len(different) > 1
+
+
+@pytest.mark.parametrize("criterion", ["edge", "gini"])
+def test_random_thresholds_lie_inside_the_node(criterion: str) -> None:
+    X, y = smooth(3, m=200, d=3)
+    data = bin_natively(X)
+    state = state_with_weights(y, np.ones(200))
+    roots = []
+    for round_number in range(60):
+        _, _, _, trees = grow_natively(
+            data, state, round_number, criterion=criterion, random_thresholds=True, max_depth=4
+        )
+        for tree in trees:
+            assert set(growth.predict(tree, X)) <= {-1, 1}
+            reached = np.bincount(_leaves(tree, X), minlength=len(tree.feature))
+            assert np.all(reached[tree.feature < 0] > 0)
+        roots.append((int(trees[0].feature[0]), float(trees[0].threshold[0])))
+    assert len(set(roots)) > 20
+    low, high = X.min(axis=0), X.max(axis=0)
+    assert all(low[f] <= t < high[f] for f, t in roots)
+
+
+def _leaves(tree: Any, X: np.ndarray) -> list[int]:
+    out = []
+    for row in X:
+        i = 0
+        while tree.feature[i] >= 0:
+            i = tree.left[i] + (0 if row[tree.feature[i]] <= tree.threshold[i] else 1)
+        out.append(int(i))
+    return out
+
+
+def test_max_features_draws_columns_per_node() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 20))
+    y = rng.choice([-1, 1], 300)
+    data, state = bin_natively(X), state_with_weights(y, np.ones(300))
+    full = grow_natively(data, state, max_depth=1)[3][0].feature[0]
+    drawn = [int(grow_natively(data, state, r, max_features=3, max_depth=1)[3][0].feature[0]) for r in range(60)]
+    assert len(set(drawn)) > 10
+    assert 0 < sum(f == full for f in drawn) < 30
+    features = {
+        int(f) for r in range(5) for f in grow_natively(data, state, r, max_features=3)[3][-1].feature if f >= 0
+    }
+    assert len(features) > 5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"criterion": "gini"},
+        {"subsample": 0.5},
+        {"random_thresholds": True, "max_features": 3},
+        {"growth": "best_first", "max_leaves": 20},
+        {"minimum_leaf_weight": 50.0, "criterion": "gini"},
+        {"growth": "stump_pair", "max_depth": 2},
+    ],
+)
+def test_threads_do_not_matter(options: dict[str, Any]) -> None:
+    X, y = smooth(4, m=40_000, d=6, missing=0.01)
+    D = np.random.default_rng(5).random(40_000)
+    first = None
+    for n_threads in (1, 2, 5):
+        data = bin_natively(X, None, 255, n_threads)
+        state = state_with_weights(y, D)
+        made, sizes, edges, trees = grow_natively(data, state, 7, **{"max_depth": 5, "n_threads": n_threads, **options})
+        found = (
+            sizes,
+            edges,
+            [[a.tolist() for a in vars(t).values()] for t in trees],
+            stored_predictions(made, sizes[-1], 40_000),
+        )
+        first = found if first is None else first
+        assert found == first
+
+
+def test_reused_grower_forgets() -> None:
+    """One grower grows many trees: the second is that of a fresh one."""
+    X, y = smooth(6, m=150, missing=0.1)
+    data, state = bin_natively(X), state_with_weights(y, np.random.default_rng(0).random(150))
+    for options in (
+        {"subsample": 0.5},
+        {"max_features": 2, "random_thresholds": True},
+        {"growth": "best_first", "max_leaves": 9},
+        {"growth": "stump_pair", "max_depth": 2},
+    ):
+        made, *_ = grow_natively(data, state, 1, **options)
+        sizes, edges = made.grow(2)
+        _, sizes_2, edges_2, trees = grow_natively(data, state, 2, **options)
+        assert (sizes, edges) == (sizes_2, edges_2)
+        for n, tree in zip(sizes, trees, strict=True):
+            for again, array in zip(made.tree(n), vars(tree).values(), strict=True):
+                np.testing.assert_array_equal(again, array)
+
+
+def test_many_columns_and_deep_trees() -> None:
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(200, 150)), rng.choice([-1, 1], 200)
+    data, state = bin_natively(X), state_with_weights(y, np.ones(200))
+    _, sizes, edges, trees = grow_natively(data, state, max_depth=60, criterion="gini")
+    assert edges[-1] == pytest.approx(1.0)
+    assert growth.predict(trees[-1], X) == y.tolist()
+    assert len(sizes) <= 60
+
+
+def test_options_are_checked() -> None:
+    X, y = tiny(0)
+    data, state = bin_natively(X), state_with_weights(y, np.ones(14))
+    for changes in (
+        {"growth": "x"},
+        {"criterion": "x"},
+        {"max_depth": 0},
+        {"max_depth": 61},
+        {"n_threads": 0},
+    ):
+        with pytest.raises(ValueError, match=r"growth|criterion|max_depth|n_threads"):
+            grow_natively(data, state, **changes)
+    other = state_with_weights(np.array([1, -1]), np.ones(2))
+    with pytest.raises(ValueError, match="rows"):
+        grow_natively(data, other)
+    made, sizes, *_ = grow_natively(data, state)
+    with pytest.raises(ValueError, match="splits"):
+        made.tree(sizes[-1] + 1)
+    columns = _native.HypothesisColumns(13)
+    with pytest.raises(ValueError, match="rows"):
+        made.store(1, columns, columns.take_slot())

@@ -1,0 +1,196 @@
+"""Native losses, sums and weights against NumPy and exact fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import NO_WEIGHTS, state_with_weights
+from radboost import _native
+from reference import losses
+
+pytestmark = pytest.mark.native
+
+
+@given(st.floats(-700, 700))
+def test_exp(x: float) -> None:
+    assert _native.exp(x) == pytest.approx(math.exp(x), rel=4e-16)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_log(x: float) -> None:
+    assert _native.log(x) == pytest.approx(math.log(x), rel=4e-16, abs=4e-16)
+
+
+def test_exp_and_log_at_the_ends() -> None:
+    assert _native.exp(0.0) == 1.0
+    assert _native.exp(1.0) == pytest.approx(math.e, rel=2e-16)
+    assert 0 < _native.exp(-1e9) < 1e-300
+    assert math.isfinite(_native.exp(1e9))
+    assert _native.log(1.0) == 0.0
+    for bad in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="positive"):
+            _native.log(bad)
+
+
+@pytest.mark.parametrize("name", ["exponential", "logistic"])
+def test_loss_kernels_against_numpy(name: str) -> None:
+    u = np.concatenate([np.linspace(-40, 40, 4001), np.linspace(-1e-6, 1e-6, 99), [-700.0, -300.0, 300.0, 700.0]])
+    value, derivative = _native.evaluate_loss(name, u)
+    np.testing.assert_allclose(value, losses.LOSSES[name].value(u), rtol=2e-15)
+    np.testing.assert_allclose(derivative, losses.LOSSES[name].derivative(u), rtol=2e-15)
+
+
+@pytest.mark.parametrize("name", ["exponential", "logistic"])
+def test_loss_kernels_do_not_depend_on_the_length(name: str) -> None:
+    """Vector units and remainders must give the same bits."""
+    u = np.random.default_rng(0).normal(scale=5, size=67)
+    value, derivative = _native.evaluate_loss(name, u)
+    for i in range(len(u)):
+        one_value, one_derivative = _native.evaluate_loss(name, u[i : i + 1])
+        assert (one_value[0], one_derivative[0]) == (value[i], derivative[i])
+
+
+def fresh(m: int, seed: int, weights: str) -> tuple[np.ndarray, np.ndarray | None]:
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1, 1], m)
+    w = {"none": None, "whole": rng.integers(1, 5, m).astype(float), "real": rng.random(m) + 0.1}[weights]
+    return y, w
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@pytest.mark.parametrize("name", ["exponential", "logistic"])
+def test_sums_and_weights(name: str, weights: str) -> None:
+    y, w = fresh(57, 1, weights)
+    state = _native.MarginState(y.astype(np.int8), NO_WEIGHTS if w is None else w)
+    w = np.ones(57) if w is None else w
+    assert state.total_weight == pytest.approx(w.sum(), rel=1e-15)
+    columns = _native.HypothesisColumns(57)
+    f = np.zeros(57)
+    for seed in range(4):
+        sums = state.reweigh(name, True, 1)
+        u = 1 - y * f
+        slope = w * losses.LOSSES[name].derivative(u)
+        assert sums.loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-14)
+        assert sums.slope == pytest.approx(slope.sum(), rel=1e-14)
+        assert sums.error == pytest.approx(np.sum(w * (y * f <= 0)), rel=1e-14, abs=1e-14)
+        D = slope / slope.sum()
+        np.testing.assert_allclose(state.edge_weights() / 2.0**61, D * y, rtol=1e-13)
+        packed = state.packed_weights()
+        np.testing.assert_allclose((packed >> 32) / 2.0**30, D * y, atol=3e-9)
+        np.testing.assert_array_equal(packed & 0xFFFFFFFF, np.abs(packed >> 32))
+        h = np.round(np.random.default_rng(seed).uniform(-1, 1, 57) * 2**20) / 2**20
+        slot = columns.add_values(h.astype(np.float32))
+        np.testing.assert_allclose(columns.edges(state, 1)[slot], np.sum(D * y * h), atol=1e-9)
+        columns.step(slot, 0.75, state, 1)
+        f = f + 0.75 * h
+        np.testing.assert_allclose(state.scores(), f, atol=1e-15)
+
+
+def test_weighted_sum_is_exact_and_order_free() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=200) * 10.0 ** rng.integers(-6, 6, 200)
+    y = np.ones(200, dtype=np.int8)
+    order = rng.permutation(200)
+    one = _native.MarginState(y, NO_WEIGHTS).weighted_sum(values, 1)
+    assert one == _native.MarginState(y, NO_WEIGHTS).weighted_sum(values[order], 2)
+    assert one == pytest.approx(float(sum(Fraction(v) for v in values.tolist())), rel=1e-14)
+    w = rng.integers(1, 9, 200).astype(float)
+    repeated = np.repeat(values, w.astype(int))
+    assert _native.MarginState(y, w).weighted_sum(values, 1) == _native.MarginState(
+        np.ones(len(repeated), dtype=np.int8), NO_WEIGHTS
+    ).weighted_sum(repeated, 1)
+
+
+@pytest.mark.parametrize("name", ["exponential", "logistic"])
+def test_line_sums(name: str) -> None:
+    y, w = fresh(40, 3, "real")
+    assert w is not None
+    state = _native.MarginState(y.astype(np.int8), w)
+    h = np.random.default_rng(4).uniform(-1, 1, 40)
+    for eta in (-2.0, 0.0, 0.3, 5.0):
+        loss, slope = state.along(name, h, eta, 1)
+        u = 1 - y * eta * h
+        assert loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-13)
+        assert slope == pytest.approx(-np.sum(w * y * h * losses.LOSSES[name].derivative(u)), rel=1e-12, abs=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40))
+def test_packed_signs_give_the_edges(seed: int, n_hypotheses: int) -> None:
+    """Eight hypotheses to a byte: every edge as if it were added up alone, also when slots are reused."""
+    from native_tools import bin_natively, grower, stored_predictions
+
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (30, 4)).astype(float)
+    y = rng.choice([-1, 1], 30)
+    data = bin_natively(X)
+    columns = _native.HypothesisColumns(30)
+    kept: dict[int, np.ndarray] = {}
+    for k in range(n_hypotheses):
+        state = state_with_weights(y, rng.random(30))
+        made = grower(data, state, max_depth=2)
+        sizes, _ = made.grow(k)
+        if not sizes:
+            continue
+        if kept and rng.random() < 0.3:
+            slot = int(rng.choice(list(kept)))
+            columns.release(slot)
+            del kept[slot]
+        slot = columns.take_slot()
+        assert slot not in kept
+        made.store(sizes[-1], columns, slot)
+        kept[slot] = np.array(stored_predictions(made, sizes[-1], 30))
+    state = state_with_weights(y, rng.random(30))
+    edges = columns.edges(state, 1)
+    signed = state.edge_weights().astype(object)
+    for slot, h in kept.items():
+        np.testing.assert_array_equal(columns.predictions(slot), h)
+        assert edges[slot] == float(np.sum(signed * h.astype(int))) / 2.0**61
+    assert all(edge == 0 for slot, edge in enumerate(edges) if slot not in kept)
+
+
+def test_columns_refuse_what_is_not_there() -> None:
+    columns = _native.HypothesisColumns(5)
+    with pytest.raises(ValueError, match="slot"):
+        columns.predictions(0)
+    with pytest.raises(ValueError, match="slot"):
+        columns.release(3)
+    slot = columns.take_slot()
+    columns.release(slot)
+    with pytest.raises(ValueError, match="slot"):
+        columns.release(slot)
+    with pytest.raises(ValueError, match="row"):
+        columns.add_values(np.zeros(4, dtype=np.float32))
+    with pytest.raises(ValueError, match="rows"):
+        columns.edges(_native.MarginState(np.ones(4, dtype=np.int8), NO_WEIGHTS), 1)
+
+
+def test_state_refuses_bad_labels_and_weights() -> None:
+    for labels in ([0, 1], [2, 1]):
+        with pytest.raises(ValueError, match="label"):
+            _native.MarginState(np.array(labels, dtype=np.int8), NO_WEIGHTS)
+    for weights in ([0.0, 1.0], [-1.0, 1.0], [math.nan, 1.0], [math.inf, 1.0], [1.0]):
+        with pytest.raises(ValueError, match="weight"):
+            _native.MarginState(np.array([1, -1], dtype=np.int8), np.array(weights))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_kernel_values(kernel: str) -> None:
+    rng = np.random.default_rng(6)
+    C, X = rng.normal(size=(4, 3)), rng.normal(size=(9, 3))
+    found = _native.kernel_values(kernel, 0.4, C, X, 2).reshape(4, 9)
+    for k, i in np.ndindex(4, 9):
+        a, b = C[k], X[i]
+        exact = {
+            "rbf": math.exp(-0.4 * float(np.sum((a - b) ** 2))),
+            "laplacian": math.exp(-0.4 * float(np.sum(np.abs(a - b)))),
+            "cosine": float(a @ b / np.sqrt(a @ a) / np.sqrt(b @ b)),
+        }[kernel]
+        assert found[k, i] == pytest.approx(exact, abs=2**-20)
+        assert found[k, i] * 2**20 == round(found[k, i] * 2**20)
+    assert np.all(np.abs(found) <= 1)

@@ -1,0 +1,142 @@
+"""Native prediction on raw rows against a walk in Python, and what a broken forest is told."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import bin_natively, forest_of, grow_natively, state_with_weights
+from radboost import _native
+from reference import growth
+from reference.data import smooth
+
+pytestmark = pytest.mark.native
+
+
+def random_tree(rng: np.random.Generator, n_features: int) -> Any:
+    feature, threshold, left, missing_left, value = [-1], [0.0], [0], [False], [1]
+    for _ in range(int(rng.integers(0, 8))):
+        leaf = int(rng.choice([i for i, f in enumerate(feature) if f < 0]))
+        feature[leaf] = int(rng.integers(n_features))
+        threshold[leaf] = float(rng.choice([0.0, -0.5, 0.5, 1.0, math.inf, 1e300, -1e300, 0.1]))
+        left[leaf], missing_left[leaf] = len(feature), bool(rng.integers(2))
+        for _ in range(2):
+            feature.append(-1)
+            threshold.append(0.0)
+            left.append(0)
+            missing_left.append(False)
+            value.append(int(rng.choice([-1, 1])))
+    return SimpleNamespace(feature=feature, threshold=threshold, left=left, missing_left=missing_left, value=value)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 200), st.sampled_from([np.float64, np.float32]))
+def test_scores(seed: int, n_trees: int, m: int, dtype: Any) -> None:
+    rng = np.random.default_rng(seed)
+    trees = [random_tree(rng, 3) for _ in range(n_trees)]
+    X = rng.choice([0.0, -0.0, 0.5, 0.1, -0.5, 2.0, np.nan, 1e30, -1e30, np.nextafter(0.5, 1)], (m, 3)).astype(dtype)
+    weights = rng.integers(-9, 9, n_trees) / 8
+    values = np.array([growth.predict(tree, X) for tree in trees])
+    for layout in (X, np.asfortranarray(X), X[::-1].copy()[::-1]):
+        for n_threads in (1, 3):
+            forest = forest_of(trees, 3)
+            np.testing.assert_array_equal(forest.scores(layout, weights, n_threads), weights @ values)
+            np.testing.assert_array_equal(forest.tree_values(layout, n_threads).reshape(n_trees, m), values)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("max_bins", [4, 255])
+def test_raw_rows_reach_the_leaves_of_their_bins(dtype: Any, max_bins: int) -> None:
+    X, y = smooth(1, m=500, missing=0.05)
+    X = np.round(X, 2).astype(dtype)
+    data, state = bin_natively(X, None, max_bins), state_with_weights(y, np.random.default_rng(0).random(500))
+    for options in ({}, {"subsample": 0.5}, {"criterion": "gini", "random_thresholds": True}):
+        made, sizes, _, trees = grow_natively(data, state, 3, max_depth=6, **options)
+        columns = _native.HypothesisColumns(500)
+        for n, tree in zip(sizes, trees, strict=True):
+            slot = columns.take_slot()
+            made.store(n, columns, slot)
+            raw = forest_of([tree], 6).scores(X, np.ones(1), 1)
+            np.testing.assert_array_equal(raw, columns.predictions(slot))
+
+
+def test_many_rows_over_several_threads() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(20_001, 3))
+    trees = [random_tree(rng, 3) for _ in range(20)]
+    forest, weights = forest_of(trees, 3), rng.normal(size=20)
+    one = forest.scores(X, weights, 1)
+    np.testing.assert_array_equal(one, forest.scores(X, weights, 4))
+    np.testing.assert_array_equal(one[-5:], forest.scores(X[-5:], weights, 1))
+
+
+def broken(**changes: Any) -> dict[str, Any]:
+    good = {
+        "offsets": [0, 3],
+        "feature": [0, -1, -1],
+        "threshold": [0.0, 0.0, 0.0],
+        "left": [1, 0, 0],
+        "missing_left": [0, 0, 0],
+        "value": [0.0, 1.0, -1.0],
+        "n_features": 2,
+    }
+    return {**good, **changes}
+
+
+def build(parts: dict[str, Any]) -> Any:
+    return _native.Forest(
+        np.array(parts["offsets"], dtype=np.int64),
+        np.array(parts["feature"], dtype=np.int32),
+        np.array(parts["threshold"], dtype=float),
+        np.array(parts["left"], dtype=np.int32),
+        np.array(parts["missing_left"], dtype=np.uint8),
+        np.array(parts["value"], dtype=float),
+        parts["n_features"],
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"offsets": [0, 4]},
+        {"offsets": [1, 3]},
+        {"offsets": []},
+        {"offsets": [0, 3, 3]},
+        {"offsets": [0, 5, 3]},
+        {"offsets": [0, -1, 3]},
+        {"feature": [2, -1, -1]},
+        {"feature": [-2, -1, -1]},
+        {"feature": [0, 0, -1]},
+        {"left": [0, 0, 0]},
+        {"left": [2, 0, 0]},
+        {"left": [-1, 0, 0]},
+        {"left": [2**31 - 1, 0, 0]},
+        {"threshold": [math.nan, 0, 0]},
+        {"value": [0, math.nan, 1]},
+        {"value": [0, math.inf, 1]},
+        {"left": [1, 0]},
+        {"threshold": [0.0] * 4},
+        {"n_features": 2**40},
+    ],
+    ids=str,
+)
+def test_broken_forests_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        build(broken(**changes))
+
+
+def test_width_and_weights_are_checked() -> None:
+    forest = build(broken())
+    assert forest.scores(np.array([[0.0, 9.0], [1.0, 9.0]]), np.array([2.0]), 1).tolist() == [2.0, -2.0]
+    with pytest.raises(ValueError, match="features"):
+        forest.scores(np.zeros((2, 3)), np.ones(1), 1)
+    with pytest.raises(ValueError, match="weight"):
+        forest.scores(np.zeros((2, 2)), np.ones(2), 1)
+    assert build(broken(offsets=[0], feature=[], threshold=[], left=[], missing_left=[], value=[])).scores(
+        np.zeros((2, 2)), np.ones(0), 1
+    ).tolist() == [0.0, 0.0]

@@ -1,0 +1,122 @@
+"""Bridges between the native objects and the naive oracles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radboost import _native
+from reference import binning, splits
+
+NO_WEIGHTS = np.empty(0)
+
+
+def bin_natively(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, n_threads: int = 1) -> Any:
+    return _native.bin_matrix(X, NO_WEIGHTS if weights is None else weights.astype(float), max_bins, n_threads)
+
+
+def naive_columns(data: Any) -> tuple[list[binning.Column], list[list[int]]]:
+    """The native bins in the oracle's terms."""
+    counts, missing = data.n_bins(), data.has_missing()
+    columns = [
+        binning.Column(tuple(data.thresholds(c).tolist()), int(counts[c]), bool(missing[c]))
+        for c in range(data.n_columns)
+    ]
+    codes = data.codes().reshape(data.n_rows, data.n_columns).astype(int)
+    codes = np.where((codes == counts.astype(int)) & (missing > 0), binning.MISSING, codes)
+    return columns, codes.tolist()
+
+
+def state_with_weights(y: np.ndarray, D: np.ndarray, weights: np.ndarray | None = None, packed: bool = True) -> Any:
+    """A native state whose row weights are proportional to D (times the sample weights)."""
+    state = _native.MarginState(y.astype(np.int8), NO_WEIGHTS if weights is None else weights.astype(float))
+    state.reweigh_from(np.ones(len(y)), np.asarray(D, dtype=float), packed, 1)
+    return state
+
+
+def edge_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> splits.Sample:
+    """The oracle's sample with the very integers that the native edge criterion adds up."""
+    columns, codes = naive_columns(data)
+    signed = [int(v) for v in state.edge_weights()]
+    return splits.Sample(columns, codes, signed, [abs(v) for v in signed], row_weights(data, weights))
+
+
+def gini_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> splits.Sample:
+    """The same for the two packed channels of the gini criterion."""
+    columns, codes = naive_columns(data)
+    packed = [int(v) for v in state.packed_weights()]
+    return splits.Sample(
+        columns,
+        codes,
+        [v >> 32 for v in packed],
+        [v & 0xFFFFFFFF for v in packed],
+        row_weights(data, weights),
+    )
+
+
+def row_weights(data: Any, weights: np.ndarray | None) -> list[float]:
+    return [1.0] * data.n_rows if weights is None else weights.tolist()
+
+
+@dataclass(frozen=True)
+class NativeTree:
+    """The arrays that the native grower returns for one candidate."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray
+    cover: np.ndarray
+    gain: np.ndarray
+
+
+def grower(data: Any, state: Any, **changes: Any) -> Any:
+    options = {
+        "growth": "layers",
+        "criterion": "edge",
+        "max_depth": 3,
+        "max_leaves": 0,
+        "max_features": 0,
+        "subsample": 1.0,
+        "random_thresholds": False,
+        "minimum_leaf_weight": 0.0,
+        "seed": 0,
+        "n_threads": 1,
+    }
+    return _native.TreeGrower(data, state, **{**options, **changes})
+
+
+def grow_natively(
+    data: Any, state: Any, round_number: int = 0, **changes: Any
+) -> tuple[Any, list[int], list[float], list[NativeTree]]:
+    """Grow one tree: the grower, and for every candidate its splits, edge and arrays."""
+    made = grower(data, state, **changes)
+    sizes, edges = made.grow(round_number)
+    return made, sizes, edges, [NativeTree(*made.tree(n)) for n in sizes]
+
+
+def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
+    columns = _native.HypothesisColumns(n_rows)
+    slot = columns.take_slot()
+    made.store(n_splits, columns, slot)
+    return columns.predictions(slot).tolist()
+
+
+def forest_of(trees: list[Any], n_features: int) -> Any:
+    offsets = np.cumsum([0] + [len(t.feature) for t in trees]).astype(np.int64)
+
+    def joined(name: str, dtype: Any) -> np.ndarray:
+        return np.concatenate([np.asarray(getattr(t, name)) for t in trees]).astype(dtype)
+
+    return _native.Forest(
+        offsets,
+        joined("feature", np.int32),
+        joined("threshold", float),
+        joined("left", np.int32),
+        joined("missing_left", np.uint8),
+        joined("value", float),
+        n_features,
+    )

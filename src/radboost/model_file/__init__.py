@@ -1,6 +1,19 @@
 """Keeping models: one documented, versioned file per model, without pickle (``docs/model-file.md``)."""
 
 from radboost.model_file.container import DTYPES, FORMAT_VERSION, MAGIC, read, write
+from radboost.model_file.encoding import MissingPartError, NotStored
 from radboost.model_file.errors import ModelFileError
+from radboost.model_file.models import load_model, save_model
 
-__all__ = ["DTYPES", "FORMAT_VERSION", "MAGIC", "ModelFileError", "read", "write"]
+__all__ = [
+    "DTYPES",
+    "FORMAT_VERSION",
+    "MAGIC",
+    "MissingPartError",
+    "ModelFileError",
+    "NotStored",
+    "load_model",
+    "read",
+    "save_model",
+    "write",
+]

@@ -41,8 +41,7 @@ MAX_DIMENSIONS = 8
 MAX_NAME_LENGTH = 200
 
 DTYPES: Mapping[str, np.dtype[Any]] = {
-    code: np.dtype(code)
-    for code in ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
+    code: np.dtype(code) for code in ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 }
 """The element types an array may have: booleans, integers and floats, little-endian."""
 
@@ -108,9 +107,7 @@ def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 def _plain_array(name: str, array: AnyArray) -> AnyArray:
     """Return ``array`` in C order and little-endian, or refuse its name or type."""
     if not 0 < len(name) <= MAX_NAME_LENGTH:
-        raise ModelFileError(
-            f"An array's name must be a string of 1 to {MAX_NAME_LENGTH} characters, got {name!r}."
-        )
+        raise ModelFileError(f"An array's name must be a string of 1 to {MAX_NAME_LENGTH} characters, got {name!r}.")
     array = np.asarray(array)
     wanted = array.dtype.newbyteorder("<")
     if wanted.str not in DTYPES:
@@ -118,9 +115,7 @@ def _plain_array(name: str, array: AnyArray) -> AnyArray:
             f"Array {name!r} has dtype {array.dtype}; a model file holds only {', '.join(sorted(DTYPES))}."
         )
     if array.ndim > MAX_DIMENSIONS:
-        raise ModelFileError(
-            f"Array {name!r} has {array.ndim} dimensions; at most {MAX_DIMENSIONS} are allowed."
-        )
+        raise ModelFileError(f"Array {name!r} has {array.ndim} dimensions; at most {MAX_DIMENSIONS} are allowed.")
     return np.asarray(array, dtype=wanted, order="C")
 
 
@@ -308,9 +303,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _view_arrays(
-    path: Path, table: list[Any], buffer: NDArray[np.uint8], start: int, end: int
-) -> dict[str, AnyArray]:
+def _view_arrays(path: Path, table: list[Any], buffer: NDArray[np.uint8], start: int, end: int) -> dict[str, AnyArray]:
     """Return the arrays of ``table`` as views of ``buffer[start:end]``, every number of the table checked."""
     if start % _ALIGNMENT:
         _damaged(path, f"its data starts at byte {start}, which is not a multiple of {_ALIGNMENT}")
@@ -360,9 +353,7 @@ def _check_row(path: Path, row: Any, file_size: int) -> tuple[str, np.dtype[Any]
         _damaged(path, f"the shape of array {name!r} is negative or too large")
     for key in ("offset", "nbytes"):
         if type(row[key]) is not int or not 0 <= row[key] <= file_size:
-            _damaged(
-                path, f"the {key} of array {name!r} must be an integer between 0 and the size of the file"
-            )
+            _damaged(path, f"the {key} of array {name!r} must be an integer between 0 and the size of the file")
     if math.prod(shape) * dtype.itemsize != row["nbytes"]:
         _damaged(path, f"the shape of array {name!r} does not fit its {row['nbytes']:,} bytes")
     return name, dtype, tuple(shape), row["offset"], row["nbytes"]

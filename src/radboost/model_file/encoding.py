@@ -1,0 +1,161 @@
+"""Parameters and class labels as JSON, and back. Nothing from the file is ever imported or evaluated."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radboost.model_file.errors import ModelFileError
+
+_TAG = "$type"
+_LABEL_DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+
+
+class MissingPartError(ModelFileError, AttributeError):
+    """Something needs an object of the user's that the model file did not keep.
+
+    Also an ``AttributeError``, so that ``hasattr`` on the stand-in is an ordinary no.
+    """
+
+
+class NotStored:
+    """Stands where a saved model had an object of the user's, which a model file does not keep.
+
+    Using it in any way is an error that says how to supply the object again.
+    """
+
+    def __init__(self, parameter: str, description: str) -> None:
+        self.parameter = parameter
+        self.description = description
+
+    def __repr__(self) -> str:
+        return f"<not stored: {self.description}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NotStored) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.parameter, self.description))
+
+    def __getattr__(self, name: str) -> Any:
+        # Python itself asks for optional methods like __deepcopy__; during a copy nothing is set yet.
+        if name.startswith("__") or "description" not in vars(self):
+            raise AttributeError(name)
+        raise MissingPartError(self.message())
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise MissingPartError(self.message())
+
+    # A loss is recognised by its two methods, so these must exist for the message above to be seen.
+    value = derivative = __call__
+
+    def message(self) -> str:
+        """Return what is missing and what to do."""
+        return (
+            f"This model was saved with {self.parameter}={self.description}, and a model file does not store "
+            f"objects of your own. Supply it again: model.set_params({self.parameter}=...)."
+        )
+
+
+def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
+    """Return ``value`` as JSON-able data; what cannot be stored becomes a note that says so.
+
+    ``known`` names the dataclasses that are stored field by field.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {_TAG: "float", "value": repr(value)}
+    if isinstance(value, list):
+        return [encode(item, parameter, known) for item in value]
+    if isinstance(value, tuple):
+        return {_TAG: "tuple", "items": [encode(item, parameter, known) for item in value]}
+    name = type(value).__name__
+    if known.get(name) is type(value):
+        fields = {
+            field.name: encode(getattr(value, field.name), f"{parameter}.{field.name}", known)
+            for field in dataclasses.fields(known[name])
+            if field.init
+        }
+        return {_TAG: name, "fields": fields}
+    if isinstance(value, NotStored):
+        return {_TAG: "not stored", "repr": value.description}
+    return {_TAG: "not stored", "repr": _short_repr(value)}
+
+
+def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
+    """Undo :func:`encode`."""
+    if isinstance(data, list):
+        return [decode(item, parameter, known) for item in data]
+    if not isinstance(data, dict):
+        return data
+    tag = data.get(_TAG)
+    try:
+        if tag == "float":
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[data["value"]]
+        if tag == "tuple":
+            return tuple(decode(item, parameter, known) for item in data["items"])
+        if tag == "not stored":
+            return NotStored(parameter.partition(".")[0], str(data["repr"]))
+        if isinstance(tag, str) and tag in known:
+            fields = {name: decode(item, f"{parameter}.{name}", known) for name, item in data["fields"].items()}
+            return known[tag](**fields)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"The parameter {parameter} cannot be restored: {error!r}.") from error
+    raise ModelFileError(
+        f"The parameter {parameter} is a {str(tag)[:40]!r}, which this version of RadBoost does not know; "
+        "upgrade radboost to open the file."
+    )
+
+
+def encode_labels(classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the two class labels as JSON-able data that remembers their type."""
+    kind = classes.dtype.kind
+    values = classes.tolist()
+    plain = all(isinstance(value, bool | int | float | str) for value in values)
+    if not plain or (kind not in "OU" and classes.dtype.str[1:] not in _LABEL_DTYPES):
+        raise ModelFileError(
+            f"Class labels of type {type(values[0]).__name__} (dtype {classes.dtype}) cannot be saved; a "
+            "model file keeps integers, floats, booleans and strings. Fit with such labels to save the model."
+        )
+    name = {"O": "object", "U": "str"}.get(kind, classes.dtype.str[1:])
+    return {"dtype": name, "values": values}
+
+
+def decode_labels(data: Any) -> NDArray[Any]:
+    """Undo :func:`encode_labels`."""
+    if not isinstance(data, dict) or set(data) != {"dtype", "values"}:
+        raise ModelFileError("The class labels must have a dtype and values.")
+    dtype, values = data["dtype"], data["values"]
+    allowed: tuple[type, ...] = (bool, int, float, str)
+    if dtype == "str":
+        allowed = (str,)
+    elif isinstance(dtype, str) and dtype in _LABEL_DTYPES:
+        allowed = {"b": (bool,), "f": (float, int)}.get(dtype[0], (int,))
+    elif dtype != "object":
+        raise ModelFileError(f"The class labels have the unknown type {str(dtype)[:40]!r}.")
+    if not isinstance(values, list) or len(values) != 2 or any(type(v) not in allowed for v in values):
+        raise ModelFileError(f"There must be two class labels of type {dtype}.")
+    try:
+        classes = np.array(values, dtype={"str": np.str_, "object": object}.get(dtype, dtype))
+    except (OverflowError, ValueError) as error:
+        raise ModelFileError(f"The class labels do not fit their type {dtype}: {error}.") from error
+    if classes[0] == classes[1]:
+        raise ModelFileError("The two class labels are equal.")
+    return classes
+
+
+def _short_repr(value: Any) -> str:
+    """Return a description for people; a user's own __repr__ may do anything, also fail."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 200 else f"{text[:197]}..."

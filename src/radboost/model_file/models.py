@@ -1,0 +1,130 @@
+"""Fitted estimators to files and back."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from radboost.model_file.container import AnyArray, PathLike, read, write
+from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
+from radboost.model_file.errors import ModelFileError
+
+# A file names classes; these are all it can name. They are looked up late, because estimators use this module.
+ESTIMATORS: Mapping[str, str] = {"DeepBoostClassifier": "radboost.estimators.deepboost"}
+VALUES: Mapping[str, str] = {
+    "EarlyStopping": "radboost.estimators.early_stopping",
+    "KernelFamily": "radboost.families.kernel",
+    "StumpPairs": "radboost.families.trees",
+    "Stumps": "radboost.families.trees",
+    "TreeOptions": "radboost.trees.grower",
+    "Trees": "radboost.families.trees",
+}
+_ENSEMBLE = "ensemble/"
+_HISTORY = "history/"
+_COUNTS = ("n_iter_", "n_skipped_rounds_")
+
+
+def save_model(estimator: Any, path: PathLike) -> None:
+    """Write a fitted estimator to ``path``, all or nothing; ``docs/model-file.md`` describes the file.
+
+    A loss, a kernel or a generator of the user's own is not stored: the file notes its ``repr``, and the loaded
+    model asks for it where it is needed.
+    """
+    name = type(estimator).__name__
+    if _look_up(ESTIMATORS).get(name) is not type(estimator):
+        raise ModelFileError(
+            f"{name} cannot be saved to a model file; known are {', '.join(ESTIMATORS)}. pickle keeps any object."
+        )
+    values = _look_up(VALUES)
+    ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
+    header = {
+        "model": name,
+        "radboost_version": version("radboost"),
+        "params": {key: encode(v, key, values) for key, v in estimator.get_params(deep=False).items()},
+        "classes": encode_labels(estimator.classes_),
+        "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
+        "stop_reason": str(estimator.stop_reason_),
+        "ensemble": ensemble_header,
+    }
+    arrays = {_ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
+    arrays |= {_HISTORY + key: _history_array(key, items) for key, items in estimator.history_.items()}
+    write(path, header, arrays)
+
+
+def load_model(path: PathLike) -> Any:
+    """Return the fitted model saved at ``path``; it scores bit for bit like the one that was saved.
+
+    Loading runs no code from the file. Anything but a whole, unaltered model file is a
+    :class:`~radboost.ModelFileError` that names the reason.
+    """
+    header, arrays = read(path)
+    try:
+        return _restore(header, arrays)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise ModelFileError(f"{path} is not a usable RadBoost model file: {reason}") from error
+
+
+def _look_up(places: Mapping[str, str]) -> dict[str, Any]:
+    return {name: getattr(importlib.import_module(module), name) for name, module in places.items()}
+
+
+def _history_array(key: str, items: list[Any]) -> AnyArray:
+    """Return one column of ``history_`` as whole numbers where all its items are."""
+    whole = all(isinstance(item, int | np.integer) for item in items)
+    array = np.array(items, dtype=np.int64 if whole else np.float64)
+    if array.ndim != 1:
+        raise ModelFileError(f"history_[{key!r}] must be a list of numbers to be saved.")
+    return array
+
+
+def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
+    """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
+    name = header["model"]
+    estimators = _look_up(ESTIMATORS)
+    if not isinstance(name, str) or name not in estimators:
+        raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
+    model = estimators[name](**_restore_params(estimators[name], header["params"]))
+    model.classes_ = decode_labels(header["classes"])
+    for key in _COUNTS:
+        count = header["counts"][key]
+        if type(count) is not int or count < 0:
+            raise ModelFileError(f"{key} must be a whole number, got {str(count)[:40]}.")
+        setattr(model, key, count)
+    if not isinstance(header["stop_reason"], str):
+        raise ModelFileError("the stop reason must be a text.")
+    model.stop_reason_ = header["stop_reason"]
+    ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
+    ensemble = _look_up({"Ensemble": "radboost.ensemble"})["Ensemble"]
+    model.ensemble_ = ensemble.from_arrays(header["ensemble"], ensemble_arrays)
+    model.history_ = {
+        key.removeprefix(_HISTORY): array.tolist() for key, array in arrays.items() if key.startswith(_HISTORY)
+    }
+    # Every round left a line in the history, so the number of rounds is bounded by the size of the file.
+    lengths = {len(column) for column in model.history_.values()}
+    if lengths != {model.ensemble_.n_rounds} or model.n_iter_ != model.ensemble_.n_rounds:
+        raise ModelFileError("the history does not fit the number of rounds.")
+    model.n_features_in_ = model.ensemble_.n_features
+    if model.ensemble_.feature_names is not None:
+        model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
+    return model
+
+
+def _restore_params(estimator: type, params: Any) -> dict[str, Any]:
+    """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
+    if not isinstance(params, dict):
+        raise ModelFileError("its parameters are not a dict.")
+    known = set(inspect.signature(estimator).parameters)
+    unknown = sorted(set(params) - known)
+    if unknown:
+        raise ModelFileError(
+            f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
+            "radboost to open the file."
+        )
+    values = _look_up(VALUES)
+    return {key: decode(data, key, values) for key, data in params.items()}

@@ -1,0 +1,58 @@
+// Columns cut into at most 255 bins and one more for missing values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common.hpp"
+
+namespace radboost {
+
+// A matrix that belongs to somebody else; strides in elements.
+template <class T>
+struct MatrixView {
+    const T* data;
+    std::size_t n_rows, n_columns;
+    std::ptrdiff_t row_stride, column_stride;
+
+    const T& at(std::size_t row, std::size_t column) const {
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                    static_cast<std::ptrdiff_t>(column) * column_stride];
+    }
+};
+
+// The training rows as small integers. Column c has n_bins(c) ordinary codes 0, 1, ... and, where training saw missing
+// values, the code n_bins(c) for them. A value belongs to the first bin whose threshold is at least the value.
+class BinnedData {
+public:
+    std::size_t n_rows = 0, n_columns = 0;
+    std::vector<std::uint8_t> by_row;      // n_rows x n_columns, what the histograms read
+    std::vector<std::uint8_t> by_column;   // the same transposed, what the partition reads
+    std::vector<double> thresholds;        // of all columns, one after the other
+    std::vector<std::size_t> first_threshold;  // n_columns + 1
+    std::vector<std::uint16_t> bin_counts;
+    std::vector<std::uint8_t> has_missing;
+    std::vector<std::uint32_t> slot_offsets;  // n_columns + 1: where a column's histogram begins
+
+    std::size_t n_bins(std::size_t column) const { return bin_counts[column]; }
+    std::size_t n_slots() const { return slot_offsets[n_columns]; }
+    double threshold(std::size_t column, std::size_t bin) const;
+    const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
+
+    // A hash of each row's codes and label: equal rows, equal hashes, whatever their position.
+    std::vector<std::uint64_t> row_hashes(const std::int8_t* labels, int n_threads) const;
+    BinnedData subset(const std::int64_t* rows, std::size_t count) const;
+    // The same rows with the columns of all parts, in their order.
+    static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
+};
+
+// `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie
+// midway between neighbouring distinct values. Above kQuantileRows rows the quantiles come from rows drawn by content.
+template <class T>
+BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, int max_bins, int n_threads,
+                      InterruptCheck check);
+
+constexpr std::size_t kQuantileRows = 262144;
+
+}  // namespace radboost

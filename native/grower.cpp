@@ -1,0 +1,488 @@
+#include "grower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hashing.hpp"
+#include "pool.hpp"
+
+namespace radboost {
+namespace {
+
+constexpr std::size_t kRowsPerTask = 16384;
+// Histograms of open nodes beyond this are dropped and built anew when their turn comes.
+constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
+constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+std::int64_t magnitude(std::int64_t sum) { return sum < 0 ? -sum : sum; }
+
+bool is_pure(Criterion criterion, std::int64_t sum) {
+    return criterion == Criterion::gini && magnitude(sum >> 32) == (sum & 0xffffffffLL);
+}
+
+}  // namespace
+
+struct TreeGrower::Work {
+    std::size_t begin = 0, end = 0;  // its rows are rows_[begin, end)
+    int depth = 0;
+    std::uint64_t key = 0;  // names the node's place in the tree for the draws
+    std::int64_t sum = 0, mass = 0;
+    std::size_t buffer = kNone;
+    Split split;
+    bool missing_left = false;
+    std::size_t left = kNone;
+
+    std::size_t count() const { return end - begin; }
+};
+
+// Histograms lent to open nodes: the sums and, with a leaf minimum, the sample weights behind them.
+struct TreeGrower::Buffers {
+    std::vector<std::vector<std::int64_t>> sums, masses;
+    std::vector<std::size_t> free;
+    std::size_t n_slots, limit;
+    bool with_masses;
+
+    Buffers(std::size_t slots, bool masses_too) : n_slots(slots), with_masses(masses_too) {
+        const std::size_t bytes = std::max<std::size_t>(1, slots * sizeof(std::int64_t) * (masses_too ? 2 : 1));
+        limit = std::max<std::size_t>(4, kHistogramBytes / bytes);
+    }
+    std::size_t take() {
+        if (free.empty()) {
+            sums.emplace_back(n_slots);
+            masses.emplace_back(with_masses ? n_slots : 0);
+            free.push_back(sums.size() - 1);
+        }
+        const std::size_t index = free.back();
+        free.pop_back();
+        return index;
+    }
+    void give_back(std::size_t& index) {
+        if (index != kNone) free.push_back(index);
+        index = kNone;
+    }
+    bool crowded() const { return sums.size() - free.size() >= limit; }
+    std::int64_t* sum(std::size_t index) { return sums[index].data(); }
+    std::int64_t* mass(std::size_t index) { return with_masses ? masses[index].data() : nullptr; }
+};
+
+TreeGrower::TreeGrower(const BinnedData& data, const MarginState& state, const GrowthOptions& options)
+    : data_(data), state_(state), options_(options), builder_(data, options.n_threads) {
+    require(data.n_rows == state.n_rows(), "data and state have different numbers of rows");
+    require(data.n_rows > 0 && data.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
+    require(data.n_columns > 0, "at least one column is needed");
+    require(options.max_depth >= 1 && options.max_depth <= 60, "max_depth must lie between 1 and 60");
+    require(options.n_threads >= 1, "n_threads must be at least 1");
+    require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
+            "stump pairs are found by the edge criterion");
+    if (options_.max_features >= data.n_columns) options_.max_features = 0;
+    const bool integers = state.integer_weights();
+    // Weights that are not integers become integers whose sum stays below 2^61.
+    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state.total_weight()));
+    masses_.reserve(state.weights().size());
+    for (const double w : state.weights()) masses_.push_back(std::llrint(w * mass_scale_));
+    minimum_mass_ = static_cast<std::int64_t>(std::ceil(options.minimum_leaf_weight * mass_scale_));
+    if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data.n_rows, 1);
+    if (options.subsample < 1) hashes_ = data.row_hashes(state.labels().data(), options.n_threads);
+    rows_.resize(data.n_rows);
+    scratch_.resize(data.n_rows);
+    leaf_of_row_.resize(data.n_rows);
+    shuffled_columns_.resize(data.n_columns);
+    std::iota(shuffled_columns_.begin(), shuffled_columns_.end(), 0u);
+    buffers_ = std::make_unique<Buffers>(data.n_slots(), minimum_mass_ > 0);
+}
+
+TreeGrower::~TreeGrower() = default;
+
+// Rows enter by a hash of their content, so that copies of a row enter together.
+void TreeGrower::draw_rows(std::uint64_t round) {
+    rows_.resize(data_.n_rows);
+    if (hashes_.empty()) {
+        std::iota(rows_.begin(), rows_.end(), 0u);
+        return;
+    }
+    const std::uint64_t key = mix(mix(options_.seed, round), 0x726f7773);
+    const auto limit = static_cast<std::uint64_t>(options_.subsample * 18446744073709551616.0);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < data_.n_rows; ++i) {
+        rows_[count] = static_cast<std::uint32_t>(i);
+        count += mix(key, hashes_[i]) < limit;
+    }
+    rows_.resize(count);
+}
+
+std::int64_t TreeGrower::mass_of(const std::uint32_t* rows, std::size_t count) const {
+    if (masses_.empty()) return static_cast<std::int64_t>(count);
+    std::int64_t mass = 0;
+    for (std::size_t i = 0; i < count; ++i) mass += masses_[rows[i]];
+    return mass;
+}
+
+void TreeGrower::build(const Work& work, ColumnSet columns) {
+    const bool all_rows = work.count() == data_.n_rows;
+    const RowSet rows{all_rows ? nullptr : rows_.data() + work.begin, work.count()};
+    builder_.build(rows, columns, weights_, buffers_->sum(work.buffer));
+    if (minimum_mass_ > 0) builder_.build(rows, columns, masses_.data(), buffers_->mass(work.buffer));
+}
+
+void TreeGrower::search_among(Work& work, const std::uint32_t* columns, std::size_t count) {
+    const NodeSums node{buffers_->sum(work.buffer), buffers_->mass(work.buffer), work.sum, work.mass};
+    const SplitSearch search{options_.criterion, options_.random_thresholds, minimum_mass_, work.key};
+    work.split = find_split(data_, {columns, count}, node, search, options_.n_threads);
+}
+
+// The columns at the places [first, last) of a shuffle named by the key, ascending.
+std::vector<std::uint32_t> TreeGrower::draw_columns(std::uint64_t key, std::size_t first, std::size_t last) {
+    const std::size_t d = data_.n_columns;
+    std::vector<std::size_t> swapped;
+    for (std::size_t k = 0; k < last; ++k) {
+        const std::uint64_t word = mix(key, 0x636f6c75 + (static_cast<std::uint64_t>(k) << 32));
+        const std::size_t other = k + draw_below(word, static_cast<std::uint32_t>(d - k));
+        std::swap(shuffled_columns_[k], shuffled_columns_[other]);
+        swapped.push_back(other);
+    }
+    std::vector<std::uint32_t> drawn(shuffled_columns_.begin() + static_cast<std::ptrdiff_t>(first),
+                                     shuffled_columns_.begin() + static_cast<std::ptrdiff_t>(last));
+    for (std::size_t k = swapped.size(); k-- > 0;) std::swap(shuffled_columns_[k], shuffled_columns_[swapped[k]]);
+    std::sort(drawn.begin(), drawn.end());
+    return drawn;
+}
+
+// Finds the node's split. With all columns its histogram is there already; with a few drawn columns it is built here,
+// and twice as many are drawn as long as none of them has a useful question.
+void TreeGrower::search(Work& work) {
+    if (options_.max_features == 0) {
+        search_among(work, nullptr, data_.n_columns);
+        return;
+    }
+    work.buffer = buffers_->take();
+    const std::size_t d = data_.n_columns;
+    std::size_t first = 0, last = options_.max_features;
+    for (; first < d && !work.split.valid; first = last, last = std::min(d, 2 * last)) {
+        const std::vector<std::uint32_t> columns = draw_columns(work.key, first, last);
+        build(work, {columns.data(), columns.size()});
+        search_among(work, columns.data(), columns.size());
+    }
+    buffers_->give_back(work.buffer);
+}
+
+TreeGrower::Work TreeGrower::child(const Work& parent, bool is_left, std::size_t begin, std::size_t end) const {
+    Work work;
+    work.begin = begin;
+    work.end = end;
+    work.depth = parent.depth + 1;
+    work.key = mix(parent.key, is_left ? 1 : 2);
+    work.sum = is_left ? parent.split.left_sum : parent.sum - parent.split.left_sum;
+    return work;
+}
+
+void TreeGrower::give_children_histograms(Work& parent, Work& left, Work& right) {
+    const ColumnSet all{nullptr, data_.n_columns};
+    const auto wanted = [&](const Work& work) { return work.count() > 1 && !is_pure(options_.criterion, work.sum); };
+    Work& smaller = left.count() <= right.count() ? left : right;
+    Work& larger = &smaller == &left ? right : left;
+    const bool subtract = parent.buffer != kNone && wanted(larger);
+    if (wanted(smaller) || subtract) {
+        smaller.buffer = buffers_->take();
+        build(smaller, all);
+    }
+    if (subtract) {
+        larger.buffer = parent.buffer;
+        parent.buffer = kNone;
+        subtract_histogram(buffers_->sum(larger.buffer), buffers_->sum(smaller.buffer), data_.n_slots());
+        if (minimum_mass_ > 0)
+            subtract_histogram(buffers_->mass(larger.buffer), buffers_->mass(smaller.buffer), data_.n_slots());
+    } else if (wanted(larger)) {
+        larger.buffer = buffers_->take();
+        build(larger, all);
+    }
+}
+
+// Sends the rows of works_[index] to two children, appended to works_, and gives these their histograms.
+std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
+    const std::size_t left_index = works_.size();
+    Work parent = works_[index];
+    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left};
+    std::uint32_t* rows = rows_.data() + parent.begin;
+    const bool in_place = last_layer && masses_.empty();
+    Partition partition;
+    std::int64_t left_mass = 0;
+    if (in_place) {
+        partition = assign_children(data_, question, rows, parent.count(), static_cast<std::int32_t>(left_index),
+                                    static_cast<std::int32_t>(left_index + 1), leaf_of_row_.data(),
+                                    options_.n_threads);
+        left_mass = static_cast<std::int64_t>(partition.left_count);
+    } else {
+        partition =
+            partition_rows(data_, question, rows, parent.count(), scratch_.data() + parent.begin, options_.n_threads);
+        left_mass = mass_of(rows, partition.left_count);
+    }
+    // Missing values that the node's rows did not have go where most of the weight goes.
+    parent.missing_left =
+        partition.missing_count > 0 ? parent.split.missing_left : 2 * left_mass >= parent.mass;
+    const std::size_t middle = parent.begin + partition.left_count;
+    Work left = child(parent, true, parent.begin, middle), right = child(parent, false, middle, parent.end);
+    left.mass = left_mass;
+    right.mass = parent.mass - left_mass;
+    if (in_place) left.begin = left.end = right.begin = right.end = 0;
+    if (!last_layer && options_.max_features == 0) give_children_histograms(parent, left, right);
+    buffers_->give_back(parent.buffer);
+    parent.left = left_index;
+    works_[index] = parent;
+    works_.push_back(left);
+    works_.push_back(right);
+    return left_index;
+}
+
+// Looks for the split of a new leaf and puts the leaf on the list when there is one.
+void TreeGrower::open_leaf(std::size_t index, std::vector<std::size_t>& open) {
+    Work& work = works_[index];
+    const bool searchable = work.count() > 1 && work.depth < options_.max_depth &&
+                            !is_pure(options_.criterion, work.sum) &&
+                            (options_.max_features > 0 || work.buffer != kNone);
+    if (searchable) search(work);
+    if (!work.split.valid || buffers_->crowded()) buffers_->give_back(work.buffer);
+    if (work.split.valid) open.push_back(index);
+}
+
+// Family H_2 of Deep Boosting: the second question is the same at both leaves of the stump.
+void TreeGrower::split_pair() {
+    const std::size_t excluded = data_.n_columns > 1 ? works_[0].split.column : data_.n_columns;
+    const std::uint64_t key = mix(works_[0].key, 3);
+    divide(0, false);
+    std::vector<std::uint32_t> columns = draw_columns(key, 0, options_.max_features);
+    const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
+                        options_.max_features > 0 ? columns.size() : data_.n_columns};
+    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
+        if (works_[index].buffer != kNone) continue;
+        works_[index].buffer = buffers_->take();
+        build(works_[index], set);
+    }
+    const auto sums = [&](Work& work) {
+        return NodeSums{buffers_->sum(work.buffer), buffers_->mass(work.buffer), work.sum, work.mass};
+    };
+    const SplitSearch search{Criterion::edge, options_.random_thresholds, minimum_mass_, key};
+    const Split shared = find_shared_split(data_, set, sums(works_[1]), sums(works_[2]), search, excluded);
+    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
+        buffers_->give_back(works_[index].buffer);
+        if (!shared.valid) continue;
+        works_[index].split = shared;
+        works_[index].split.gain = shared.gain / 2;
+        divide(index, true);
+    }
+}
+
+void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
+    weights_ = options_.criterion == Criterion::edge ? state_.edge_weights() : state_.packed_weights();
+    round_key_ = mix(options_.seed, round);
+    draw_rows(round);
+    works_.clear();
+    Work root;
+    root.end = rows_.size();
+    root.key = mix(round_key_, 1);
+    root.mass = mass_of(rows_.data(), rows_.size());
+    for (const std::uint32_t row : rows_) root.sum += weights_[row];
+    if (root.count() > 1 && options_.max_features == 0) {
+        root.buffer = buffers_->take();
+        build(root, {nullptr, data_.n_columns});
+    }
+    works_.push_back(root);
+    std::vector<std::size_t> open;
+    open_leaf(0, open);
+    std::size_t updates = 0;
+    const auto look_for_interrupt = [&](const Work& work) {
+        updates += work.count() * (options_.max_features ? options_.max_features : data_.n_columns);
+        if (updates < kCheckUpdates) return;
+        updates = 0;
+        check();
+    };
+    look_for_interrupt(root);
+    if (options_.growth == Growth::stump_pair) {
+        if (!open.empty()) split_pair();
+    } else {
+        std::size_t n_leaves = 1;
+        const bool best_first = options_.growth == Growth::best_first;
+        while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
+            auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
+            if (best_first)
+                next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+                    const double ga = works_[a].split.gain, gb = works_[b].split.gain;
+                    return ga < gb || (ga == gb && a > b);
+                });
+            const std::size_t index = *next;
+            open.erase(next);
+            look_for_interrupt(works_[index]);
+            const std::size_t left = divide(index, works_[index].depth + 1 >= options_.max_depth);
+            open_leaf(left, open);
+            open_leaf(left + 1, open);
+            ++n_leaves;
+        }
+        for (const std::size_t index : open) buffers_->give_back(works_[index].buffer);
+    }
+    number_nodes();
+    place_all_rows();
+    sum_leaves();
+    list_candidates();
+}
+
+// Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them.
+void TreeGrower::number_nodes() {
+    number_of_.assign(works_.size(), 0);
+    nodes_.assign(works_.size(), GrownNode{});
+    depths_.assign(works_.size(), 0);
+    std::vector<std::size_t> order{0};
+    if (options_.growth == Growth::best_first) {
+        order.resize(works_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+    }
+    std::int32_t next = 1;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::size_t index = order[i];
+        const Work& work = works_[index];
+        const std::int32_t number = options_.growth == Growth::best_first ? static_cast<std::int32_t>(index)
+                                                                           : number_of_[index];
+        number_of_[index] = number;
+        GrownNode& node = nodes_[static_cast<std::size_t>(number)];
+        depths_[static_cast<std::size_t>(number)] = work.depth;
+        if (work.left == kNone) continue;
+        node.column = work.split.column;
+        node.bin = work.split.bin;
+        node.missing_left = work.missing_left;
+        node.gain = work.split.gain;
+        if (options_.growth == Growth::best_first) {
+            node.left = static_cast<std::int32_t>(work.left);
+            continue;
+        }
+        node.left = next;
+        number_of_[work.left] = next;
+        number_of_[work.left + 1] = next + 1;
+        next += 2;
+        order.push_back(work.left);
+        order.push_back(work.left + 1);
+    }
+}
+
+// The leaf of every row. Grown on all rows, the tree has sorted them already; rows that it did not see go down it now.
+void TreeGrower::place_all_rows() {
+    if (hashes_.empty()) {
+        // Rows of the last layer carry the index of their leaf in works_; the others lie in their leaf's range.
+        for (std::size_t index = 0; index < works_.size(); ++index) {
+            const Work& work = works_[index];
+            if (work.left != kNone) continue;
+            for (std::size_t i = work.begin; i < work.end; ++i)
+                leaf_of_row_[rows_[i]] = static_cast<std::int32_t>(index);
+        }
+        return;
+    }
+    std::iota(number_of_.begin(), number_of_.end(), 0);
+    const std::size_t n = data_.n_rows, d = data_.n_columns;
+    const std::size_t parts = std::max<std::size_t>(
+        1, std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
+    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
+            const std::uint8_t* codes = data_.by_row.data() + i * d;
+            std::int32_t at = 0;
+            while (nodes_[static_cast<std::size_t>(at)].left >= 0) {
+                const GrownNode& node = nodes_[static_cast<std::size_t>(at)];
+                const std::uint32_t code = codes[node.column];
+                const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
+                const bool goes_left = missing ? node.missing_left : code <= node.bin;
+                at = node.left + (goes_left ? 0 : 1);
+            }
+            leaf_of_row_[i] = at;
+        }
+    });
+}
+
+// D y and sample weight of every node over all rows: leaves from their rows, the others from their children.
+void TreeGrower::sum_leaves() {
+    struct LeafSum {
+        std::int64_t sum = 0, cover = 0;
+    };
+    const std::size_t n = data_.n_rows;
+    const std::size_t parts = std::max<std::size_t>(
+        1, std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
+    std::vector<std::vector<LeafSum>> partial(parts, std::vector<LeafSum>(works_.size()));
+    const std::int64_t* edge = state_.edge_weights();
+    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+        std::vector<LeafSum>& sums = partial[part];
+        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
+            LeafSum& leaf = sums[static_cast<std::size_t>(leaf_of_row_[i])];
+            leaf.sum += edge[i];
+            leaf.cover += masses_.empty() ? 1 : masses_[i];
+        }
+    });
+    for (const auto& sums : partial)
+        for (std::size_t index = 0; index < sums.size(); ++index) {
+            GrownNode& node = nodes_[static_cast<std::size_t>(number_of_[index])];
+            node.sum += sums[index].sum;
+            node.cover += sums[index].cover;
+        }
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (nodes_[i].left < 0) continue;
+        const auto left = static_cast<std::size_t>(nodes_[i].left);
+        nodes_[i].sum = nodes_[left].sum + nodes_[left + 1].sum;
+        nodes_[i].cover = nodes_[left].cover + nodes_[left + 1].cover;
+    }
+}
+
+void TreeGrower::list_candidates() {
+    candidate_splits_.clear();
+    candidate_edges_.clear();
+    // The splits in their order: the i-th has the children 2 i + 1 and 2 i + 2.
+    std::vector<std::size_t> parent_of_split;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_[i].left >= 0) parent_of_split.push_back(i);
+    std::sort(parent_of_split.begin(), parent_of_split.end(),
+              [&](std::size_t a, std::size_t b) { return nodes_[a].left < nodes_[b].left; });
+    std::int64_t edge = magnitude(nodes_[0].sum);
+    if (parent_of_split.empty()) {
+        // No question helps: the constant, which H_1 contains, may still do (always when one label outweighs the other).
+        candidate_splits_.push_back(0);
+        candidate_edges_.push_back(static_cast<double>(edge) / kEdgeScale);
+    }
+    for (std::size_t s = 0; s < parent_of_split.size(); ++s) {
+        const GrownNode& parent = nodes_[parent_of_split[s]];
+        const auto left = static_cast<std::size_t>(parent.left);
+        edge += magnitude(nodes_[left].sum) + magnitude(nodes_[left + 1].sum) - magnitude(parent.sum);
+        const bool ends_layer = s + 1 == parent_of_split.size() ||
+                                depths_[parent_of_split[s + 1]] != depths_[parent_of_split[s]];
+        if (options_.growth != Growth::best_first && !ends_layer) continue;
+        candidate_splits_.push_back(static_cast<std::int32_t>(s + 1));
+        candidate_edges_.push_back(static_cast<double>(edge) / kEdgeScale);
+    }
+}
+
+std::vector<std::int8_t> TreeGrower::signs(std::size_t n_splits) const {
+    const std::size_t size = 2 * n_splits + 1;
+    require(size <= nodes_.size(), "the tree has fewer splits");
+    std::vector<std::int8_t> signs(size, 1);
+    for (std::size_t i = 0; i < size; ++i) {
+        // A node whose rows cancel out says what its parent would say.
+        if (nodes_[i].sum != 0) signs[i] = nodes_[i].sum > 0 ? 1 : -1;
+        const std::int32_t left = nodes_[i].left;
+        if (left >= 0 && static_cast<std::size_t>(left) < size)
+            signs[static_cast<std::size_t>(left)] = signs[static_cast<std::size_t>(left) + 1] = signs[i];
+    }
+    return signs;
+}
+
+void TreeGrower::store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) const {
+    require(columns.n_rows() == data_.n_rows, "the columns have another number of rows");
+    const std::vector<std::int8_t> sign = signs(n_splits);
+    // Each node below the cut answers with the sign of the leaf above it.
+    std::vector<std::uint8_t> positive(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (i < sign.size()) positive[i] = sign[i] > 0;
+        if (nodes_[i].left < 0) continue;
+        const auto left = static_cast<std::size_t>(nodes_[i].left);
+        positive[left] = positive[left + 1] = positive[i];
+    }
+    std::vector<std::uint8_t> by_work(number_of_.size());
+    for (std::size_t index = 0; index < number_of_.size(); ++index)
+        by_work[index] = positive[static_cast<std::size_t>(number_of_[index])];
+    columns.set_signs(slot, leaf_of_row_.data(), by_work.data(), options_.n_threads);
+}
+
+}  // namespace radboost

@@ -1,0 +1,175 @@
+#include "predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "pool.hpp"
+
+namespace radboost {
+namespace {
+
+constexpr std::size_t kBlockRows = 64;       // rows that walk through a tree together
+constexpr std::size_t kRowsPerTask = 1024;
+constexpr std::size_t kRowsPerCheck = 1048576;
+
+template <class T>
+T rounded_down(double t) {
+    const T rounded = static_cast<T>(t);
+    return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
+}
+
+}  // namespace
+
+Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,
+               std::vector<double> thresholds, std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left,
+               std::vector<double> values, std::size_t n_features)
+    : offsets_(std::move(tree_offsets)),
+      features_(std::move(features)),
+      left_(std::move(left)),
+      thresholds_(std::move(thresholds)),
+      values_(std::move(values)),
+      missing_left_(std::move(missing_left)),
+      n_features_(n_features) {
+    const auto n_nodes = static_cast<std::int64_t>(features_.size());
+    require(left_.size() == features_.size() && thresholds_.size() == features_.size() &&
+                values_.size() == features_.size() && missing_left_.size() == features_.size(),
+            "the arrays of the nodes have different lengths");
+    require(n_features < (std::size_t{1} << 30), "too many features");
+    require(!offsets_.empty() && offsets_.front() == 0 && offsets_.back() == n_nodes,
+            "the offsets of the trees do not span the nodes");
+    for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree) {
+        require(offsets_[tree] < offsets_[tree + 1], "a tree has no nodes");
+        const auto begin = static_cast<std::size_t>(offsets_[tree]);
+        const auto size = static_cast<std::size_t>(offsets_[tree + 1] - offsets_[tree]);
+        std::vector<int> depth(size, 0);
+        int deepest = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::size_t node = begin + i;
+            require(std::isfinite(values_[node]), "the value of a leaf is not finite");
+            deepest = std::max(deepest, depth[i]);
+            if (features_[node] == -1) continue;
+            require(features_[node] >= 0 && static_cast<std::size_t>(features_[node]) < n_features,
+                    "a node asks for a feature that does not exist");
+            require(!std::isnan(thresholds_[node]), "a threshold is not a number");
+            const auto child = static_cast<std::size_t>(left_[node]);
+            require(left_[node] > 0 && child > i && child + 1 < size, "a child does not follow its parent");
+            depth[child] = depth[child + 1] = std::max(depth[child], depth[i] + 1);
+        }
+        depths_.push_back(deepest);
+    }
+    double_nodes_ = packed_nodes<double>();
+    float_nodes_ = packed_nodes<float>();
+}
+
+template <class T>
+std::vector<Forest::Node<T>> Forest::packed_nodes() const {
+    std::vector<Node<T>> nodes(features_.size());
+    for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree)
+        for (std::int64_t i = offsets_[tree]; i < offsets_[tree + 1]; ++i) {
+            const auto node = static_cast<std::size_t>(i);
+            if (features_[node] < 0)
+                nodes[node] = {std::numeric_limits<T>::infinity(), static_cast<std::int32_t>(i - offsets_[tree]), 0};
+            else
+                nodes[node] = {rounded_down<T>(thresholds_[node]), left_[node],
+                               2 * static_cast<std::uint32_t>(features_[node]) + (missing_left_[node] ? 0u : 1u)};
+        }
+    return nodes;
+}
+
+template <>
+const std::vector<Forest::Node<double>>& Forest::nodes<double>() const {
+    return double_nodes_;
+}
+
+template <>
+const std::vector<Forest::Node<float>>& Forest::nodes<float>() const {
+    return float_nodes_;
+}
+
+namespace {
+
+// The leaves that up to kBlockRows rows reach in one tree.
+template <bool kMissing, class Node, class T>
+void walk(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
+          std::int32_t* at) {
+    std::fill(at, at + count, 0);
+    const T* rows = &X.at(first, 0);
+    for (int level = 0; level < depth; ++level)
+        for (std::size_t i = 0; i < count; ++i) {
+            const Node& node = nodes[at[i]];
+            const T x = rows[static_cast<std::ptrdiff_t>(i) * X.row_stride +
+                             static_cast<std::ptrdiff_t>(node.feature_and_side >> 1) * X.column_stride];
+            bool right = x > node.threshold;
+            if (kMissing) right |= (x != x) & ((node.feature_and_side & 1) != 0);
+            at[i] = node.left + (right ? 1 : 0);
+        }
+}
+
+template <class T>
+bool any_missing(const MatrixView<T>& X, std::size_t first, std::size_t count) {
+    bool missing = false;
+    for (std::size_t i = first; i < first + count; ++i)
+        for (std::size_t c = 0; c < X.n_columns; ++c) missing |= X.at(i, c) != X.at(i, c);
+    return missing;
+}
+
+}  // namespace
+
+template <class T>
+void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out,
+                    InterruptCheck check) const {
+    require(X.n_columns == n_features_, "the rows have another number of features than the trees");
+    const std::vector<Node<T>>& all = nodes<T>();
+    std::fill(out, out + X.n_rows, 0.0);
+    for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
+        check();
+        const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
+        const std::size_t tasks = (slice_end - slice + kRowsPerTask - 1) / kRowsPerTask;
+        parallel_for(n_threads, tasks, [&](std::size_t task) {
+            const std::size_t end = std::min(slice_end, slice + (task + 1) * kRowsPerTask);
+            std::int32_t at[kBlockRows];
+            for (std::size_t first = slice + task * kRowsPerTask; first < end; first += kBlockRows) {
+                const std::size_t count = std::min(kBlockRows, end - first);
+                const bool missing = any_missing(X, first, count);
+                for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+                    const std::int64_t begin = offsets_[tree];
+                    if (missing)
+                        walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
+                    else
+                        walk<false>(all.data() + begin, depths_[tree], X, first, count, at);
+                    for (std::size_t i = 0; i < count; ++i)
+                        out[first + i] += weights[tree] * values_[static_cast<std::size_t>(begin + at[i])];
+                }
+            }
+        });
+    }
+}
+
+template <class T>
+void Forest::tree_values(const MatrixView<T>& X, int n_threads, double* out) const {
+    require(X.n_columns == n_features_, "the rows have another number of features than the trees");
+    const std::vector<Node<T>>& all = nodes<T>();
+    const std::size_t tasks = (X.n_rows + kRowsPerTask - 1) / kRowsPerTask;
+    parallel_for(n_threads, tasks, [&](std::size_t task) {
+        const std::size_t end = std::min(X.n_rows, (task + 1) * kRowsPerTask);
+        std::int32_t at[kBlockRows];
+        for (std::size_t first = task * kRowsPerTask; first < end; first += kBlockRows) {
+            const std::size_t count = std::min(kBlockRows, end - first);
+            for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+                const std::int64_t begin = offsets_[tree];
+                walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
+                for (std::size_t i = 0; i < count; ++i)
+                    out[tree * X.n_rows + first + i] = values_[static_cast<std::size_t>(begin + at[i])];
+            }
+        }
+    });
+}
+
+template void Forest::scores<float>(const MatrixView<float>&, const double*, int, double*, InterruptCheck) const;
+template void Forest::scores<double>(const MatrixView<double>&, const double*, int, double*, InterruptCheck) const;
+template void Forest::tree_values<float>(const MatrixView<float>&, int, double*) const;
+template void Forest::tree_values<double>(const MatrixView<double>&, int, double*) const;
+
+}  // namespace radboost

@@ -1,0 +1,54 @@
+// Trees applied to raw rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "binning.hpp"
+
+namespace radboost {
+
+// Trees one after the other. In each, children follow their parent and stand side by side; a leaf has feature -1. A row
+// goes left when x[feature] <= threshold, or when it is missing there and missing_left is set.
+class Forest {
+public:
+    // Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
+    Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
+           std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
+           std::size_t n_features);
+
+    std::size_t n_trees() const { return offsets_.size() - 1; }
+    std::size_t n_features() const { return n_features_; }
+
+    // out[i] = sum over the trees of weight * value of the leaf that row i reaches, added in the order of the trees.
+    template <class T>
+    void scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out, InterruptCheck check) const;
+    // out[tree * n_rows + i]: the value of each tree alone.
+    template <class T>
+    void tree_values(const MatrixView<T>& X, int n_threads, double* out) const;
+
+private:
+    // A leaf points to itself with a threshold that nothing exceeds, so that a walk of `depth` steps needs no test.
+    template <class T>
+    struct Node {
+        T threshold;
+        std::int32_t left;
+        std::uint32_t feature_and_side;  // twice the feature, plus one when missing values go right
+    };
+    template <class T>
+    std::vector<Node<T>> packed_nodes() const;
+    template <class T>
+    const std::vector<Node<T>>& nodes() const;
+
+    std::vector<std::int64_t> offsets_;
+    std::vector<int> depths_;
+    std::vector<std::int32_t> features_, left_;
+    std::vector<double> thresholds_, values_;
+    std::vector<std::uint8_t> missing_left_;
+    std::size_t n_features_;
+    std::vector<Node<double>> double_nodes_;
+    std::vector<Node<float>> float_nodes_;
+};
+
+}  // namespace radboost

@@ -1,0 +1,12 @@
+"""Boosting under Rademacher-complexity control."""
+
+from importlib.metadata import version
+
+from radboost.estimators import DeepBoostClassifier, EarlyStopping
+from radboost.families import KernelFamily
+from radboost.model_file import ModelFileError
+from radboost.trees import TreeOptions
+
+__version__ = version("radboost")
+
+__all__ = ["DeepBoostClassifier", "EarlyStopping", "KernelFamily", "ModelFileError", "TreeOptions"]

@@ -1,0 +1,149 @@
+"""Reading an ensemble from arrays that nobody vouches for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.families.base import Hypothesis
+from radboost.families.kernel import KERNELS, KernelHypothesis
+from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+
+if TYPE_CHECKING:
+    from radboost.ensemble import Ensemble
+
+LARGEST_COUNT = 2**40
+
+
+class MissingKernel:
+    """Stands in for a kernel function that was not stored with the model."""
+
+    def __call__(self, centres: FloatArray, rows: FloatArray) -> FloatArray:
+        raise ValueError(
+            "This model uses a kernel function of its author's that the file does not contain, so it cannot score. "
+            "Put the function back: for h in model.ensemble_.hypotheses: h.kernel = your_kernel"
+        )
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _integer(header: Mapping[str, Any], name: str, low: int) -> int:
+    value = header.get(name)
+    _require(
+        isinstance(value, int) and not isinstance(value, bool) and low <= value <= LARGEST_COUNT,
+        f"{name} is {value!r}, not an integer from {low} on",
+    )
+    return int(value)  # type: ignore[arg-type]
+
+
+def _array(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, dtype: str | np.dtype[Any], length: int | None = None
+) -> npt.NDArray[Any]:
+    _require(name in arrays, f"the array {name!r} is missing")
+    array = arrays[name]
+    _require(array.dtype == np.dtype(dtype), f"the array {name!r} has the type {array.dtype}, not {np.dtype(dtype)}")
+    _require(array.ndim == 1, f"the array {name!r} is not one-dimensional")
+    _require(length is None or len(array) == length, f"the array {name!r} has {len(array)} entries, not {length}")
+    if array.dtype.kind == "f":
+        _require(not np.isnan(array).any(), f"the array {name!r} holds NaN")
+    return array
+
+
+def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Ensemble:
+    n_features = _integer(header, "n_features", 1)
+    is_tree = _array(arrays, "is_tree", "u1")
+    n_hypotheses = len(is_tree)
+    trees = _read_trees(arrays, n_features, int((is_tree != 0).sum()))
+    kernels = _read_kernels(header, arrays, n_features, n_hypotheses - len(trees))
+    tree_queue, kernel_queue = iter(trees), iter(kernels)
+    hypotheses: list[Hypothesis] = [next(tree_queue) if flag else next(kernel_queue) for flag in is_tree]
+    complexities = _array(arrays, "complexities", "<f8", n_hypotheses)
+    _require(bool(np.isfinite(complexities).all() and (complexities >= 0).all()), "a complexity is not a finite number")
+    names = header.get("feature_names")
+    _require(
+        names is None
+        or (isinstance(names, list) and len(names) == n_features and all(isinstance(n, str) for n in names)),
+        "the feature names do not fit the number of features",
+    )
+    size = header.get("sample_size")
+    _require(
+        isinstance(size, int | float) and not isinstance(size, bool) and math.isfinite(size) and size > 0,
+        f"sample_size is {size!r}, not a positive number",
+    )
+    n_rounds = _integer(header, "n_rounds", 0)
+    return cls(
+        hypotheses,
+        list(complexities),
+        _read_steps(arrays, n_hypotheses, n_rounds),
+        n_rounds=n_rounds,
+        n_features=n_features,
+        n_families=_integer(header, "n_families", 1),
+        sample_size=float(size),  # type: ignore[arg-type]
+        feature_names=names,
+    )
+
+
+def _read_steps(arrays: Mapping[str, npt.NDArray[Any]], n_hypotheses: int, n_rounds: int) -> npt.NDArray[np.void]:
+    from radboost.ensemble import STEP_TYPE
+
+    rounds = _array(arrays, "step_round", "<i4")
+    indices = _array(arrays, "step_hypothesis", "<i4", len(rounds))
+    etas = _array(arrays, "step_eta", "<f8", len(rounds))
+    _require(bool(np.isfinite(etas).all()), "a step is not a finite number")
+    in_range = (indices >= 0) & (indices < n_hypotheses) & (rounds >= 0) & (rounds < n_rounds)
+    _require(bool(in_range.all()), "a step names a hypothesis or a round that does not exist")
+    _require(bool((np.diff(rounds) >= 0).all()), "the steps are not in the order of their rounds")
+    steps = np.empty(len(rounds), dtype=STEP_TYPE)
+    steps["round"], steps["hypothesis"], steps["eta"] = rounds, indices, etas
+    return steps
+
+
+def _read_trees(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_trees: int) -> list[Tree]:
+    sizes = _array(arrays, "tree_sizes", "<i8", n_trees)
+    splits = _array(arrays, "tree_splits", "<i4", n_trees)
+    n_nodes = len(arrays.get("node_feature", ()))
+    _require(bool((sizes >= 1).all() and (sizes <= n_nodes).all()), "a tree has an impossible number of nodes")
+    _require(int(sizes.sum()) == n_nodes, "the sizes of the trees do not add up to the number of nodes")
+    nodes = {name: _array(arrays, f"node_{name}", dtype, n_nodes) for name, dtype in NODE_ARRAYS.items()}
+    leaves = nodes["feature"] < 0
+    _require(bool((np.abs(nodes["value"][leaves]) == 1.0).all()), "a leaf has a value other than -1 and +1")
+    finite = np.isfinite(nodes["cover"]).all() and np.isfinite(nodes["gain"]).all()
+    _require(bool(finite), "a cover or gain is not a finite number")
+    trees, end = [], 0
+    for size, n_splits in zip(sizes.tolist(), splits.tolist(), strict=True):
+        begin, end = end, end + size
+        _require(0 <= n_splits <= size, "a tree has an impossible number of splits")
+        trees.append(Tree([array[begin:end].copy() for array in nodes.values()], n_features, n_splits))
+    if trees:
+        forest_of(trees)  # the native constructor checks every index and that every walk ends
+    return trees
+
+
+def _read_kernels(
+    header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_kernels: int
+) -> list[KernelHypothesis]:
+    names = header.get("kernels")
+    _require(isinstance(names, list) and len(names) == n_kernels, "the list of kernels does not fit")
+    gammas = _array(arrays, "kernel_gammas", "<f8", n_kernels)
+    _require("kernel_centres" in arrays, "the array 'kernel_centres' is missing")
+    centres = arrays["kernel_centres"]
+    _require(
+        centres.dtype == np.dtype("<f8")
+        and centres.shape == (n_kernels, n_features)
+        and bool(np.isfinite(centres).all()),
+        "the centres of the kernels do not fit",
+    )
+    _require(bool(np.isfinite(gammas).all()), "a kernel parameter is not a finite number")
+    kernels = []
+    for name, gamma, centre in zip(names or [], gammas.tolist(), centres, strict=True):
+        _require(name is None or name in KERNELS, f"unknown kernel {name!r}")
+        kernels.append(KernelHypothesis(name if name is not None else MissingKernel(), gamma, centre.copy()))
+    return kernels

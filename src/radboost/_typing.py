@@ -1,0 +1,10 @@
+"""Names of types used all over the package."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+LabelSigns = npt.NDArray[np.int8]  # -1 and +1
+FloatMatrix = npt.NDArray[np.float64] | npt.NDArray[np.float32]

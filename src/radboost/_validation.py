@@ -1,0 +1,137 @@
+"""Checks of what users pass in. Every message says what was given, what is allowed and what to do."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
+
+
+def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind: type[T], otherwise: str) -> T:
+    """Looks up a name in a registry, or lets an object of the right kind through."""
+    if isinstance(given, str):
+        if given not in known:
+            names = ", ".join(repr(name) for name in known)
+            raise ValueError(f"Unknown {what} {given!r}. Known are {names}, or {otherwise}.")
+        return known[given]()
+    if isinstance(given, type) or not isinstance(given, kind):
+        names = ", ".join(repr(name) for name in known)
+        raise TypeError(f"{what} must be one of {names}, or {otherwise}; got {given!r}.")
+    return given
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+    return value
+
+
+def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        span = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {span}; got {value!r}.")
+    return number
+
+
+def check_real(name: str, value: object, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    number = float(value)
+    if not (low < number if open_low else low <= number) or not number <= high or not np.isfinite(number):
+        bracket = "(" if open_low else "["
+        raise ValueError(
+            f"{name} must lie in {bracket}{low:g}, {high:g}{')' if high == np.inf else ']'}; got {value!r}."
+        )
+    return number
+
+
+def check_max_features(value: object, n_features: int) -> int:
+    """How many columns a node looks at; 0 stands for all of them."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        shares = {"sqrt": n_features**0.5, "third": n_features / 3, "log2": np.log2(max(2, n_features))}
+        check_choice("max_features", value, list(shares))
+        return min(n_features, max(1, round(float(shares[value]))))
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return min(n_features, check_integer("max_features", value, 1))
+    share = check_real("max_features", value, low=0.0, high=1.0, open_low=True)
+    return max(1, round(share * n_features))
+
+
+def resolve_n_jobs(n_jobs: object) -> int:
+    """Threads to use: None means all this process may use, negative numbers count back from there as in joblib.
+
+    Inside a worker of joblib OMP_NUM_THREADS says how many threads are meant for it.
+    """
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(available, int(limit))) if limit.isdigit() else available
+    number = check_integer("n_jobs", n_jobs, -(2**31), 1024)
+    if number == 0:
+        raise ValueError("n_jobs must not be 0. Use None for all cores, a positive number, or -1, -2, ... .")
+    return number if number > 0 else max(1, available + 1 + number)
+
+
+def check_sample_weight(
+    sample_weight: object, n_rows: int, name: str = "sample_weight"
+) -> npt.NDArray[np.float64] | None:
+    """One finite, non-negative weight per row, not all zero; None stands for ones."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n_rows, float(sample_weight))
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers, one per row.") from None
+    if weights.ndim != 1:
+        raise ValueError(f"{name} must be 1-dimensional, one weight per row; got {weights.ndim} dimensions.")
+    if weights.shape[0] != n_rows:
+        raise ValueError(f"{name} has {weights.shape[0]} entries for {n_rows} rows; one weight per row is needed.")
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{name} holds NaN or infinity; every weight must be a finite number.")
+    if (weights < 0).any():
+        raise ValueError(
+            f"{name} holds negative weights (the smallest is {weights.min():g}). Weights count repetitions of a row: "
+            "use 0 to leave a row out."
+        )
+    if not (weights > 0).any():
+        raise ValueError(f"{name} is zero for every row; at least one sample needs a non-zero weight.")
+    return weights
+
+
+def warn_small_total(total: float, n_rows: int) -> None:
+    """Weights are repetitions, so weights that sum to 1 mean a data set of one row."""
+    if total < n_rows / 4:
+        warnings.warn(
+            f"The sample weights sum to {total:g} for {n_rows} rows. A weight counts repetitions of its row, and the "
+            "complexity of a hypothesis is judged against that sum. If the weights are only meant as ratios, rescale "
+            "them: sample_weight * len(sample_weight) / sample_weight.sum().",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def seed_from(random_state: Any) -> int:
+    """An integer seed; a generator gives one number, None one from the operating system."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state) % 2**64
+    raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")

@@ -1,0 +1,202 @@
+"""The loop that all systems share: propose, choose, step, prune, record, stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from radboost._native import HypothesisColumns
+from radboost.families.base import Candidate, Hypothesis, Proposer
+from radboost.objectives.margin import LossState, MarginObjective
+from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
+
+# The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
+SLOPE_TOLERANCE = 1e-9
+# A mean loss below this is zero as far as double precision can tell a better model from it.
+SMALLEST_LOSS = 1e-14
+# Rounds in a row that may pass without a useful proposal before randomised search gives up.
+PATIENCE = 10
+
+CONVERGED = "converged: no hypothesis lowers the objective"
+EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
+NO_LOSS = "the training loss is zero to machine precision"
+ALL_ROUNDS = "all rounds done"
+
+
+@dataclass(slots=True)
+class Member:
+    """A hypothesis in the ensemble."""
+
+    index: int  # among all hypotheses that ever entered
+    slot: int
+    price: float
+    weight: float
+    key: object
+
+
+@dataclass(frozen=True)
+class Step:
+    """alpha_hypothesis += eta in one round."""
+
+    round: int
+    hypothesis: int
+    eta: float
+
+
+@dataclass
+class Trace:
+    """Everything a fit leaves behind."""
+
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    complexities: list[float] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    history: dict[str, list[float]] = field(
+        default_factory=lambda: {"objective": [], "train_error": [], "n_hypotheses": []}
+    )
+    n_skipped: int = 0
+    stop_reason: str = ALL_ROUNDS
+
+
+# Told of every round; returns a reason to stop, or None.
+Monitor = Callable[[Trace, Step | None], str | None]
+
+
+class Booster:
+    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|. Deep Boosting, Figure 2."""
+
+    def __init__(
+        self,
+        objective: MarginObjective,
+        proposers: Sequence[Proposer],
+        penalty: WeightedL1,
+        *,
+        n_rows: int,
+        learning_rate: float,
+        line_search: bool,
+    ) -> None:
+        self.objective = objective
+        self.proposers = proposers
+        self.penalty = penalty
+        self.learning_rate = learning_rate
+        self.line_search = line_search or not objective.has_closed_form
+        self.columns = HypothesisColumns(n_rows)
+        self.members: dict[int, Member] = {}  # by slot
+        self.trace = Trace()
+        self._packed = any(proposer.packed for proposer in proposers)
+        self._randomised = any(proposer.randomised for proposer in proposers)
+        self._penalty_value = 0.0
+
+    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
+        state = self.objective.reweigh(self._packed)
+        idle = 0
+        for round_index in range(n_rounds):
+            step = self._round(round_index, state)
+            if step is None and not self._randomised:
+                self.trace.stop_reason = CONVERGED
+                break
+            if step is not None:
+                idle = 0
+                state = self.objective.reweigh(self._packed)
+            else:
+                idle += 1
+                self.trace.n_skipped += 1
+            self._record(state)
+            reason = monitor(self.trace, step)
+            if reason is None and idle == PATIENCE:
+                reason = EXHAUSTED
+            if reason is None and state.loss < SMALLEST_LOSS:
+                reason = NO_LOSS
+            if reason is not None:
+                self.trace.stop_reason = reason
+                break
+        return self.trace
+
+    def _round(self, round_index: int, state: LossState) -> Step | None:
+        """Figure 2, lines 4-17. None when no direction goes down."""
+        candidates = [c for proposer in self.proposers for c in proposer.propose(round_index)]
+        new, new_slope = self._best_candidate(candidates, state)
+        old, old_edge, old_slope = self._best_member(state, alone=new is None)
+        if new is not None and (old is None or abs(new_slope) > abs(old_slope)):
+            return self._step_to(new, round_index, state)
+        if old is not None:
+            return self._move(old, old_edge, round_index, state)
+        return None
+
+    def _best_candidate(self, candidates: Sequence[Candidate], state: LossState) -> tuple[Candidate | None, float]:
+        best, best_slope = None, SLOPE_TOLERANCE
+        for candidate in candidates:
+            threshold = self.penalty.price(candidate.complexity) / state.slope
+            size = abs(slope(candidate.edge, 0.0, threshold))
+            if size > best_slope:
+                best, best_slope = candidate, size
+        return best, best_slope
+
+    def _best_member(self, state: LossState, alone: bool) -> tuple[Member | None, float, float]:
+        """The member with the steepest slope.
+
+        With whole steps every member competes (Figure 2). Damped steps leave every new member short of its optimum, so
+        that it would be chosen again and again: then a member competes only where its weight would shrink, or alone.
+        """
+        best, best_edge, best_slope = None, 0.0, 0.0
+        if not self.members:
+            return best, best_edge, best_slope
+        growing_allowed = alone or self.learning_rate == 1.0
+        edges = self.columns.edges(self.objective.state, self.objective.n_threads)
+        for slot, member in self.members.items():
+            size = slope(edges[slot], member.weight, member.price / state.slope)
+            shrinks = size * member.weight > 0
+            if (shrinks or growing_allowed) and abs(size) > max(SLOPE_TOLERANCE, abs(best_slope)):
+                best, best_edge, best_slope = member, edges[slot], size
+        return best, best_edge, best_slope
+
+    def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
+        """Lets a candidate into the ensemble, or moves the member that it turns out to be."""
+        hypothesis = candidate.hypothesis()
+        key, sign = hypothesis.key()
+        for member in self.members.values():
+            if member.key == (key, sign) or member.key == (key, -sign):
+                edge = candidate.edge if member.key == (key, sign) else -candidate.edge
+                return self._move(member, edge, round_index, state)
+        slot = candidate.enter(self.columns)
+        price = self.penalty.price(candidate.complexity)
+        member = Member(len(self.trace.hypotheses), slot, price, 0.0, (key, sign))
+        eta = self._step_size(member, candidate.edge, state)
+        if eta == 0.0:
+            self.columns.release(slot)
+            return None
+        self.members[slot] = member
+        self.trace.hypotheses.append(hypothesis)
+        self.trace.complexities.append(candidate.complexity)
+        return self._apply(member, eta, round_index)
+
+    def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
+        eta = self._step_size(member, edge, state)
+        return self._apply(member, eta, round_index) if eta != 0.0 else None
+
+    def _step_size(self, member: Member, edge: float, state: LossState) -> float:
+        """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
+        if self.line_search:
+            predictions = self.columns.predictions(member.slot)
+            eta = line_search_step(lambda step: self.objective.along(predictions, step)[1], member.weight, member.price)
+        else:
+            eta = closed_form_step(edge, member.weight, member.price / state.slope)
+        if member.weight != 0.0 and eta == -member.weight:
+            return eta
+        return on_grid(self.learning_rate * eta)
+
+    def _apply(self, member: Member, eta: float, round_index: int) -> Step:
+        self.objective.step(self.columns, member.slot, eta)
+        before, member.weight = member.weight, member.weight + eta
+        self._penalty_value += member.price * (abs(member.weight) - abs(before))
+        if member.weight == 0.0:  # Figure 2, line 13: the hypothesis leaves
+            del self.members[member.slot]
+            self.columns.release(member.slot)
+        step = Step(round_index, member.index, eta)
+        self.trace.steps.append(step)
+        return step
+
+    def _record(self, state: LossState) -> None:
+        history = self.trace.history
+        history["objective"].append(state.loss + self._penalty_value)
+        history["train_error"].append(state.error)
+        history["n_hypotheses"].append(len(self.members))

@@ -1,0 +1,205 @@
+"""The fitted model: hypotheses, their weights, and how they came by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._native import Forest
+from radboost._typing import FloatArray, FloatMatrix
+from radboost.boosting import Trace
+from radboost.families.base import Hypothesis
+from radboost.families.kernel import KernelHypothesis
+from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+
+STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
+SHOWN = 5
+
+
+class Ensemble:
+    """An immutable weighted sum of hypotheses, f(x) = sum of weights[j] * hypotheses[j](x).
+
+    Attributes
+    ----------
+    hypotheses : tuple
+        The hypotheses with a weight other than zero; each has `n_splits`, `n_nodes` and `depth`.
+    weights, complexities : arrays
+        alpha_j and r_j of these hypotheses.
+    steps : structured array (round, hypothesis, eta)
+        How the weights came about. `hypothesis` counts all that ever entered, dropped ones too.
+    n_families : int
+        p of Theorem 1: how many families the search could have used.
+    sample_size : float
+        m: the sum of the training weights.
+    """
+
+    def __init__(
+        self,
+        hypotheses: Sequence[Hypothesis],
+        complexities: Sequence[float],
+        steps: npt.NDArray[np.void],
+        *,
+        n_rounds: int,
+        n_features: int,
+        n_families: int,
+        sample_size: float,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self._entered = tuple(hypotheses)
+        self._entered_complexities = np.asarray(complexities, dtype=np.float64)
+        self.steps = steps
+        self.n_rounds = n_rounds
+        self.n_features = n_features
+        self.n_families = n_families
+        self.sample_size = sample_size
+        self.feature_names = None if feature_names is None else tuple(feature_names)
+        totals = np.zeros(len(self._entered))
+        np.add.at(totals, steps["hypothesis"], steps["eta"])  # steps lie on a grid: these sums are exact
+        kept = np.flatnonzero(totals)
+        self.hypotheses: tuple[Hypothesis, ...] = tuple(self._entered[j] for j in kept)
+        self.weights: FloatArray = totals[kept]
+        self.complexities: FloatArray = self._entered_complexities[kept]
+        for array in (self.steps, self.weights, self.complexities, self._entered_complexities):
+            array.flags.writeable = False
+        self._predictor: _Predictor | None = None
+
+    @classmethod
+    def from_trace(
+        cls,
+        trace: Trace,
+        *,
+        n_rounds: int,
+        n_features: int,
+        n_families: int,
+        sample_size: float,
+        feature_names: Sequence[str] | None,
+    ) -> Ensemble:
+        """The model after the first `n_rounds` rounds of a fit."""
+        rows = [(s.round, s.hypothesis, s.eta) for s in trace.steps if s.round < n_rounds]
+        steps = np.array(rows, dtype=STEP_TYPE)
+        n_used = 1 + max((row[1] for row in rows), default=-1)
+        return cls(
+            trace.hypotheses[:n_used],
+            trace.complexities[:n_used],
+            steps,
+            n_rounds=n_rounds,
+            n_features=n_features,
+            n_families=n_families,
+            sample_size=sample_size,
+            feature_names=feature_names,
+        )
+
+    def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        """f(x) for each row; NaN is a missing value."""
+        if self._predictor is None:
+            self._predictor = _Predictor(self.hypotheses, self.weights)
+        return self._predictor.scores(X, n_threads)
+
+    def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
+        """f(x) after each round."""
+        scores = np.zeros(len(X))
+        steps = iter(self.steps)
+        step = next(steps, None)
+        for round_index in range(self.n_rounds):
+            while step is not None and step["round"] == round_index:
+                scores += step["eta"] * self._entered[step["hypothesis"]].predict(X, n_threads)
+                step = next(steps, None)
+            yield scores.copy()
+
+    def feature_importances(self) -> FloatArray:
+        """Gain of the splits on each feature, times the weight of their tree, as shares of the whole."""
+        importances = np.zeros(self.n_features)
+        for weight, hypothesis in zip(self.weights, self.hypotheses, strict=True):
+            if isinstance(hypothesis, Tree):
+                inner = hypothesis.feature >= 0
+                np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_predictor": None}
+
+    def __repr__(self) -> str:
+        if not self.hypotheses:
+            return "Ensemble of 0 hypotheses: f(x) = 0"
+        splits = [h.n_splits for h in self.hypotheses]
+        head = (
+            f"Ensemble of {len(self)} hypotheses with {min(splits)} to {max(splits)} splits, "
+            f"total weight {np.abs(self.weights).sum():.3g}"
+        )
+        order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
+        lines = [f"  {self.weights[j]:+.4f} * {self._describe(self.hypotheses[j])}" for j in order]
+        if len(self) > SHOWN:
+            lines.append(f"  ... and {len(self) - SHOWN} more")
+        return "\n".join([head, *lines])
+
+    def _describe(self, hypothesis: Hypothesis) -> str:
+        if not isinstance(hypothesis, Tree):
+            return repr(hypothesis)
+        if hypothesis.n_splits == 0:
+            return f"{hypothesis.value[0]:+.0f}"
+        feature = int(hypothesis.feature[0])
+        name = self.feature_names[feature] if self.feature_names is not None else f"x[{feature}]"
+        question = f"{name} <= {hypothesis.threshold[0]:.4g}"
+        if hypothesis.n_nodes == 3:
+            return f"[{hypothesis.value[1]:+.0f} if {question} else {hypothesis.value[2]:+.0f}]"
+        return f"tree of {hypothesis.n_splits} splits, depth {hypothesis.depth}, first asks {question}"
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """A JSON-able header and the arrays that `from_arrays` makes an equal ensemble of."""
+        trees = [h for h in self._entered if isinstance(h, Tree)]
+        kernels = [h for h in self._entered if isinstance(h, KernelHypothesis)]
+        if len(trees) + len(kernels) != len(self._entered):
+            raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
+        header = {
+            "n_rounds": self.n_rounds,
+            "n_features": self.n_features,
+            "n_families": self.n_families,
+            "sample_size": self.sample_size,
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+            "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
+        }
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "is_tree": np.array([isinstance(h, Tree) for h in self._entered], dtype="u1"),
+            "complexities": self._entered_complexities,
+            "step_round": self.steps["round"].copy(),
+            "step_hypothesis": self.steps["hypothesis"].copy(),
+            "step_eta": self.steps["eta"].copy(),
+            "tree_sizes": np.array([t.n_nodes for t in trees], dtype="<i8"),
+            "tree_splits": np.array([t.n_splits for t in trees], dtype="<i4"),
+            "kernel_gammas": np.array([h.gamma for h in kernels], dtype="<f8"),
+            "kernel_centres": np.array([h.centre for h in kernels], dtype="<f8").reshape(len(kernels), self.n_features),
+        }
+        for name, dtype in NODE_ARRAYS.items():
+            parts = [getattr(t, name) for t in trees]
+            arrays[f"node_{name}"] = np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+        return header, arrays
+
+    @classmethod
+    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Ensemble:
+        """The inverse of `to_arrays`. Checks everything: the arrays may come from a damaged or hostile file."""
+        from radboost._ensemble_arrays import read_ensemble  # only here: the checks are long and rarely needed
+
+        return read_ensemble(cls, header, arrays)
+
+
+class _Predictor:
+    """Hypotheses grouped by how they are evaluated together."""
+
+    def __init__(self, hypotheses: Sequence[Hypothesis], weights: FloatArray) -> None:
+        trees = [(h, w) for h, w in zip(hypotheses, weights, strict=True) if isinstance(h, Tree)]
+        self._forest: Forest | None = forest_of([h for h, _ in trees]) if trees else None
+        self._tree_weights = np.array([w for _, w in trees])
+        self._others = [(h, w) for h, w in zip(hypotheses, weights, strict=True) if not isinstance(h, Tree)]
+
+    def scores(self, X: FloatMatrix, n_threads: int) -> FloatArray:
+        scores = np.zeros(len(X)) if self._forest is None else self._forest.scores(X, self._tree_weights, n_threads)
+        for hypothesis, weight in self._others:
+            scores += weight * hypothesis.predict(X, n_threads)
+        return scores

@@ -1,0 +1,111 @@
+"""Rows and labels as users pass them, checked and brought into one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from radboost._typing import FloatArray, FloatMatrix, LabelSigns
+
+FLOATS = (np.float64, np.float32)
+BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Validated training rows."""
+
+    X: Any  # float32 or float64, dense or CSR
+    y: npt.NDArray[Any]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def select(self, rows: npt.NDArray[np.int64]) -> Rows:
+        return replace(self, X=self.X[rows], y=self.y[rows])
+
+    def without_zero_weights(self, weights: FloatArray | None) -> tuple[Rows, FloatArray | None]:
+        """A row of weight zero is a row that is not there."""
+        if weights is None or (weights > 0).all():
+            return self, weights
+        kept = np.flatnonzero(weights > 0)
+        return self.select(kept), np.ascontiguousarray(weights[kept])
+
+
+def read_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
+    """Checks training or validation rows; NaN is allowed in X, infinity is not."""
+    checked_X, checked_y = _checked(estimator, X, y, reset=reset)
+    return Rows(checked_X, checked_y)
+
+
+def read_matrix(estimator: Any, X: Any) -> Any:
+    """Checks rows for prediction."""
+    return _checked(estimator, X, "no_validation", reset=False)
+
+
+def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    try:
+        return validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite="allow-nan"
+        )
+    except OverflowError:
+        raise ValueError(
+            "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
+        ) from None
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(
+                f"X holds text: {error}. {type(estimator).__name__} needs numbers; encode such columns first, for "
+                "example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder."
+            ) from None
+        raise
+
+
+def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], LabelSigns]:
+    """The two classes in ascending order, and -1 for rows of the first, +1 for those of the second."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y holds "
+            f"{len(classes)} classes. Multi-class DeepBoost comes next; until then wrap this estimator in "
+            "sklearn.multiclass.OneVsRestClassifier."
+        )
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; two are needed to "
+            "learn to tell them apart."
+        )
+    return classes, (2 * codes.reshape(-1) - 1).astype(np.int8)
+
+
+def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> LabelSigns:
+    """-1 and +1 for labels that must be among the classes of the training rows."""
+    unknown = np.setdiff1d(np.unique(y), classes)
+    if len(unknown):
+        raise ValueError(f"y_val holds the label {unknown[0]!r}, which is not one of the classes {classes.tolist()}.")
+    return np.where(y == classes[1], 1, -1).astype(np.int8)
+
+
+def dense_rows(X: Any) -> FloatMatrix:
+    """A dense copy of sparse rows."""
+    return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
+
+
+def row_blocks(X: Any) -> list[Any]:
+    """The rows in pieces that may be made dense one at a time; dense rows in one piece."""
+    if not sparse.issparse(X):
+        return [X]
+    height = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    return [X[first : first + height] for first in range(0, X.shape[0], height)]

@@ -1,0 +1,373 @@
+"""DeepBoost for two classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._progress import progress_bar
+from radboost._typing import FloatArray
+from radboost._validation import (
+    check_choice,
+    check_integer,
+    check_max_features,
+    check_real,
+    check_sample_weight,
+    resolve_n_jobs,
+    seed_from,
+    warn_small_total,
+)
+from radboost.boosting import Booster, Step, Trace
+from radboost.ensemble import Ensemble
+from radboost.estimators._input import dense_rows, known_labels, read_labels, read_matrix, read_rows, row_blocks
+from radboost.estimators.early_stopping import (
+    EarlyStopping,
+    Validation,
+    Watched,
+    resolve_early_stopping,
+    split_by_content,
+)
+from radboost.families import Family, Problem, get_families
+from radboost.losses import MarginLoss, get_loss
+from radboost.objectives import MarginObjective
+from radboost.penalties import WeightedL1
+from radboost.trees import GrowthSettings, TreeOptions, bin_rows
+
+
+class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
+    """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
+
+    Minimises the mean over the rows of Phi(1 - y f(x)) plus the sum over the hypotheses of
+    (complexity_penalty * r_j + l1_penalty) * abs(alpha_j), where r_j bounds the Rademacher complexity of the family
+    that hypothesis j comes from (Cortes, Mohri and Syed, Deep Boosting, ICML 2014, equation (4)). Each round takes the
+    steepest of the proposed hypotheses and of those in the ensemble; weights are revised and can return to zero.
+
+    The defaults go past the paper: proposals are grown with some randomness, and steps are damped. Every hypothesis is
+    still judged on all rows and every step lowers the objective. `DeepBoostClassifier.paper()` is the plain algorithm.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective.
+    loss : {"logistic", "exponential"} or object
+        Phi(u) = log2(1 + e^u), e^u, or an object with methods `value(u)` and `derivative(u)` of a convex increasing
+        Phi. Such a loss always uses the line search.
+    family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
+        Where hypotheses come from.
+    max_depth : int
+        Depth of the deepest trees. Every smaller depth is a candidate in every round.
+    complexity_penalty : float
+        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model.
+    l1_penalty : float
+        beta of the paper: the price of weight as such.
+    learning_rate : float in (0, 1]
+        Share of the optimal step that is taken.
+    subsample : float in (0, 1]
+        Share of the rows, drawn anew each round by their content, that a proposal is grown on.
+    max_features : None, "sqrt", "third", "log2", int or float
+        Columns that a node of a tree looks at, drawn for each node; None for all.
+    thresholds : {"random", "best"}
+        One random threshold per column and node, or all of them.
+    split_criterion : {"gini", "edge"}
+        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the paper. Growth by
+        the edge stalls where no single split changes a sign. Whole trees always compete by their edge.
+    step : {"closed_form", "line_search"}
+        The step of the paper's Figure 2, which minimises an upper bound on the objective, or the minimum itself.
+    early_stopping : bool, int or EarlyStopping
+        Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+    n_jobs : int or None
+        Threads; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the proposals' randomness.
+    verbose : int
+        Show a progress bar.
+    tree_options : TreeOptions or None
+        Growth order, leaf limits and bins.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels; scores are positive for the second.
+    ensemble_ : Ensemble
+        The model: hypotheses, weights, complexities, steps.
+    history_ : dict of lists, one entry per round
+        "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss".
+    n_iter_ : int
+        Rounds kept in the model.
+    n_skipped_rounds_ : int
+        Rounds whose proposals could not lower the objective.
+    stop_reason_ : str
+        Why the fit ended. After growth by "gini" or with randomness, "converged" speaks of the proposals seen, and is
+        no proof that no tree at all would help.
+    feature_importances_ : array
+        Gains of the splits on each feature, weighted like their trees; they sum to 1.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from radboost import DeepBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = DeepBoostClassifier(n_rounds=50).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.93)
+    True
+    """
+
+    ensemble_: Ensemble
+    classes_: npt.NDArray[Any]
+    history_: dict[str, list[float]]
+
+    def __init__(
+        self,
+        n_rounds: int = 300,
+        *,
+        loss: str | MarginLoss = "logistic",
+        family: str | Family | list[str | Family] = "trees",
+        max_depth: int = 8,
+        complexity_penalty: float = 0.05,
+        l1_penalty: float = 0.0,
+        learning_rate: float = 0.1,
+        subsample: float = 1.0,
+        max_features: str | int | float | None = "third",
+        thresholds: str = "random",
+        split_criterion: str = "gini",
+        step: str = "closed_form",
+        early_stopping: bool | int | EarlyStopping = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.loss = loss
+        self.family = family
+        self.max_depth = max_depth
+        self.complexity_penalty = complexity_penalty
+        self.l1_penalty = l1_penalty
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.max_features = max_features
+        self.thresholds = thresholds
+        self.split_criterion = split_criterion
+        self.step = step
+        self.early_stopping = early_stopping
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tree_options = tree_options
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> Self:
+        """The algorithm of the paper's Figure 2: exhaustive greedy search, whole steps, 100 rounds.
+
+        With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
+        logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
+        """
+        plain: dict[str, Any] = {
+            "n_rounds": 100,
+            "loss": "exponential",
+            "max_depth": 6,
+            "complexity_penalty": 0.0,
+            "l1_penalty": 0.0,
+            "learning_rate": 1.0,
+            "subsample": 1.0,
+            "max_features": None,
+            "thresholds": "best",
+            "split_criterion": "edge",
+        }
+        return cls(**{**plain, **parameters})
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Learns from rows X and labels y.
+
+        Parameters
+        ----------
+        X : matrix, data frame or sparse matrix
+            Numbers; NaN is a missing value.
+        y : array of two different labels
+        sample_weight : array or None
+            A row of weight w counts as w copies of it. Rows of weight zero are left out.
+        X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
+        """
+        settings, stopping = self._read_parameters()
+        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
+        checked = copy(self)
+        rows = read_rows(checked, X, y, reset=True)
+        weights = check_sample_weight(sample_weight, rows.n_rows)
+        rows, weights = rows.without_zero_weights(weights)
+        classes, labels = read_labels(rows.y)
+        if weights is not None:
+            warn_small_total(float(weights.sum()), rows.n_rows)
+        watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
+        settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
+        loss, families = get_loss(self.loss), get_families(self.family)
+        data = bin_rows(rows.X, weights, settings.options.max_bins, settings.n_threads)
+        if stopping is not None and watched is None:
+            hashes = data.row_hashes(labels, settings.n_threads)
+            keep, held_back = split_by_content(hashes, labels, stopping.validation_fraction, settings.seed)
+            watched = Watched(
+                dense_rows(rows.X[held_back]),
+                labels[held_back],
+                None if weights is None else weights[held_back],
+            )
+            data, rows, labels = data.subset(keep), rows.select(keep), labels[keep]
+            weights = None if weights is None else np.ascontiguousarray(weights[keep])
+        objective = MarginObjective(labels, weights, loss, settings.n_threads)
+        validation = None if watched is None else Validation(watched, loss, stopping, settings.n_threads)
+        problem = Problem(rows.X, data, objective, settings)
+        trace = self._boost(problem, families, validation)
+        n_rounds = len(trace.history["objective"])
+        if stopping is not None and validation is not None:
+            n_rounds = validation.best_round
+        self.__dict__ = checked.__dict__
+        self.ensemble_ = Ensemble.from_trace(
+            trace,
+            n_rounds=n_rounds,
+            n_features=rows.n_features,
+            n_families=sum(family.n_families(problem) for family in families),
+            sample_size=objective.total_weight,
+            feature_names=getattr(checked, "feature_names_in_", None),
+        )
+        self.classes_ = classes
+        self.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+        self.n_iter_ = n_rounds
+        self.n_skipped_rounds_ = trace.n_skipped
+        self.stop_reason_ = trace.stop_reason
+        return self
+
+    def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
+        """Everything that can be checked before the data is seen."""
+        check_integer("n_rounds", self.n_rounds, 1)
+        check_real("complexity_penalty", self.complexity_penalty, low=0.0)
+        check_real("l1_penalty", self.l1_penalty, low=0.0)
+        check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        check_choice("step", self.step, ["closed_form", "line_search"])
+        check_integer("verbose", int(self.verbose), 0)
+        if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
+            raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
+        options = self.tree_options if self.tree_options is not None else TreeOptions()
+        options.validate()
+        settings = GrowthSettings(
+            max_depth=check_integer("max_depth", self.max_depth, 1, 60),
+            criterion=check_choice("split_criterion", self.split_criterion, ["gini", "edge"]),
+            subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
+            random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
+            seed=seed_from(self.random_state),
+            n_threads=resolve_n_jobs(self.n_jobs),
+            options=options,
+        )
+        return settings, resolve_early_stopping(self.early_stopping)
+
+    def _boost(self, problem: Problem, families: list[Family], validation: Validation | None) -> Trace:
+        # Families in a list must not make the same draws.
+        seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
+        proposers = [
+            family.start(replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
+            for family, seed in zip(families, seeds, strict=True)
+        ]
+        booster = Booster(
+            problem.objective,
+            proposers,
+            WeightedL1(float(self.complexity_penalty), float(self.l1_penalty)),
+            n_rows=problem.data.n_rows,
+            learning_rate=float(self.learning_rate),
+            line_search=self.step == "line_search",
+        )
+        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
+
+            def monitor(trace: Trace, step: Step | None) -> str | None:
+                history = trace.history
+                advance(history["objective"][-1], history["train_error"][-1], int(history["n_hypotheses"][-1]))
+                return None if validation is None else validation.follow(trace, step)
+
+            return booster.run(self.n_rounds, monitor)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """f(x): positive for the second class, and the larger the clearer."""
+        check_is_fitted(self)
+        n_threads = resolve_n_jobs(self.n_jobs)
+        blocks = row_blocks(read_matrix(self, X))
+        return np.concatenate([self.ensemble_.decision_function(dense_rows(block), n_threads) for block in blocks])
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """f(x) after each round."""
+        check_is_fitted(self)
+        rows = dense_rows(read_matrix(self, X))
+        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the two classes by the minimiser of the expected loss, Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)).
+
+        A row of probability p minimises p Phi(1 - f) + (1 - p) Phi(1 + f); its derivative is zero at this p.
+        """
+        scores = self.decision_function(X)
+        loss = get_loss(self.loss)
+        for_second = np.asarray(loss.derivative(1.0 + scores), dtype=np.float64)
+        for_first = np.asarray(loss.derivative(1.0 - scores), dtype=np.float64)
+        total = for_first + for_second
+        known = total > 0
+        second = np.divide(for_second, total, out=np.where(scores > 0, 1.0, 0.0), where=known)
+        return np.column_stack([1.0 - second, second])
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
+        check_is_fitted(self)
+        return self.ensemble_.feature_importances()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
+        from radboost.model_file import save_model  # it knows the estimators
+
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _read_validation(
+    estimator: DeepBoostClassifier, X_val: Any, y_val: Any, sample_weight_val: Any, classes: npt.NDArray[Any]
+) -> Watched | None:
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val belong together; only one of them was given.")
+    if X_val is None:
+        if sample_weight_val is not None:
+            raise ValueError("sample_weight_val was given without X_val and y_val.")
+        return None
+    rows = read_rows(estimator, X_val, y_val, reset=False)
+    weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
+    return Watched(dense_rows(rows.X), known_labels(rows.y, classes), weights)

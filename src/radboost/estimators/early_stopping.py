@@ -1,0 +1,112 @@
+"""Watching a fit on rows that it does not learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray, FloatMatrix, LabelSigns
+from radboost._validation import check_integer, check_real
+from radboost.boosting import Step, Trace
+from radboost.losses.base import MarginLoss
+
+DEFAULT_PATIENCE = 25
+
+
+@dataclass(frozen=True)
+class EarlyStopping:
+    """When to end a fit before its last round.
+
+    Parameters
+    ----------
+    patience : int
+        Stop after this many rounds without a lower loss on the validation rows, and keep the best round.
+    validation_fraction : float
+        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
+        that copies of a row stay together.
+    """
+
+    patience: int = DEFAULT_PATIENCE
+    validation_fraction: float = 0.15
+
+    def validate(self) -> None:
+        check_integer("patience", self.patience, 1)
+        share = check_real("validation_fraction", self.validation_fraction, low=0.0, open_low=True)
+        if share >= 1.0:
+            raise ValueError(f"validation_fraction must lie in (0, 1); got {self.validation_fraction!r}.")
+
+
+def resolve_early_stopping(value: object) -> EarlyStopping | None:
+    """False, True, a number of rounds to wait, or an EarlyStopping."""
+    if isinstance(value, EarlyStopping):
+        value.validate()
+        return value
+    if value is None or value is False:
+        return None
+    if value is True:
+        return EarlyStopping()
+    if isinstance(value, int | np.integer):
+        return EarlyStopping(patience=check_integer("early_stopping", value, 1))
+    raise TypeError(
+        f"early_stopping must be False, True, a number of rounds to wait, or an EarlyStopping; got {value!r}."
+    )
+
+
+def split_by_content(
+    hashes: npt.NDArray[np.uint64], labels: LabelSigns, fraction: float, seed: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    with np.errstate(over="ignore"):
+        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        keyed ^= keyed >> np.uint64(29)
+        keyed *= np.uint64(0xBF58476D1CE4E5B9)
+    held_back = keyed.astype(np.float64) < fraction * 2.0**64
+    kept = labels[~held_back]
+    if not held_back.any() or len(np.unique(kept)) < 2:
+        raise ValueError(
+            f"There are too few different rows ({len(labels)} in all) to hold back {fraction:.0%} of them and keep "
+            "both classes. Pass X_val and y_val, change validation_fraction, or switch early_stopping off."
+        )
+    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Validation rows."""
+
+    X: FloatMatrix
+    labels: LabelSigns
+    weights: FloatArray | None
+
+
+class Validation:
+    """Scores of the validation rows, kept up with the fit step by step."""
+
+    def __init__(self, rows: Watched, loss: MarginLoss, stopping: EarlyStopping | None, n_threads: int) -> None:
+        self._X = rows.X
+        self._labels = rows.labels
+        self._weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        self._loss = loss
+        self._patience = None if stopping is None else stopping.patience
+        self._n_threads = n_threads
+        self._scores = np.zeros(len(rows.labels))
+        self._best_loss = np.inf
+        self.best_round = 0  # rounds to keep
+
+    def follow(self, trace: Trace, step: Step | None) -> str | None:
+        """Records the round and says when to stop."""
+        if step is not None:
+            self._scores += step.eta * trace.hypotheses[step.hypothesis].predict(self._X, self._n_threads)
+        margins = self._labels * self._scores
+        total = self._weights.sum()
+        loss = float((self._weights * self._loss.value(1.0 - margins)).sum() / total)
+        trace.history.setdefault("validation_error", []).append(float(self._weights[margins <= 0].sum() / total))
+        trace.history.setdefault("validation_loss", []).append(loss)
+        n_rounds = len(trace.history["validation_loss"])
+        if loss < self._best_loss:
+            self._best_loss, self.best_round = loss, n_rounds
+        if self._patience is not None and n_rounds - self.best_round >= self._patience:
+            return f"early stopping: no lower validation loss for {self._patience} rounds"
+        return None

@@ -1,0 +1,42 @@
+"""Families of hypotheses, and the names they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from radboost._validation import resolve
+from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
+from radboost.families.kernel import KernelFamily, KernelHypothesis
+from radboost.families.trees import StumpPairs, Stumps, Trees
+
+FAMILIES: dict[str, Callable[[], Family]] = {
+    "stumps": Stumps,
+    "stump_pairs": StumpPairs,
+    "trees": Trees,
+    "kernel": KernelFamily,
+}
+
+
+def get_families(family: object) -> list[Family]:
+    """The families of a name, of a Family object, or of a list of those."""
+    given = list(family) if isinstance(family, list | tuple) else [family]
+    if not given:
+        raise ValueError(f"family is an empty list; name at least one of {', '.join(map(repr, FAMILIES))}.")
+    return [resolve("family", one, FAMILIES, Family, "a Family object, or a list of those") for one in given]  # type: ignore[type-abstract]
+
+
+__all__ = [
+    "FAMILIES",
+    "Candidate",
+    "Family",
+    "Hypothesis",
+    "KernelFamily",
+    "KernelHypothesis",
+    "Problem",
+    "Proposer",
+    "StumpPairs",
+    "Stumps",
+    "Trees",
+    "ValuesCandidate",
+    "get_families",
+]

@@ -1,0 +1,142 @@
+"""Kernel hypotheses x -> K(c, x), centred on training rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from radboost import complexity
+from radboost._native import kernel_values, value_edges
+from radboost._typing import FloatArray, FloatMatrix
+from radboost._validation import check_choice, check_integer, check_real
+from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
+
+KERNELS = ("rbf", "laplacian", "cosine")
+KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+class KernelHypothesis:
+    """x -> K(centre, x), rounded to multiples of 2^-20."""
+
+    n_splits = 0
+    n_nodes = 1
+    depth = 0
+
+    def __init__(self, kernel: str | KernelFunction, gamma: float, centre: FloatArray) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.centre = centre
+        centre.flags.writeable = False
+
+    def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)
+        return np.asarray(values[0], dtype=np.float64)
+
+    def key(self) -> tuple[object, float]:
+        return (self.kernel, self.gamma, self.centre.tobytes()), 1.0
+
+    def __repr__(self) -> str:
+        return f"KernelHypothesis(kernel={self.kernel!r}, gamma={self.gamma:g})"
+
+
+def evaluate_kernel(
+    kernel: str | KernelFunction, gamma: float, centres: FloatArray, X: FloatMatrix, n_threads: int
+) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """K(c, x) for every centre (rows of the result) and every row of X (its columns)."""
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    if isinstance(kernel, str):
+        flat = kernel_values(kernel, gamma, np.ascontiguousarray(centres), rows, n_threads)
+        return flat.reshape(len(centres), len(rows))
+    values = np.asarray(kernel(centres, rows), dtype=np.float64)
+    if values.shape != (len(centres), len(rows)):
+        raise ValueError(
+            f"The kernel returned an array of shape {values.shape} for {len(centres)} centres and {len(rows)} rows; "
+            f"it must be {(len(centres), len(rows))}."
+        )
+    if not (np.abs(values) <= 1.0).all():
+        raise ValueError("The kernel left [-1, 1] (or returned NaN). Normalise it: K(c, x) / sqrt(K(c, c) K(x, x)).")
+    return on_value_grid(values)
+
+
+class KernelProposer(Proposer):
+    def __init__(self, family: KernelFamily, problem: Problem) -> None:
+        rows = _dense_rows(problem.X)
+        self._kernel = family.kernel
+        self._gamma = family.resolve_gamma(rows, problem)
+        self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)
+        self._state = problem.objective.state
+        self._n_threads = problem.settings.n_threads
+        self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, self._n_threads)
+        # K(x, x) is at most 1, so the trace is at most m.
+        self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
+
+    def propose(self, round_index: int) -> list[Candidate]:
+        edges = value_edges(self._state, self._values, self._n_threads)
+        best = int(np.argmax(np.abs(edges)))
+        hypothesis = KernelHypothesis(self._kernel, self._gamma, self._centres[best].copy())
+        return [ValuesCandidate(hypothesis, self._values[best], float(edges[best]), self._complexity)]
+
+
+@dataclass(frozen=True)
+class KernelFamily(Family):
+    """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "cosine"} or callable
+        exp(-gamma |c - x|^2), exp(-gamma |c - x|_1), the cosine of the angle, or a function of (centres, rows) that
+        returns a matrix with one row per centre and values in [-1, 1].
+    gamma : "scale" or float
+        "scale" is 1 / (number of columns * variance of the entries). Scale the columns first.
+    n_centres : int
+        At most this many distinct rows become centres; they are drawn by their content.
+    """
+
+    kernel: str | KernelFunction = "rbf"
+    gamma: str | float = "scale"
+    n_centres: int = 2000
+
+    def start(self, problem: Problem) -> Proposer:
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        check_integer("n_centres", self.n_centres, 1)
+        return KernelProposer(self, problem)
+
+    def n_families(self, problem: Problem) -> int:
+        return 1
+
+    def resolve_gamma(self, rows: FloatArray, problem: Problem) -> float:
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ["scale"])
+            # Sums that do not depend on the order of the rows.
+            state, n_threads = problem.objective.state, problem.settings.n_threads
+            cells = problem.sample_size * rows.shape[1]
+            mean = state.weighted_sum(np.ascontiguousarray(rows.sum(axis=1)), n_threads) / cells
+            square = state.weighted_sum(np.ascontiguousarray((rows - mean) ** 2).sum(axis=1), n_threads) / cells
+            return 1.0 / (rows.shape[1] * square) if square > 0 else 1.0
+        return check_real("gamma", self.gamma, low=0.0, open_low=True)
+
+
+def _dense_rows(X: Any) -> FloatArray:
+    rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    if np.isnan(rows).any():
+        raise ValueError(
+            "Kernel hypotheses cannot handle missing values: X contains NaN. Impute them first, for example with "
+            "sklearn.impute.SimpleImputer, or use a family of trees."
+        )
+    return rows + 0.0  # -0.0 and 0.0 are the same centre
+
+
+def _choose_centres(rows: FloatArray, limit: int, seed: int) -> FloatArray:
+    centres = np.unique(rows, axis=0)
+    if len(centres) <= limit:
+        return centres
+    salt = seed.to_bytes(8, "little")
+    ranks = [hashlib.blake2b(row.tobytes(), key=salt, digest_size=8).digest() for row in centres]
+    chosen = np.sort(np.argsort(np.array(ranks))[:limit])
+    return np.ascontiguousarray(centres[chosen])

@@ -1,0 +1,120 @@
+"""Families of decision trees: stumps, stump pairs, and trees of every depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from radboost import complexity
+from radboost._native import HypothesisColumns, TreeGrower
+from radboost.families.base import Candidate, Family, Problem, Proposer
+from radboost.trees.grower import make_grower
+from radboost.trees.tree import Tree
+
+
+class TreeCandidate(Candidate):
+    """The grown tree of a proposer, cut back to `n_grown` splits. Valid until the proposer's next round."""
+
+    __slots__ = ("complexity", "edge", "n_grown", "proposer")
+
+    def __init__(self, proposer: TreeProposer, n_grown: int, edge: float, complexity: float) -> None:
+        self.proposer = proposer
+        self.n_grown = n_grown
+        self.edge = edge
+        self.complexity = complexity
+
+    def hypothesis(self) -> Tree:
+        proposer = self.proposer
+        return Tree(proposer.grower.tree(self.n_grown), proposer.n_features, proposer.questions(self.n_grown))
+
+    def enter(self, columns: HypothesisColumns) -> int:
+        slot = columns.take_slot()
+        self.proposer.grower.store(self.n_grown, columns, slot)
+        return slot
+
+
+class TreeProposer(Proposer):
+    """Grows a tree a round; each size on the way is a candidate with the complexity of its own family."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        grower: TreeGrower,
+        bound: Callable[[int], float],
+        questions: Callable[[int], int] = lambda n_grown: n_grown,
+        packed: bool = False,
+    ) -> None:
+        self.grower = grower
+        self.n_features = problem.data.n_columns
+        self.questions = questions
+        self.packed = packed
+        self.randomised = problem.settings.randomised
+        self._bound = bound
+        self._bounds: dict[int, float] = {}
+
+    def propose(self, round_index: int) -> list[Candidate]:
+        sizes, edges = self.grower.grow(round_index)
+        return [TreeCandidate(self, n, edge, self._complexity(n)) for n, edge in zip(sizes, edges, strict=True)]
+
+    def _complexity(self, n: int) -> float:
+        if n not in self._bounds:
+            self._bounds[n] = self._bound(n)
+        return self._bounds[n]
+
+
+@dataclass(frozen=True)
+class Stumps(Family):
+    """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
+
+    def start(self, problem: Problem) -> Proposer:
+        m, d = problem.sample_size, problem.n_questions
+        grower = make_grower(
+            problem.data, problem.objective.state, problem.settings, growth="layers", criterion="edge", max_depth=1
+        )
+        return TreeProposer(problem, grower, lambda n: complexity.stumps(m, d))
+
+    def n_families(self, problem: Problem) -> int:
+        return 1
+
+
+@dataclass(frozen=True)
+class StumpPairs(Family):
+    """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
+
+    def start(self, problem: Problem) -> Proposer:
+        m, d = problem.sample_size, problem.n_questions
+        grower = make_grower(
+            problem.data, problem.objective.state, problem.settings, growth="stump_pair", criterion="edge", max_depth=2
+        )
+        return TreeProposer(
+            problem,
+            grower,
+            lambda n: complexity.stumps(m, d) if n == 1 else complexity.stump_pairs(m, d),
+            questions=lambda n: min(n, 2),
+        )
+
+    def n_families(self, problem: Problem) -> int:
+        return 2
+
+
+@dataclass(frozen=True)
+class Trees(Family):
+    """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`. Deep Boosting, equation (9)."""
+
+    def start(self, problem: Problem) -> Proposer:
+        m, d, settings = problem.sample_size, problem.n_questions, problem.settings
+        grower = make_grower(
+            problem.data,
+            problem.objective.state,
+            settings,
+            growth=settings.options.growth,
+            criterion=settings.criterion,
+            max_depth=settings.max_depth,
+        )
+        return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d), packed=settings.criterion == "gini")
+
+    def n_families(self, problem: Problem) -> int:
+        sizes = [2**problem.settings.max_depth - 1, problem.data.n_rows - 1]
+        if problem.settings.options.max_leaves is not None:
+            sizes.append(problem.settings.options.max_leaves - 1)
+        return int(max(1, min(sizes)))

@@ -1,0 +1,40 @@
+"""What boosting asks of a loss."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from radboost._typing import FloatArray
+
+
+@runtime_checkable
+class MarginLoss(Protocol):
+    """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
+
+    Any object with these two methods will do. Both take and return float64 arrays of one shape.
+    """
+
+    def value(self, u: FloatArray, /) -> FloatArray:
+        """Phi(u)."""
+
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        """Phi'(u): positive, or zero where the row no longer matters."""
+
+
+class NativeLoss:
+    """A loss that the native core knows as well.
+
+    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
+    Figure 2, lines 12-16 in closed form. The NumPy methods of the subclasses are the oracles of the native kernels.
+    """
+
+    name: str
+
+    def value(self, u: FloatArray, /) -> FloatArray:
+        raise NotImplementedError
+
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"

@@ -1,0 +1,7 @@
+"""The native tree engine: binned data, growth, and prediction."""
+
+from radboost.trees.binner import bin_rows
+from radboost.trees.grower import GrowthSettings, TreeOptions, make_grower
+from radboost.trees.tree import Tree, forest_of
+
+__all__ = ["GrowthSettings", "Tree", "TreeOptions", "bin_rows", "forest_of", "make_grower"]

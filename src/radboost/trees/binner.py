@@ -1,0 +1,45 @@
+"""Raw rows into small integers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from radboost._native import BinnedData, bin_matrix, side_by_side
+from radboost._typing import FloatArray
+
+BYTES_PER_CELL = 2
+DENSE_BLOCK_BYTES = 2**26
+
+
+def bin_rows(X: Any, weights: FloatArray | None, max_bins: int, n_threads: int) -> BinnedData:
+    """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block."""
+    weights = np.zeros(0) if weights is None else weights
+    if not sparse.issparse(X):
+        return bin_matrix(X, weights, max_bins, n_threads)
+    n_rows, n_columns = X.shape
+    _check_memory(n_rows, n_columns)
+    columns = X.tocsc()
+    width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
+    parts = [
+        bin_matrix(columns[:, first : first + width].toarray(), weights, max_bins, n_threads)
+        for first in range(0, n_columns, width)
+    ]
+    return parts[0] if len(parts) == 1 else side_by_side(parts)
+
+
+def _check_memory(n_rows: int, n_columns: int) -> None:
+    needed = 2 * BYTES_PER_CELL * n_rows * n_columns  # the parts and the whole exist side by side for a moment
+    try:
+        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return
+    if needed > available:
+        raise ValueError(
+            f"A sparse matrix of {n_rows} x {n_columns} needs about {needed / 2**30:.1f} GiB as bins, and "
+            f"{available / 2**30:.1f} GiB are free. Select fewer columns first, for example with "
+            "sklearn.feature_selection.SelectKBest or by a minimum document frequency."
+        )

@@ -1,0 +1,85 @@
+"""How trees are grown: the settings and the way to the native grower."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from radboost._native import BinnedData, MarginState, TreeGrower
+from radboost._validation import check_choice, check_integer, check_real
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Options of the trees that few people touch.
+
+    Parameters
+    ----------
+    growth : {"layers", "best_first"}
+        "layers" splits every leaf that has a useful split, one layer after the other, and each depth is a candidate
+        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one.
+    max_leaves : int or None
+        Where "best_first" ends, besides `max_depth`.
+    min_leaf_weight : float
+        The least sum of sample weights in a leaf.
+    max_bins : int
+        Bins per column, besides the one for missing values; 2 to 255.
+    """
+
+    growth: str = "layers"
+    max_leaves: int | None = None
+    min_leaf_weight: float = 0.0
+    max_bins: int = 255
+
+    def validate(self) -> None:
+        check_choice("growth", self.growth, ["layers", "best_first"])
+        check_real("min_leaf_weight", self.min_leaf_weight, low=0.0)
+        check_integer("max_bins", self.max_bins, 2, 255)
+        if self.max_leaves is not None:
+            check_integer("max_leaves", self.max_leaves, 2)
+            if self.growth == "layers":
+                raise ValueError('max_leaves needs growth="best_first"; growth by layers ends at max_depth.')
+
+
+@dataclass(frozen=True)
+class GrowthSettings:
+    """What a fit tells its families about growing, resolved for the data at hand."""
+
+    max_depth: int = 6
+    criterion: str = "gini"
+    max_features: int = 0  # 0: all
+    subsample: float = 1.0
+    random_thresholds: bool = False
+    seed: int = 0
+    n_threads: int = 1
+    options: TreeOptions = field(default_factory=TreeOptions)
+
+    @property
+    def randomised(self) -> bool:
+        """Whether two rounds on the same weights may propose different hypotheses."""
+        return self.random_thresholds or self.max_features > 0 or self.subsample < 1.0
+
+
+def make_grower(
+    data: BinnedData,
+    state: MarginState,
+    settings: GrowthSettings,
+    *,
+    growth: str,
+    criterion: str,
+    max_depth: int,
+) -> TreeGrower:
+    """A native grower; it keeps its buffers from round to round."""
+    return TreeGrower(
+        data,
+        state,
+        growth=growth,
+        criterion=criterion,
+        max_depth=max_depth,
+        max_leaves=settings.options.max_leaves or 0,
+        max_features=settings.max_features,
+        subsample=settings.subsample,
+        random_thresholds=settings.random_thresholds,
+        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        seed=settings.seed,
+        n_threads=settings.n_threads,
+    )

@@ -36,6 +36,19 @@ def exhaustive_stump(X: np.ndarray, y: np.ndarray, D: np.ndarray) -> tuple[float
     return best
 
 
+def additive_logistic(X: np.ndarray, y: np.ndarray, rounds: int, sample_weight: np.ndarray) -> list[Round]:
+    """Coordinate descent on the mean of log(1 + exp(1 - y f)): AdaBoost's steps with logistic weights."""
+    scores = np.zeros(len(y))
+    out = []
+    for _ in range(rounds):
+        D = sample_weight / (1 + np.exp(y * scores - 1))
+        eps, feature, threshold, sign = exhaustive_stump(X, y, D / D.sum())
+        alpha = 0.5 * math.log((1 - eps) / eps)
+        scores = scores + alpha * np.where(X[:, feature] <= threshold, sign, -sign)
+        out.append(Round(feature, threshold, sign, alpha, eps, scores.copy()))
+    return out
+
+
 def adaboost(X: np.ndarray, y: np.ndarray, rounds: int, sample_weight: np.ndarray | None = None) -> list[Round]:
     """Reweight, take the best stump, add it with weight half the log odds."""
     D = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)

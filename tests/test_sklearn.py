@@ -1,0 +1,107 @@
+"""Every check of scikit-learn, with no expected failure, over the settings that take different paths."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from radboost import DeepBoostClassifier, TreeOptions
+from reference.data import smooth
+
+ESTIMATORS = [
+    DeepBoostClassifier(),
+    DeepBoostClassifier.paper(n_rounds=10),
+    DeepBoostClassifier(10, family="stump_pairs", loss="exponential", learning_rate=0.5),
+    DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
+    DeepBoostClassifier(15, early_stopping=True),
+    DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)  # type: ignore[untyped-decorator]
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_init_only_stores() -> None:
+    marks = {name: object() for name in inspect.signature(DeepBoostClassifier).parameters}
+    model = DeepBoostClassifier(**marks)  # type: ignore[arg-type]
+    assert model.get_params(deep=False) == marks
+    assert set(vars(model)) == set(marks)
+
+
+def test_random_state_is_zero_by_default() -> None:
+    assert DeepBoostClassifier().random_state == 0
+
+
+def test_tags() -> None:
+    tags = DeepBoostClassifier().__sklearn_tags__()
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.sparse
+    assert not tags.classifier_tags.multi_class
+    assert not tags.non_deterministic
+
+
+def test_clone_keeps_parameters() -> None:
+    model = DeepBoostClassifier(7, loss="exponential", tree_options=TreeOptions(max_bins=31))
+    copied = clone(model)
+    assert copied.get_params() == model.get_params()
+    assert not hasattr(copied, "ensemble_")
+
+
+def test_grid_search_pipeline_calibration() -> None:
+    X, y = smooth(1)
+    search = GridSearchCV(DeepBoostClassifier(8), {"max_depth": [1, 3], "complexity_penalty": [0.0, 0.05]}, cv=2)
+    assert search.fit(X, y).score(X, y) > 0.6
+    assert cross_val_score(make_pipeline(StandardScaler(), DeepBoostClassifier(8)), X, y, cv=2).mean() > 0.5
+    probability = CalibratedClassifierCV(DeepBoostClassifier(8), cv=2).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "copier",
+    [
+        lambda m: pickle.loads(pickle.dumps(m)),
+        lambda m: __import__("copy").deepcopy(m),
+        lambda m: __import__("copy").copy(m),
+    ],
+    ids=["pickle", "deepcopy", "copy"],
+)
+def test_copies_score_bit_for_bit(copier: Any) -> None:
+    X, y = smooth(2, missing=0.1)
+    model = DeepBoostClassifier(12).fit(X, y)
+    copied = copier(model)
+    np.testing.assert_array_equal(copied.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
+    assert copied.history_ == model.history_
+
+
+def test_joblib(tmp_path: Any) -> None:
+    X, y = smooth(3)
+    model = DeepBoostClassifier(5).fit(X, y)
+    joblib.dump(model, tmp_path / "model.joblib")
+    np.testing.assert_array_equal(
+        joblib.load(tmp_path / "model.joblib").decision_function(X), model.decision_function(X)
+    )
+
+
+def test_refit_forgets_the_first_fit() -> None:
+    X, y = smooth(4)
+    model = DeepBoostClassifier(5).fit(X[:, :2], np.where(y > 0, "b", "a"))
+    again = model.fit(X, y)
+    assert again is model
+    fresh = DeepBoostClassifier(5).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
+    assert model.n_features_in_ == 6
+    assert list(model.classes_) == [-1, 1]

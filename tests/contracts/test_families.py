@@ -1,0 +1,190 @@
+"""What every registered family promises; a new one joins by being listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost import KernelFamily, TreeOptions, complexity
+from radboost._native import HypothesisColumns
+from radboost.families import FAMILIES, Family, Problem, get_families
+from radboost.losses import get_loss
+from radboost.objectives import MarginObjective
+from radboost.trees import GrowthSettings, bin_rows
+from reference import rademacher
+from reference.data import smooth, tiny
+
+CASES: dict[str, Any] = {
+    **{name: name for name in FAMILIES},
+    "laplacian": KernelFamily("laplacian", 0.3),
+    "cosine": KernelFamily("cosine", n_centres=20),
+    "own kernel": KernelFamily(lambda c, x: 1 / (1 + ((c[:, None] - x[None]) ** 2).sum(axis=2))),
+}
+EVERY = pytest.mark.parametrize("name", sorted(CASES))
+GROWTH = [
+    GrowthSettings(max_depth=3, criterion="edge"),
+    GrowthSettings(max_depth=3, criterion="gini", subsample=0.5, random_thresholds=True, max_features=2, seed=5),
+    GrowthSettings(max_depth=4, criterion="gini", options=TreeOptions(growth="best_first", max_leaves=5)),
+]
+
+
+def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarray | None = None) -> Problem:
+    data = bin_rows(X, w, settings.options.max_bins, 1)
+    return Problem(X, data, MarginObjective(y.astype(np.int8), w, get_loss("logistic"), 1), settings)
+
+
+@EVERY
+@pytest.mark.parametrize("settings", GROWTH, ids=["paper", "random", "best first"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weighted: bool) -> None:
+    """Edge, predictions on the training rows and raw predictions agree, round after round."""
+    X, y = smooth(1, m=50, d=4)
+    w = np.random.default_rng(0).random(50) + 0.5 if weighted else None
+    setting = problem(X, y, settings, w)
+    (family,) = get_families(CASES[name])
+    proposer = family.start(setting)
+    columns = HypothesisColumns(50)
+    scores = np.zeros(50)
+    for round_index in range(4):
+        setting.objective.reweigh(True)
+        slope = (1.0 if w is None else w) / (1 + np.exp(y * scores - 1))
+        D = slope / slope.sum()
+        candidates = proposer.propose(round_index)
+        assert candidates
+        for candidate in candidates:
+            hypothesis = candidate.hypothesis()
+            h = hypothesis.predict(X)
+            assert np.all(np.abs(h) <= 1)
+            assert candidate.edge == pytest.approx(float(np.sum(D * y * h)), abs=1e-9)
+            assert candidate.complexity > 0
+            slot = candidate.enter(columns)
+            np.testing.assert_array_equal(columns.predictions(slot), h)
+            assert columns.edges(setting.objective.state, 1)[slot] == pytest.approx(candidate.edge, abs=1e-12)
+            assert hypothesis.n_splits >= 0
+            assert hypothesis.n_nodes >= 1
+            assert hypothesis.depth >= 0
+            np.testing.assert_array_equal(hypothesis.predict(X[:3]), h[:3])
+        setting.objective.step(columns, slot, 0.25)
+        scores += 0.25 * h
+
+
+@EVERY
+def test_families_can_be_counted(name: str) -> None:
+    X, y = smooth(2, m=30, d=4)
+    (family,) = get_families(CASES[name])
+    assert isinstance(family, Family)
+    assert family.n_families(problem(X, y, GROWTH[0])) >= 1
+
+
+def prices(
+    name: str, X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarray | None = None
+) -> dict[int, float]:
+    setting = problem(X, y, settings, w)
+    (family,) = get_families(name)
+    proposer = family.start(setting)
+    setting.objective.reweigh(True)
+    return {c.hypothesis().n_splits: c.complexity for c in proposer.propose(0)}
+
+
+def test_complexities_of_the_trees() -> None:
+    X, y = smooth(3, m=60, d=4)
+    w = np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    found = prices("trees", X, y, GROWTH[0], w)
+    assert len(found) >= 2
+    for n, r in found.items():
+        assert r == pytest.approx(rademacher.trees(w.sum(), 4, n), rel=1e-12)
+    assert prices("stumps", X, y, GROWTH[0], w) == {1: pytest.approx(rademacher.stumps(w.sum(), 4))}
+    pairs = prices("stump_pairs", X, y, GROWTH[0], w)
+    assert pairs == {
+        1: pytest.approx(rademacher.stumps(w.sum(), 4)),
+        2: pytest.approx(rademacher.stump_pairs(w.sum(), 4)),
+    }
+
+
+def test_a_column_with_missing_values_counts_twice() -> None:
+    X, y = smooth(4, m=60, d=4)
+    X[5, 1] = np.nan
+    X[6, 3] = np.nan
+    assert prices("stumps", X, y, GROWTH[0])[1] == pytest.approx(rademacher.stumps(60, 6))
+    for n, r in prices("trees", X, y, GROWTH[0]).items():
+        assert r == pytest.approx(rademacher.trees(60, 6, n))
+
+
+@pytest.mark.parametrize("name", ["stumps", "stump_pairs", "trees"])
+def test_the_constant_of_imbalanced_data_belongs_to_the_first_family(name: str) -> None:
+    X, y = tiny(5, m=40)
+    y = np.where(np.arange(40) == 3, 1, -1)
+    found = prices(name, X, y, GROWTH[0])
+    expected = rademacher.trees(40, 3, 0) if name == "trees" else rademacher.stumps(40, 3)
+    assert found == {0: pytest.approx(expected)}
+
+
+def test_kernel_complexity_is_the_trace_bound() -> None:
+    X, y = smooth(6, m=50)
+    found = prices("kernel", X, y, GROWTH[0])
+    assert found == {0: pytest.approx(complexity.kernel(50.0, 50.0))}
+
+
+def test_stump_pairs_ask_one_second_question() -> None:
+    X, y = smooth(7, m=80, d=4)
+    setting = problem(X, y, GROWTH[0])
+    (family,) = get_families("stump_pairs")
+    proposer = family.start(setting)
+    setting.objective.reweigh(False)
+    stump, pair = (c.hypothesis() for c in proposer.propose(0))
+    assert (stump.n_splits, stump.n_nodes, stump.depth) == (1, 3, 1)
+    assert (pair.n_splits, pair.n_nodes, pair.depth) == (2, 7, 2)
+    assert pair.feature[1] == pair.feature[2] != pair.feature[0]
+    assert pair.threshold[1] == pair.threshold[2]
+    assert pair.feature[0] == stump.feature[0]
+
+
+def test_kernel_centres_are_drawn_by_content() -> None:
+    X, y = smooth(8, m=60)
+    order = np.random.default_rng(0).permutation(60)
+    doubled = np.repeat(X, 2, axis=0)
+    family = KernelFamily(n_centres=10)
+    centres = [
+        sorted(map(tuple, family.start(problem(rows, labels, GROWTH[0], w))._centres.tolist()))
+        for rows, labels, w in (
+            (X, y, None),
+            (X[order], y[order], None),
+            (doubled, np.repeat(y, 2), None),
+            (X, y, np.full(60, 2.0)),
+        )
+    ]
+    assert len(centres[0]) == 10
+    assert centres.count(centres[0]) == 4
+
+
+def test_own_kernels_are_checked() -> None:
+    X, y = smooth(9, m=20)
+    for kernel, message in (
+        (lambda c, x: 2 * np.ones((len(c), len(x))), r"\[-1, 1\]"),
+        (lambda c, x: np.ones(3), "shape"),
+        (lambda c, x: np.full((len(c), len(x)), np.nan), "NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            KernelFamily(kernel).start(problem(X, y, GROWTH[0]))
+    with pytest.raises(ValueError, match="missing"):
+        KernelFamily().start(problem(np.where(X > 1, np.nan, X), y, GROWTH[0]))
+    for wrong in (
+        KernelFamily("poly"),
+        KernelFamily(gamma=-1.0),
+        KernelFamily(gamma="auto"),
+        KernelFamily(n_centres=0),
+    ):
+        with pytest.raises(ValueError, match=r"kernel|gamma|n_centres"):
+            wrong.start(problem(X, y, GROWTH[0]))
+
+
+def test_unknown_families() -> None:
+    with pytest.raises(ValueError, match=r"(?s)forest.*stumps"):
+        get_families("forest")
+    with pytest.raises(ValueError, match="empty"):
+        get_families([])
+    for wrong in (3, None, ["trees", 3], KernelFamily):
+        with pytest.raises(TypeError, match="family must be"):
+            get_families(wrong)

@@ -72,6 +72,7 @@ def margins(
     _name_lines(ax, values)
     ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalised margin", ylabel="share of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+    _in_percent(ax)
     ax.set_title("Margins", loc="left")
     ax.text(-0.02, 0.99, "wrong", ha="right", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
     ax.text(0.02, 0.99, "right", ha="left", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
@@ -121,7 +122,9 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     ax.set_xlim(max(0.0, float(edges[0])), float(edges[-1]))
     ax.set_ylim(0.0, 1.12 * heights.max())
     ax.locator_params(axis="x", integer=True)
-    if not weighted:
+    if weighted:
+        _in_percent(ax)
+    else:
         ax.locator_params(axis="y", integer=True)
     return _tidy(ax)
 
@@ -157,6 +160,7 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
         ax.plot(np.arange(1, len(errors) + 1), errors, color=_COLOURS[index], linewidth=1.8)
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
+    _in_percent(ax)
     _label_ends(ax, curves)
     if "validation" in curves:
         _mark_lowest(ax, curves["validation"])
@@ -174,6 +178,12 @@ def _axes(ax: Axes | None) -> Axes:
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
     return ax
+
+
+def _in_percent(ax: Axes) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def _tidy(ax: Axes) -> Axes:
@@ -239,7 +249,7 @@ def _mark_lowest(ax: Axes, errors: NDArray[np.float64]) -> None:
         (best + 1, errors[best]),
         xytext=(0, -7),
         textcoords="offset points",
-        ha="center",
+        ha="center" if best > 0.2 * len(errors) else "left",
         va="top",
         color=_COLOURS[1],
     )

@@ -236,9 +236,7 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
         return np.ones(n_rows)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row."
-        )
+        raise ValueError(f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row.")
     if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
         raise ValueError("sample_weight must hold finite numbers >= 0, at least one of them above 0.")
     return weights

@@ -41,7 +41,10 @@ def save_model(estimator: Any, path: PathLike) -> None:
             f"{name} cannot be saved to a model file; known are {', '.join(ESTIMATORS)}. pickle keeps any object."
         )
     values = _look_up(VALUES)
-    ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
+    try:
+        ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
+    except ValueError as error:
+        raise ModelFileError(f"This model cannot be saved to a model file: {error}") from error
     header = {
         "model": name,
         "radboost_version": version("radboost"),
@@ -99,6 +102,8 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if not isinstance(header["stop_reason"], str):
         raise ModelFileError("the stop reason must be a text.")
     model.stop_reason_ = header["stop_reason"]
+    if not isinstance(header["ensemble"], dict):
+        raise ModelFileError("the description of the ensemble must be a dict.")
     ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
     ensemble = _look_up({"Ensemble": "radboost.ensemble"})["Ensemble"]
     model.ensemble_ = ensemble.from_arrays(header["ensemble"], ensemble_arrays)
@@ -110,6 +115,8 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if lengths != {model.ensemble_.n_rounds} or model.n_iter_ != model.ensemble_.n_rounds:
         raise ModelFileError("the history does not fit the number of rounds.")
     model.n_features_in_ = model.ensemble_.n_features
+    if model.n_features_in_ >= 2**31:
+        raise ModelFileError("a model has fewer than 2^31 columns.")
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
     return model

@@ -21,12 +21,8 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
-    parser.add_argument(
-        "--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results"
-    )
-    parser.add_argument(
-        "--datasets", default=",".join(SETS), help="a choice of the sets, separated by commas"
-    )
+    parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
+    parser.add_argument("--datasets", default=",".join(SETS), help="a choice of the sets, separated by commas")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
         "--candidate",
@@ -36,15 +32,9 @@ def _parser() -> argparse.ArgumentParser:
         help="one more DeepBoostClassifier with these parameters (may be repeated)",
     )
     parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
-    parser.add_argument(
-        "--tag", default="", help="change it when the engine changed: old results then do not count"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)"
-    )
-    parser.add_argument(
-        "--show", action="store_true", help="print the table of what is there and fit nothing"
-    )
+    parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
+    parser.add_argument("--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)")
+    parser.add_argument("--show", action="store_true", help="print the table of what is there and fit nothing")
     return parser
 
 

@@ -40,9 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"radboost {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    reproduce = commands.add_parser(
-        "reproduce", help="run a table of a paper again, beside the paper's figures"
-    )
+    reproduce = commands.add_parser("reproduce", help="run a table of a paper again, beside the paper's figures")
     reproduce.set_defaults(run=_reproduce)
     reproduce.add_argument("table", help="deep-boosting-1, deep-boosting-2 or deep-boosting-3")
     reproduce.add_argument("--quick", action="store_true", help="three of the ten runs and a coarse grid")
@@ -97,9 +95,7 @@ def _reproduce(given: argparse.Namespace) -> int:
     runs = protocol.QUICK_RUNS if given.quick else protocol.FOLDS
     cells = []
     with progress(protocol.count_fits(table, names, quick=given.quick)) as display:
-        display.say(
-            f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header()}"
-        )
+        display.say(f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header()}")
         for cell in protocol.reproduce(
             table,
             datasets=names,

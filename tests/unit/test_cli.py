@@ -81,9 +81,7 @@ def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: P
         "--jobs",
         "1",
     ]
-    assert (
-        main([*arguments, "--data-dir", str(folder), "--json", str(file), "--split-criterion", "gini"]) == 0
-    )
+    assert main([*arguments, "--data-dir", str(folder), "--json", str(file), "--split-criterion", "gini"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "deep-boosting-2: boosted trees, exponential loss; means over 3 runs, seed 4"
     assert [line.split()[:2] for line in out[-3:]] == [
@@ -145,9 +143,7 @@ def test_ctrl_c_ends_without_a_traceback(folder: Path) -> None:
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:
-    with subprocess.Popen(
-        command("datasets"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command("datasets"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None

@@ -36,12 +36,8 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def openml(
-    monkeypatch: pytest.MonkeyPatch, X: Any, y: Any, categories: dict[str, list[str]], names: list[str]
-) -> None:
-    bunch = SimpleNamespace(
-        data=X, target=np.array(y, dtype=object), feature_names=names, categories=categories
-    )
+def openml(monkeypatch: pytest.MonkeyPatch, X: Any, y: Any, categories: dict[str, list[str]], names: list[str]) -> None:
+    bunch = SimpleNamespace(data=X, target=np.array(y, dtype=object), feature_names=names, categories=categories)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: bunch)
 
 
@@ -182,9 +178,7 @@ class TestSources:
         assert no_network == []
 
     def test_unknown_name(self) -> None:
-        with pytest.raises(
-            DatasetError, match=r"unknown data set 'iris'; known are breastcancer, ionosphere, "
-        ):
+        with pytest.raises(DatasetError, match=r"unknown data set 'iris'; known are breastcancer, ionosphere, "):
             datasets.load("iris")
 
     @pytest.mark.parametrize("origin", ["data_dir", "RADBOOST_DATA"])
@@ -197,9 +191,7 @@ class TestSources:
 
 
 class TestOpenML:
-    def test_is_cached_in_the_layout_of_the_files(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_is_cached_in_the_layout_of_the_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         X = np.random.default_rng(0).normal(size=(768, 8))
         X[3, 2] = np.nan
         y = ["tested_positive"] + ["tested_negative"] * 767
@@ -232,9 +224,7 @@ class TestOpenML:
         np.testing.assert_array_equal(data.X, X[:, 2:])
         assert data.y[:11].tolist() == list(range(11))
 
-    def test_another_set_under_the_number_is_refused(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_another_set_under_the_number_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         openml(monkeypatch, np.zeros((150, 4)), ["a", "b", "c"] * 50, {}, list("abcd"))
         message = "OpenML 37 now has 150 rows, 4 features and 3 classes instead of 768, 8 and 2"
         with pytest.raises(DatasetError, match=message):
@@ -264,18 +254,14 @@ class TestTwoDigits:
         np.savez(tmp_path / "mnist.npz", X=images.reshape(30, 784), y=np.arange(30) % 10, n_train=20)
         return images
 
-    def test_the_ink_moves_to_the_middle_of_the_box(
-        self, tmp_path: Path, mnist: np.ndarray[Any, Any]
-    ) -> None:
+    def test_the_ink_moves_to_the_middle_of_the_box(self, tmp_path: Path, mnist: np.ndarray[Any, Any]) -> None:
         data = datasets.load("ocr17-mnist", tmp_path)
         assert data.name == "mnist17"
         assert data.y.tolist() == [1, 7, 1, 7, 1, 7]
         assert data.split is not None
         assert data.split.tolist() == ["train"] * 4 + ["test"] * 2
         assert data.feature_names[21] == "row1_column1"
-        for row, image in zip(
-            data.X.reshape(-1, 20, 20), mnist[np.isin(np.arange(30) % 10, [1, 7])], strict=True
-        ):
+        for row, image in zip(data.X.reshape(-1, 20, 20), mnist[np.isin(np.arange(30) % 10, [1, 7])], strict=True):
             rows, columns = np.flatnonzero(image.any(1)), np.flatnonzero(image.any(0))
             ink = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
             expected = np.zeros((20, 20), np.uint8)
@@ -289,9 +275,7 @@ class TestTwoDigits:
         with pytest.raises(DatasetError, match="this is not MNIST"):
             datasets.load("mnist17", tmp_path)
 
-    def test_locate_finds_the_file_they_are_cut_from(
-        self, tmp_path: Path, mnist: np.ndarray[Any, Any]
-    ) -> None:
+    def test_locate_finds_the_file_they_are_cut_from(self, tmp_path: Path, mnist: np.ndarray[Any, Any]) -> None:
         assert datasets.locate("mnist49", tmp_path) == tmp_path / "mnist.npz"
 
 

@@ -36,6 +36,4 @@ class Dataset:
     def __repr__(self) -> str:
         rows, features = self.X.shape
         classes = len(np.unique(self.y))
-        return (
-            f"Dataset({self.name!r}, {rows} rows, {features} features, {classes} classes, from {self.source})"
-        )
+        return f"Dataset({self.name!r}, {rows} rows, {features} features, {classes} classes, from {self.source})"

@@ -96,9 +96,7 @@ def _read_archive(path: Path, name: str) -> Dataset:
         n_train = int(archive["n_train"]) if "n_train" in archive else None
         names = tuple(map(str, archive["names"])) if "names" in archive else pixel_names(X.shape[1])
     if X.ndim != 2 or y.shape != X.shape[:1] or len(names) != X.shape[1]:
-        raise ValueError(
-            f"X of shape {X.shape}, y of shape {y.shape} and {len(names)} names do not fit together"
-        )
+        raise ValueError(f"X of shape {X.shape}, y of shape {y.shape} and {len(names)} names do not fit together")
     return Dataset(
         name=name,
         X=X if X.dtype == np.uint8 else X.astype(np.float64),

@@ -37,9 +37,7 @@ class Entry:
 _VOWELS = ("hid", "hId", "hEd", "hAd", "hYd", "had", "hOd", "hod", "hUd", "hud", "hed")
 
 _ENTRIES = (
-    Entry(
-        "breastcancer", 699, 9, 2, "Wisconsin breast cancer, benign or malignant", 15, ("breast-w", "cancer")
-    ),
+    Entry("breastcancer", 699, 9, 2, "Wisconsin breast cancer, benign or malignant", 15, ("breast-w", "cancer")),
     Entry(
         "ionosphere",
         351,

@@ -54,9 +54,7 @@ def _folders(data_dir: StrPath | None) -> list[Path]:
         return [_cache()]
     folder = Path(given).expanduser()
     if not folder.is_dir():
-        raise DatasetError(
-            f"{origin} is {str(folder)!r}, which is no folder; give one that holds <name>.csv.gz files"
-        )
+        raise DatasetError(f"{origin} is {str(folder)!r}, which is no folder; give one that holds <name>.csv.gz files")
     return [folder, _cache()]
 
 
@@ -110,7 +108,5 @@ def _crop(images: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
         (first - (side - extent) // 2 + side)[:, None] + np.arange(side)
         for first, extent in zip(firsts, extents, strict=True)
     )
-    out: NDArray[np.uint8] = padded[
-        np.arange(len(images))[:, None, None], row[:, :, None], column[:, None, :]
-    ]
+    out: NDArray[np.uint8] = padded[np.arange(len(images))[:, None, None], row[:, :, None], column[:, None, :]]
     return out

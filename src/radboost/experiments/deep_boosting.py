@@ -41,9 +41,7 @@ def _tree_columns(loss: str, plain: str) -> tuple[Algorithm, ...]:
     coarse_beta: Grid = {"l1_penalty": (1e-3, 1e-5)}
     return (
         Algorithm(plain, trees | {"complexity_penalty": 0.0, "l1_penalty": 0.0}, depth, coarse_depth),
-        Algorithm(
-            f"{plain}-L1", trees | {"complexity_penalty": 0.0}, depth | beta, coarse_depth | coarse_beta
-        ),
+        Algorithm(f"{plain}-L1", trees | {"complexity_penalty": 0.0}, depth | beta, coarse_depth | coarse_beta),
         Algorithm(
             "DeepBoost",
             trees,

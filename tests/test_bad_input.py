@@ -103,6 +103,25 @@ def test_weights_refused(weights: Any, error: Any, message: str) -> None:
         quick().fit(X, Y, sample_weight=weights)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e300, 1e16])
+def test_weights_beyond_what_can_be_counted(size: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="sample_weight"):
+            quick().fit(X, Y, sample_weight=np.full(60, size))
+
+
+@pytest.mark.parametrize("spread", [(1e15, 0.5), (1e-9, 1e-9), (1e10, 1e-10)])
+def test_weights_of_any_usable_size_keep_covers_right(spread: tuple[float, float]) -> None:
+    w = np.where(Y > 0, *spread)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = DeepBoostClassifier.paper(n_rounds=1, max_depth=1).fit(X, Y, sample_weight=w)
+    for tree in model.ensemble_.hypotheses:
+        assert tree.cover[0] == pytest.approx(w.sum(), rel=1e-6)
+        assert np.all(tree.cover >= 0)
+
+
 def test_small_total_weight_warns_and_says_how_to_rescale() -> None:
     with pytest.warns(UserWarning, match=r"(?i)sample_weight.*sum|sum.*sample_weight|rescale"):
         quick().fit(X, Y, sample_weight=np.full(60, 1 / 60))
@@ -226,6 +245,48 @@ def test_prediction_refuses(method: str) -> None:
         list(call(np.full((2, 6), "a")))
     with pytest.raises(ValueError, match=r"(?i)0 sample|minimum of 1|empty"):
         list(call(np.zeros((0, 6))))
+
+
+def test_kernels_refuse_missing_values() -> None:
+    broken = np.where(np.arange(60)[:, None] == 7, np.nan, X)
+    with pytest.raises(ValueError, match=r"(?i)missing values|NaN"):
+        quick(family="kernel").fit(broken, Y)
+    model = quick(family=["stumps", "kernel"]).fit(X, Y)
+    with pytest.raises(ValueError, match=r"(?i)missing values|NaN"):
+        model.predict(broken)
+
+
+class Broken:
+    """A loss whose answers are not what a loss may answer."""
+
+    def __init__(self, value: Any, derivative: Any) -> None:
+        self.value, self.derivative = value, derivative
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (Broken(lambda u: -u, lambda u: -np.ones_like(u)), "increasing"),
+        (Broken(lambda u: np.full_like(u, np.nan), np.ones_like), "NaN"),
+        (Broken(np.exp, lambda u: np.full_like(u, np.inf)), "infinity"),
+        (Broken(lambda u: u[:3], np.ones_like), "shape"),
+    ],
+    ids=["decreasing", "NaN", "inf", "shape"],
+)
+def test_losses_of_the_user_are_checked(loss: Any, message: str) -> None:
+    model = quick(loss=loss)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert not hasattr(model, "ensemble_")
+
+
+def test_a_loss_that_is_flat_ends_the_fit() -> None:
+    """Phi(u) = 1 + max(0, u)^2 has no slope once every margin is above 1."""
+    flat = Broken(lambda u: 1 + np.maximum(0, u) ** 2, lambda u: 2 * np.maximum(0, u))
+    model = DeepBoostClassifier.paper(n_rounds=30, loss=flat).fit(np.arange(10.0)[:, None], np.arange(10) > 4)
+    assert model.n_iter_ < 30
+    assert model.history_["objective"][-1] == pytest.approx(1.0)
+    assert np.all(np.isfinite(model.predict_proba([[0.0], [9.0]])))
 
 
 def test_columns_of_a_frame_are_checked_by_name() -> None:

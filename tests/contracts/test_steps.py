@@ -112,7 +112,7 @@ def test_line_search_is_the_minimum_of_the_objective(
     if abs(eta) < LARGEST_STEP:
         assert at <= min(best, steps.grid(F, -6, 6, 301)[0]) + 1e-11
     assert at <= F(0) + 1e-12
-    assert abs(eta) <= max(LARGEST_STEP, abs(alpha))
+    assert abs(eta) <= max(LARGEST_STEP, abs(alpha) + 1)
 
 
 @pytest.mark.parametrize("loss", [losses.EXPONENTIAL, losses.LOGISTIC], ids=lambda p: p.name)

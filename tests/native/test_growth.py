@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from native_tools import (
@@ -45,6 +45,7 @@ def same(native: Any, naive: Any) -> None:
 
 
 @given(SEEDS, st.booleans(), st.integers(1, 4), st.sampled_from([0.0, 2.0, 3.0]), st.sampled_from([3, 255]))
+@example(seed=1028, weighted=False, depth=3, minimum=0.0, max_bins=3)
 def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, max_bins: int) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted, max_bins=max_bins)
     state = state_with_weights(y, D, w)
@@ -99,6 +100,7 @@ def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> N
 
 
 @given(SEEDS, st.booleans())
+@example(seed=2271, weighted=False)
 def test_stump_pairs(seed: int, weighted: bool) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted)
     state = state_with_weights(y, D, w)
@@ -109,6 +111,45 @@ def test_stump_pairs(seed: int, weighted: bool) -> None:
         same(native, expected)
         assert stored_predictions(made, size, data.n_rows) == expected.train_value
         assert growth.predict(native, X) == expected.train_value
+
+
+@settings(max_examples=15)
+@given(
+    SEEDS, st.sampled_from(["edge", "gini"]), st.sampled_from(["layers", "best_first"]), st.sampled_from([0.0, 20.0])
+)
+def test_many_rows(seed: int, criterion: str, order: str, minimum: float) -> None:
+    """Nodes with enough rows for histograms and the subtraction of the smaller child."""
+    _, y, D, w, data = problem(seed, m=400, tied=criterion == "edge" and order == "layers")
+    state = state_with_weights(y, D, w)
+    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    leaves = 6 if order == "best_first" else 0
+    _, sizes, _, trees = grow_natively(
+        data, state, growth=order, criterion=criterion, max_depth=4, max_leaves=leaves, minimum_leaf_weight=minimum
+    )
+    if order == "layers":
+        naive = growth.grow_layers(sample, 4, criterion, min_leaf_weight=minimum)
+    else:
+        naive = growth.grow_best_first(sample, leaves, 4, criterion, min_leaf_weight=minimum)
+    assert sizes == [t.n_splits for t in naive]
+    for native, expected in zip(trees, naive, strict=True):
+        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
+        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
+
+
+@given(SEEDS, st.sampled_from(["edge", "gini"]), st.integers(2, 9), st.sampled_from([0.0, 8.0]))
+@example(seed=3685, criterion="gini", copies=8, minimum=0.0)
+def test_both_searches_agree(seed: int, criterion: str, copies: int, minimum: float) -> None:
+    """Few rows are searched one by one, many through histograms: copies of rows must not change the tree."""
+    X, y, D, _, _ = problem(seed, m=40)
+    w = np.full(40, float(copies))
+    options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "minimum_leaf_weight": minimum}
+    once = grow_natively(bin_natively(X, w), state_with_weights(y, D, w), **options)
+    repeated, labels = np.repeat(X, copies, axis=0), np.repeat(y, copies)
+    often = grow_natively(bin_natively(repeated), state_with_weights(labels, np.repeat(D, copies)), **options)
+    assert once[1:3] == often[1:3]
+    for one, other in zip(once[3], often[3], strict=True):
+        same(one, other)
+        np.testing.assert_array_equal(one.cover, other.cover)
 
 
 @given(SEEDS, st.integers(1, 3), st.booleans())

@@ -124,7 +124,7 @@ def _check_step(
         slack = 1e-9 + 1e-9 * abs(whole)
     else:
         whole = exact_line_search(along(loss, f, h, y, w, alpha, price), alpha, 3 * settings.cap)
-        whole = math.copysign(min(abs(whole), max(settings.cap, abs(alpha))), whole)
+        whole = whole if whole == -alpha else max(-settings.cap, min(settings.cap, whole))
         slack = 1e-5  # golden sections know the minimum to about the root of the machine precision
     cancels = abs(whole + alpha) <= slack and alpha != 0
     rates = {1.0, settings.learning_rate} if cancels else {settings.learning_rate}

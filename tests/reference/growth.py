@@ -235,7 +235,7 @@ def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) 
     )
     best: tuple[float, Question] | None = None
     for feature in range(len(sample.columns)):
-        if feature == first.question.feature:
+        if feature == first.question.feature and len(sample.columns) > 1:
             continue
         for question in questions(sample, feature, root.left.grown, root.right.grown):
             score = 0

@@ -27,8 +27,8 @@ def stumps(m: float, d: float) -> float:
 
 
 def stump_pairs(m: float, d: float) -> float:
-    """Deep Boosting, equation (8)."""
-    return math.sqrt(2 * math.log(2 * m * m * d * (d - 1)) / m)
+    """Deep Boosting, equation (8); with one column (errata 30) both questions are about it: (2m)^2 labelings."""
+    return math.sqrt(2 * math.log(2 * m * m * d * (d - 1) if d > 1 else 4 * m * m) / m)
 
 
 def trees(m: float, d: float, n: int) -> float:

@@ -20,6 +20,7 @@ def bound(eta: float, alpha: float, eps: float, q: float) -> float:
 
 def closed_form(alpha: float, eps: float, q: float, cap: float = math.inf) -> float:
     """Figure 2 lines 12-16 in the stable form (errata 29)."""
+    eps = min(max(eps, 0.0), 1.0)
     pull = (1 - eps) * math.exp(alpha) - eps * math.exp(-alpha)
     if abs(pull) <= q:
         return -alpha

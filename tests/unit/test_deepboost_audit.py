@@ -43,8 +43,8 @@ def check(model: DeepBoostClassifier, settings: deepboost.Settings, X: Any, y: A
         w,
         settings,
         ensemble.steps.tolist(),
-        ensemble._entered,
-        ensemble._entered_complexities.tolist(),
+        ensemble.entered,
+        ensemble.entered_complexities.tolist(),
         search=search,
     )
     taken = [model.history_["objective"][t] for t in ensemble.steps["round"]]
@@ -141,7 +141,7 @@ def test_a_weight_returns_to_zero_and_leaves() -> None:
         X, y = tiny(seed, m=20, d=4, levels=3)
         settings = deepboost.Settings(rounds=80, family="trees", lam=0.01, beta=0.03, max_depth=3)
         model = fitted(settings).fit(X, y)
-        entered = len(model.ensemble_._entered)
+        entered = len(model.ensemble_.entered)
         cancelled += entered - len(model.ensemble_.weights)
         assert np.all(model.ensemble_.weights != 0)
         assert model.history_["n_hypotheses"][-1] == len(model.ensemble_.weights)

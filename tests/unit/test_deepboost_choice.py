@@ -78,7 +78,7 @@ def run(*rounds: tuple[int, ...], n_rounds: int | None = None, **changes: Any) -
 
 def path(model: DeepBoostClassifier) -> list[tuple[int, int, float]]:
     """(round, which row, eta) of every step."""
-    names = [next(i + 1 for i, r in enumerate(ROWS) if abs(h.values @ r) == r @ r) for h in model.ensemble_._entered]
+    names = [next(i + 1 for i, r in enumerate(ROWS) if abs(h.values @ r) == r @ r) for h in model.ensemble_.entered]
     return [(t, names[j], eta) for t, j, eta in model.ensemble_.steps.tolist()]
 
 
@@ -110,7 +110,7 @@ def test_damped_members_move_when_nothing_new_does() -> None:
 def test_a_proposal_that_is_a_member_moves_the_member() -> None:
     for again in (1, -1):
         model = run((1,), (again,), (again,), learning_rate=0.1)
-        assert len(model.ensemble_._entered) == 1
+        assert len(model.ensemble_.entered) == 1
         assert [p[0] for p in path(model)] == [0, 1, 2]
         assert all(p[2] > 0 for p in path(model))
         assert model.history_["n_hypotheses"] == [1, 1, 1]

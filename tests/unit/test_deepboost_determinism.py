@@ -123,10 +123,11 @@ def test_integer_weights_are_repetition(name: str) -> None:
     weighted = make(name).fit(X, y, sample_weight=copies)
     written_out = make(name).fit(repeated, labels)
     assert essence(written_out, X) == essence(weighted, X)
-    assert weighted.ensemble_.sample_size == copies.sum()
+    if name != "early stopping":
+        assert weighted.ensemble_.sample_size == copies.sum()
 
 
-@given(st.integers(0, 10**6), st.integers(4, 30), st.sampled_from(sorted(CONFIGURATIONS)))
+@given(st.integers(0, 10**6), st.integers(4, 30) | st.integers(60, 120), st.sampled_from(sorted(CONFIGURATIONS)))
 def test_integer_weights_are_repetition_on_tied_data(seed: int, m: int, name: str) -> None:
     if name == "early stopping":
         m += 30

@@ -1,0 +1,42 @@
+"""A fit needs at most 2 bytes per cell, 64 bytes per row and one bit per row and tree, besides its histograms."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import numpy as np
+from radboost import DeepBoostClassifier
+
+def kilobytes(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name + ":"))
+
+n, d, rounds = 300_000, 24, 16
+rng = np.random.default_rng(0)
+X = rng.random(size=(n, d), dtype=np.float32)
+y = (X[:, 0] + rng.random(size=n) > 1).astype(np.int8)
+DeepBoostClassifier(2).fit(X[:1000], y[:1000])
+open("/proc/self/clear_refs", "w").write("5")
+before = kilobytes("VmRSS")
+DeepBoostClassifier(rounds, n_jobs=2{more}).fit(X, y)
+histograms = 24 * d * 256 * 8
+print(1024 * (kilobytes("VmHWM") - before) - histograms, 2 * n * d + 64 * n + n * rounds // 8)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the peak of a process is read from Linux's /proc"
+)
+@pytest.mark.parametrize(
+    "more", ["", ", thresholds='best', max_features=None, learning_rate=1.0, split_criterion='edge'", ", subsample=0.5"]
+)
+def test_peak_memory(more: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("{more}", more)], capture_output=True, text=True, check=True, timeout=120
+    )
+    used, allowed = map(int, answer.stdout.split())
+    assert used <= allowed

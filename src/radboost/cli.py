@@ -110,6 +110,7 @@ def _reproduce(given: argparse.Namespace) -> int:
             cells.append(cell)
             if given.json is not None:
                 report.write_json(given.json, settings, cells)
+        display.say(f"\n{report.legend()}")
     return 0
 
 

@@ -251,6 +251,7 @@ template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, int max_bins, int n_threads,
                       InterruptCheck check) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
+    require(n_threads >= 1, "n_threads must be at least 1");
     BinnedData out;
     out.n_rows = X.n_rows;
     out.n_columns = X.n_columns;

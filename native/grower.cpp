@@ -14,6 +14,8 @@ constexpr std::size_t kRowsPerTask = 16384;
 // Histograms of open nodes beyond this are dropped and built anew when their turn comes.
 constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
 constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
+// A node of at most this many rows is searched straight from them: cheaper than clearing and scanning histograms.
+constexpr std::size_t kFewRows = 128;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 std::int64_t magnitude(std::int64_t sum) { return sum < 0 ? -sum : sum; }
@@ -119,17 +121,45 @@ std::int64_t TreeGrower::mass_of(const std::uint32_t* rows, std::size_t count) c
     return mass;
 }
 
-void TreeGrower::build(const Work& work, ColumnSet columns) {
-    const bool all_rows = work.count() == data_.n_rows;
-    const RowSet rows{all_rows ? nullptr : rows_.data() + work.begin, work.count()};
-    builder_.build(rows, columns, weights_, buffers_->sum(work.buffer));
-    if (minimum_mass_ > 0) builder_.build(rows, columns, masses_.data(), buffers_->mass(work.buffer));
+// Whether a node is searched through histograms of all columns: they pay when all columns and thresholds are wanted.
+bool TreeGrower::wants_histogram(const Work& work) const {
+    return options_.max_features == 0 && !options_.random_thresholds && options_.growth != Growth::stump_pair &&
+           work.count() > kFewRows && work.depth < options_.max_depth && !is_pure(options_.criterion, work.sum);
 }
 
-void TreeGrower::search_among(Work& work, const std::uint32_t* columns, std::size_t count) {
-    const NodeSums node{buffers_->sum(work.buffer), buffers_->mass(work.buffer), work.sum, work.mass};
-    const SplitSearch search{options_.criterion, options_.random_thresholds, minimum_mass_, work.key};
-    work.split = find_split(data_, {columns, count}, node, search, options_.n_threads);
+RowSet TreeGrower::rows_of(const Work& work) const {
+    return {work.count() == data_.n_rows ? nullptr : rows_.data() + work.begin, work.count()};
+}
+
+void TreeGrower::build(Work& work) {
+    work.buffer = buffers_->take();
+    builder_.build(rows_of(work), weights_, buffers_->sum(work.buffer));
+    if (minimum_mass_ > 0) builder_.build(rows_of(work), masses_.data(), buffers_->mass(work.buffer));
+}
+
+// The rows of a node with their weights side by side.
+NodeRows TreeGrower::gather(const Work& work) {
+    const std::uint32_t* rows = rows_.data() + work.begin;
+    const std::size_t count = work.count();
+    gathered_.resize(std::max(gathered_.size(), count));
+    const std::size_t parts = parts_for(count);
+    const auto copy = [&](const std::int64_t* from, std::int64_t* to) {
+        parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+            for (std::size_t i = range_begin(count, parts, part); i < range_begin(count, parts, part + 1); ++i)
+                to[i] = from[rows[i]];
+        });
+    };
+    copy(weights_, gathered_.data());
+    if (minimum_mass_ > 0) {
+        gathered_masses_.resize(std::max(gathered_masses_.size(), count));
+        copy(masses_.data(), gathered_masses_.data());
+    }
+    return {rows, count, gathered_.data(), minimum_mass_ > 0 ? gathered_masses_.data() : nullptr};
+}
+
+std::size_t TreeGrower::parts_for(std::size_t n) const {
+    return std::max<std::size_t>(1,
+                                 std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
 }
 
 // The columns at the places [first, last) of a shuffle named by the key, ascending.
@@ -149,22 +179,28 @@ std::vector<std::uint32_t> TreeGrower::draw_columns(std::uint64_t key, std::size
     return drawn;
 }
 
-// Finds the node's split. With all columns its histogram is there already; with a few drawn columns it is built here,
-// and twice as many are drawn as long as none of them has a useful question.
+// Finds the node's split: from its histograms where it has them, otherwise from its rows. With a few drawn columns,
+// twice as many are drawn as long as the node's rows are alike in all of them.
 void TreeGrower::search(Work& work) {
-    if (options_.max_features == 0) {
-        search_among(work, nullptr, data_.n_columns);
+    const SplitSearch search{options_.criterion, minimum_mass_, options_.random_thresholds, work.key};
+    const NodeTotals totals{work.sum, work.mass};
+    if (work.buffer != kNone) {
+        const NodeHistograms histograms{buffers_->sum(work.buffer), buffers_->mass(work.buffer)};
+        work.split = find_split(data_, histograms, totals, search, options_.n_threads);
         return;
     }
-    work.buffer = buffers_->take();
+    const NodeRows rows = gather(work);
     const std::size_t d = data_.n_columns;
-    std::size_t first = 0, last = options_.max_features;
-    for (; first < d && !work.split.valid; first = last, last = std::min(d, 2 * last)) {
-        const std::vector<std::uint32_t> columns = draw_columns(work.key, first, last);
-        build(work, {columns.data(), columns.size()});
-        search_among(work, columns.data(), columns.size());
+    if (options_.max_features == 0) {
+        work.split = find_split_in_rows(data_, {nullptr, d}, rows, totals, search, options_.n_threads);
+        return;
     }
-    buffers_->give_back(work.buffer);
+    std::size_t first = 0, last = options_.max_features;
+    for (; first < d && !work.split.asked; first = last, last = std::min(d, 2 * last)) {
+        const std::vector<std::uint32_t> columns = draw_columns(work.key, first, last);
+        work.split =
+            find_split_in_rows(data_, {columns.data(), columns.size()}, rows, totals, search, options_.n_threads);
+    }
 }
 
 TreeGrower::Work TreeGrower::child(const Work& parent, bool is_left, std::size_t begin, std::size_t end) const {
@@ -177,26 +213,27 @@ TreeGrower::Work TreeGrower::child(const Work& parent, bool is_left, std::size_t
     return work;
 }
 
+// Builds the smaller child's histograms and takes them from the parent's, which become the larger child's.
 void TreeGrower::give_children_histograms(Work& parent, Work& left, Work& right) {
-    const ColumnSet all{nullptr, data_.n_columns};
-    const auto wanted = [&](const Work& work) { return work.count() > 1 && !is_pure(options_.criterion, work.sum); };
     Work& smaller = left.count() <= right.count() ? left : right;
     Work& larger = &smaller == &left ? right : left;
-    const bool subtract = parent.buffer != kNone && wanted(larger);
-    if (wanted(smaller) || subtract) {
-        smaller.buffer = buffers_->take();
-        build(smaller, all);
+    if (wants_histogram(smaller)) build(smaller);
+    if (!wants_histogram(larger)) return;
+    if (parent.buffer == kNone) {
+        build(larger);
+        return;
     }
-    if (subtract) {
-        larger.buffer = parent.buffer;
-        parent.buffer = kNone;
-        subtract_histogram(buffers_->sum(larger.buffer), buffers_->sum(smaller.buffer), data_.n_slots());
-        if (minimum_mass_ > 0)
-            subtract_histogram(buffers_->mass(larger.buffer), buffers_->mass(smaller.buffer), data_.n_slots());
-    } else if (wanted(larger)) {
-        larger.buffer = buffers_->take();
-        build(larger, all);
-    }
+    std::swap(larger.buffer, parent.buffer);
+    const auto take_out = [&](const std::int64_t* weights, std::int64_t* whole, const std::int64_t* part) {
+        if (part != nullptr)
+            subtract_histogram(whole, part, data_.n_slots());
+        else
+            builder_.remove(rows_of(smaller), weights, whole);
+    };
+    const bool built = smaller.buffer != kNone;
+    take_out(weights_, buffers_->sum(larger.buffer), built ? buffers_->sum(smaller.buffer) : nullptr);
+    if (minimum_mass_ > 0)
+        take_out(masses_.data(), buffers_->mass(larger.buffer), built ? buffers_->mass(smaller.buffer) : nullptr);
 }
 
 // Sends the rows of works_[index] to two children, appended to works_, and gives these their histograms.
@@ -226,7 +263,7 @@ std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
     left.mass = left_mass;
     right.mass = parent.mass - left_mass;
     if (in_place) left.begin = left.end = right.begin = right.end = 0;
-    if (!last_layer && options_.max_features == 0) give_children_histograms(parent, left, right);
+    if (!last_layer) give_children_histograms(parent, left, right);
     buffers_->give_back(parent.buffer);
     parent.left = left_index;
     works_[index] = parent;
@@ -238,9 +275,8 @@ std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
 // Looks for the split of a new leaf and puts the leaf on the list when there is one.
 void TreeGrower::open_leaf(std::size_t index, std::vector<std::size_t>& open) {
     Work& work = works_[index];
-    const bool searchable = work.count() > 1 && work.depth < options_.max_depth &&
-                            !is_pure(options_.criterion, work.sum) &&
-                            (options_.max_features > 0 || work.buffer != kNone);
+    const bool searchable =
+        work.count() > 1 && work.depth < options_.max_depth && !is_pure(options_.criterion, work.sum);
     if (searchable) search(work);
     if (!work.split.valid || buffers_->crowded()) buffers_->give_back(work.buffer);
     if (work.split.valid) open.push_back(index);
@@ -254,19 +290,13 @@ void TreeGrower::split_pair() {
     std::vector<std::uint32_t> columns = draw_columns(key, 0, options_.max_features);
     const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
                         options_.max_features > 0 ? columns.size() : data_.n_columns};
+    const SplitSearch search{Criterion::edge, minimum_mass_, options_.random_thresholds, key};
+    const Work &left = works_[1], &right = works_[2];
+    const Split shared =
+        find_shared_split(data_, set, gather(works_[0]), left.count(), NodeTotals{left.sum, left.mass},
+                          NodeTotals{right.sum, right.mass}, search, excluded, options_.n_threads);
+    if (!shared.valid) return;
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
-        if (works_[index].buffer != kNone) continue;
-        works_[index].buffer = buffers_->take();
-        build(works_[index], set);
-    }
-    const auto sums = [&](Work& work) {
-        return NodeSums{buffers_->sum(work.buffer), buffers_->mass(work.buffer), work.sum, work.mass};
-    };
-    const SplitSearch search{Criterion::edge, options_.random_thresholds, minimum_mass_, key};
-    const Split shared = find_shared_split(data_, set, sums(works_[1]), sums(works_[2]), search, excluded);
-    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
-        buffers_->give_back(works_[index].buffer);
-        if (!shared.valid) continue;
         works_[index].split = shared;
         works_[index].split.gain = shared.gain / 2;
         divide(index, true);
@@ -283,10 +313,7 @@ void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
     root.key = mix(round_key_, 1);
     root.mass = mass_of(rows_.data(), rows_.size());
     for (const std::uint32_t row : rows_) root.sum += weights_[row];
-    if (root.count() > 1 && options_.max_features == 0) {
-        root.buffer = buffers_->take();
-        build(root, {nullptr, data_.n_columns});
-    }
+    if (wants_histogram(root)) build(root);
     works_.push_back(root);
     std::vector<std::size_t> open;
     open_leaf(0, open);
@@ -377,8 +404,7 @@ void TreeGrower::place_all_rows() {
     }
     std::iota(number_of_.begin(), number_of_.end(), 0);
     const std::size_t n = data_.n_rows, d = data_.n_columns;
-    const std::size_t parts = std::max<std::size_t>(
-        1, std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
+    const std::size_t parts = parts_for(n);
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {
         for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
             const std::uint8_t* codes = data_.by_row.data() + i * d;
@@ -401,8 +427,7 @@ void TreeGrower::sum_leaves() {
         std::int64_t sum = 0, cover = 0;
     };
     const std::size_t n = data_.n_rows;
-    const std::size_t parts = std::max<std::size_t>(
-        1, std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
+    const std::size_t parts = parts_for(n);
     std::vector<std::vector<LeafSum>> partial(parts, std::vector<LeafSum>(works_.size()));
     const std::int64_t* edge = state_.edge_weights();
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {

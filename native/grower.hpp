@@ -75,8 +75,11 @@ private:
 
     void draw_rows(std::uint64_t round);
     void search(Work& work);
-    void search_among(Work& work, const std::uint32_t* columns, std::size_t count);
-    void build(const Work& work, ColumnSet columns);
+    bool wants_histogram(const Work& work) const;
+    RowSet rows_of(const Work& work) const;
+    void build(Work& work);
+    NodeRows gather(const Work& work);
+    std::size_t parts_for(std::size_t n) const;
     void give_children_histograms(Work& parent, Work& left, Work& right);
     std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
     std::size_t divide(std::size_t index, bool last_layer);
@@ -100,6 +103,7 @@ private:
     std::uint64_t round_key_ = 0;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
     std::vector<std::uint32_t> rows_, scratch_, shuffled_columns_;
+    std::vector<std::int64_t> gathered_, gathered_masses_;
     std::vector<std::int32_t> leaf_of_row_, number_of_;
     std::vector<Work> works_;
     std::unique_ptr<Buffers> buffers_;

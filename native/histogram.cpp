@@ -62,36 +62,20 @@ void add_rows(const BinnedData& data, RowSet rows, std::size_t begin, std::size_
     }
 }
 
-// A few chosen columns, one after the other, from the transposed codes.
-void add_column(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end, std::size_t column,
-                const std::int64_t* weights, std::int64_t* histogram) {
-    const std::uint8_t* codes = data.column(column);
-    std::int64_t* slots = histogram + data.slot_offsets[column];
-    if (rows.indices == nullptr)
-        for (std::size_t i = begin; i < end; ++i) slots[codes[i]] += weights[i];
-    else
-        for (std::size_t i = begin; i < end; ++i) slots[codes[rows.indices[i]]] += weights[rows.indices[i]];
-}
-
 }  // namespace
 
-void HistogramBuilder::build(RowSet rows, ColumnSet columns, const std::int64_t* weights, std::int64_t* histogram) {
-    const auto& offsets = data_.slot_offsets;
-    if (columns.indices == nullptr)
-        std::memset(histogram, 0, data_.n_slots() * sizeof(std::int64_t));
-    else
-        for (std::size_t k = 0; k < columns.count; ++k) {
-            const std::size_t c = columns.indices[k];
-            std::fill(histogram + offsets[c], histogram + offsets[c + 1], 0);
-        }
-    const bool parallel = n_threads_ > 1 && rows.count * columns.count >= kParallelUpdates;
-    const int threads = parallel ? n_threads_ : 1;
-    if (columns.indices != nullptr) {
-        parallel_for(threads, columns.count, [&](std::size_t k) {
-            add_column(data_, rows, 0, rows.count, columns.indices[k], weights, histogram);
-        });
-        return;
+void HistogramBuilder::remove(RowSet rows, const std::int64_t* weights, std::int64_t* histogram) const {
+    for (std::size_t i = 0; i < rows.count; ++i) {
+        const std::size_t row = rows.indices ? rows.indices[i] : i;
+        add_row(data_.by_row.data() + row * data_.n_columns, data_.slot_offsets.data(), 0, data_.n_columns,
+                -weights[row], histogram);
     }
+}
+
+void HistogramBuilder::build(RowSet rows, const std::int64_t* weights, std::int64_t* histogram) {
+    std::memset(histogram, 0, data_.n_slots() * sizeof(std::int64_t));
+    const bool parallel = n_threads_ > 1 && rows.count * data_.n_columns >= kParallelUpdates;
+    const int threads = parallel ? n_threads_ : 1;
     const std::size_t tiles = (data_.n_columns + kTileColumns - 1) / kTileColumns;
     const auto sweep = [&](std::size_t tile, std::size_t begin, std::size_t end, std::int64_t* out) {
         const std::size_t first = tile * kTileColumns;

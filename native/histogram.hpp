@@ -25,9 +25,11 @@ class HistogramBuilder {
 public:
     HistogramBuilder(const BinnedData& data, int n_threads) : data_(data), n_threads_(n_threads) {}
 
-    // histogram[slot_offsets[c] + code] = sum of weights over the rows with that code, for each column of the set; the
-    // slots of other columns are left alone. Integer sums: the result does not depend on threads or order.
-    void build(RowSet rows, ColumnSet columns, const std::int64_t* weights, std::int64_t* histogram);
+    // histogram[slot_offsets[c] + code] = sum of weights over the rows with that code, for every column c. Integer sums:
+    // the result does not depend on threads or order.
+    void build(RowSet rows, const std::int64_t* weights, std::int64_t* histogram);
+    // Takes the rows out of a histogram that holds them.
+    void remove(RowSet rows, const std::int64_t* weights, std::int64_t* histogram) const;
 
 private:
     const BinnedData& data_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "hashing.hpp"
@@ -11,7 +12,8 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kParallelSlots = 40000;
+constexpr std::size_t kParallelSlots = 40000;   // histogram slots, and
+constexpr std::size_t kParallelUpdates = 60000;  // row times column visits, from which on threads pay
 
 struct Edge {
     using Score = std::int64_t;
@@ -47,153 +49,243 @@ template <class Measure>
 struct Best {
     typename Measure::Score score;
     Split split;
+
+    void consider(const NodeTotals& node, const SplitSearch& search, std::size_t column, std::size_t bin,
+                  bool missing_left, const NodeTotals& left) {
+        split.asked = true;
+        if (search.minimum_mass > 0 &&
+            (left.mass < search.minimum_mass || node.mass - left.mass < search.minimum_mass))
+            return;
+        typename Measure::Score candidate;
+        if (!Measure::score(left.sum, node.sum - left.sum, candidate) || !(candidate > score)) return;
+        score = candidate;
+        split.valid = true;
+        split.missing_left = missing_left;
+        split.column = static_cast<std::uint32_t>(column);
+        split.bin = static_cast<std::uint32_t>(bin);
+        split.left_sum = left.sum;
+    }
 };
 
-// Walks over the thresholds of one column. `consider(bin, left sums, missing_left)` scores one question.
-template <class Sums, class Consider>
-void walk_column(const BinnedData& data, std::size_t column, const SplitSearch& search, const Sums& sums,
-                 Consider&& consider) {
-    const std::size_t bins = data.n_bins(column);
-    const bool missing = data.has_missing[column] && sums.any(bins);
-    // With missing values in the node the last bin is a question too: is the value there at all?
-    const std::size_t end = missing ? bins : (bins > 0 ? bins - 1 : 0);
-    auto left = sums.zero();
+// Runs body(k, best) for the columns in parts, one per thread, and returns the first of the best.
+template <class Measure, class Body>
+Split best_of_columns(std::size_t n_columns, const NodeTotals& node, int n_threads, bool parallel, Body&& body) {
+    const auto unsplit = Measure::node(node.sum);
+    const Best<Measure> start{Measure::to_beat(unsplit), Split{}};
+    const auto finish = [&](const Best<Measure>& best) {
+        Split split = best.split;
+        if (split.valid) split.gain = Measure::share(best.score) - Measure::share(unsplit);
+        return split;
+    };
+    if (!parallel || n_threads == 1) {
+        Best<Measure> best = start;
+        for (std::size_t k = 0; k < n_columns; ++k) body(k, best);
+        return finish(best);
+    }
+    const auto parts = static_cast<std::size_t>(n_threads);
+    std::vector<Best<Measure>> bests(parts, start);
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        for (std::size_t k = range_begin(n_columns, parts, part); k < range_begin(n_columns, parts, part + 1); ++k)
+            body(k, bests[part]);
+    });
+    Best<Measure> best = bests[0];
+    for (const auto& other : bests) {
+        const bool asked = best.split.asked || other.split.asked;
+        if (other.score > best.score) best = other;
+        best.split.asked = asked;
+    }
+    return finish(best);
+}
+
+template <class Measure>
+Split search_histograms(const BinnedData& data, const NodeHistograms& histograms, const NodeTotals& node,
+                        const SplitSearch& search, int n_threads) {
+    return best_of_columns<Measure>(
+        data.n_columns, node, n_threads, data.n_slots() >= kParallelSlots, [&](std::size_t column, auto& best) {
+            const std::size_t offset = data.slot_offsets[column], bins = data.n_bins(column);
+            const std::int64_t* sums = histograms.sums + offset;
+            const std::int64_t* masses = histograms.masses ? histograms.masses + offset : nullptr;
+            const auto empty = [&](std::size_t bin) { return sums[bin] == 0 && (!masses || masses[bin] == 0); };
+            const bool missing = data.has_missing[column] && !empty(bins);
+            // With missing values in the node the last bin is a question too: is the value there at all?
+            const std::size_t end = missing ? bins : (bins > 0 ? bins - 1 : 0);
+            NodeTotals left{0, 0};
+            for (std::size_t bin = 0; bin < end; ++bin) {
+                if (empty(bin)) continue;  // the same children as one bin before
+                left.sum += sums[bin];
+                if (masses) left.mass += masses[bin];
+                best.consider(node, search, column, bin, false, left);
+                if (missing)
+                    best.consider(node, search, column, bin, true,
+                                  {left.sum + sums[bins], left.mass + (masses ? masses[bins] : 0)});
+            }
+        });
+}
+
+// The histogram of one column over one or two groups of rows, with the list of the codes that occur.
+class ColumnSums {
+public:
+    ColumnSums() {
+        std::memset(sums_, 0, sizeof sums_);
+        std::memset(masses_, 0, sizeof masses_);
+        std::memset(seen_, 0, sizeof seen_);
+    }
+
+    void add(int group, const std::uint8_t* codes, const NodeRows& rows, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint8_t code = codes[rows.rows[i]];
+            sums_[group][code] += rows.weights[i];
+            seen_[code] = 1;
+        }
+        if (rows.masses != nullptr)
+            for (std::size_t i = begin; i < end; ++i) masses_[group][codes[rows.rows[i]]] += rows.masses[i];
+    }
+    // Lists the codes seen, ascending; call once after all rows were added. Codes whose rows cancel out are passed over,
+    // as in the search by histograms: both searches must ask the same questions.
+    void list_codes() {
+        n_codes_ = 0;
+        for (std::size_t word = 0; word < 256; word += 8) {
+            std::uint64_t any;
+            std::memcpy(&any, seen_ + word, sizeof any);
+            if (any == 0) continue;
+            for (std::size_t code = word; code < word + 8; ++code) {
+                const bool empty = (sums_[0][code] | sums_[1][code] | masses_[0][code] | masses_[1][code]) == 0;
+                if (!empty) codes_[n_codes_++] = static_cast<std::uint8_t>(code);
+            }
+            std::memset(seen_ + word, 0, 8);
+        }
+    }
+    std::size_t n_codes() const { return n_codes_; }
+    std::size_t code(std::size_t k) const { return codes_[k]; }
+    NodeTotals at(int group, std::size_t code) const { return {sums_[group][code], masses_[group][code]}; }
+    void clear() {
+        for (std::size_t k = 0; k < n_codes_; ++k) {
+            const std::size_t code = codes_[k];
+            for (int group = 0; group < 2; ++group) sums_[group][code] = masses_[group][code] = 0;
+        }
+    }
+
+private:
+    std::int64_t sums_[2][256], masses_[2][256];
+    std::uint8_t seen_[256], codes_[256];
+    std::size_t n_codes_ = 0;
+};
+
+// Calls ask(bin, codes left, missing_left) for each question that a column has for the rows seen, or for the drawn one:
+// the first `codes left` of the codes seen go left.
+template <class Ask>
+void questions(const BinnedData& data, std::size_t column, const SplitSearch& search, const ColumnSums& seen,
+               Ask&& ask) {
+    const std::size_t bins = data.n_bins(column), all = seen.n_codes();
+    const bool missing = all > 0 && seen.code(all - 1) == bins;  // missing values have the code after the last bin
+    const std::size_t present = missing ? all - 1 : all;
+    const std::size_t end = missing ? present : (present > 0 ? present - 1 : 0);
+    if (end == 0) return;
     if (!search.random_thresholds) {
-        for (std::size_t bin = 0; bin < end; ++bin) {
-            if (!sums.any(bin)) continue;  // the same rows as one bin before
-            sums.add(left, bin);
-            consider(bin, left, false);
-            if (missing) consider(bin, sums.with(left, bins), true);
+        for (std::size_t k = 0; k < end; ++k) {
+            ask(seen.code(k), k + 1, false);
+            if (missing) ask(seen.code(k), k + 1, true);
         }
         return;
     }
-    std::size_t low = 0, high = bins;
-    while (low < bins && !sums.any(low)) ++low;
-    while (high > low && !sums.any(high - 1)) --high;  // the node's values lie in the bins [low, high)
-    const std::size_t choices = missing ? high - low : (high > low ? high - low - 1 : 0);
-    if (choices == 0) return;
-    const std::uint64_t word = mix(search.draw_key, column);
-    const std::size_t chosen = low + draw_below(word, static_cast<std::uint32_t>(choices));
-    for (std::size_t bin = low; bin <= chosen; ++bin) sums.add(left, bin);
-    consider(chosen, left, false);
-    if (missing) consider(chosen, sums.with(left, bins), true);
-}
-
-struct Sum {
-    std::int64_t value, mass;
-};
-
-struct OneNode {
-    const std::int64_t *slots, *masses;
-    static Sum zero() { return {0, 0}; }
-    bool any(std::size_t bin) const { return slots[bin] != 0 || (masses != nullptr && masses[bin] != 0); }
-    void add(Sum& left, std::size_t bin) const {
-        left.value += slots[bin];
-        if (masses != nullptr) left.mass += masses[bin];
-    }
-    Sum with(Sum left, std::size_t bin) const {
-        add(left, bin);
-        return left;
-    }
-};
-
-template <class Measure>
-void search_column(const BinnedData& data, std::size_t column, const NodeSums& node, const SplitSearch& search,
-                   Best<Measure>& best) {
-    const std::size_t offset = data.slot_offsets[column];
-    const OneNode sums{node.histogram + offset, node.masses ? node.masses + offset : nullptr};
-    walk_column(data, column, search, sums, [&](std::size_t bin, Sum left, bool missing_left) {
-        if (node.masses && (left.mass < search.minimum_mass || node.mass - left.mass < search.minimum_mass)) return;
-        typename Measure::Score score;
-        if (!Measure::score(left.value, node.sum - left.value, score) || !(score > best.score)) return;
-        best.score = score;
-        best.split.valid = true;
-        best.split.missing_left = missing_left;
-        best.split.column = static_cast<std::uint32_t>(column);
-        best.split.bin = static_cast<std::uint32_t>(bin);
-        best.split.left_sum = left.value;
-    });
+    // A bin between the lowest and the highest code; with missing values the highest is a question as well.
+    const std::size_t low = seen.code(0), high = seen.code(present - 1);
+    const auto choices = static_cast<std::uint32_t>(high - low + (missing ? 1 : 0));
+    const std::size_t bin = low + draw_below(mix(search.draw_key, column), choices);
+    std::size_t left = 0;
+    while (left < present && seen.code(left) <= bin) ++left;
+    ask(bin, left, false);
+    if (missing) ask(bin, left, true);
 }
 
 template <class Measure>
-Split find_with(const BinnedData& data, ColumnSet columns, const NodeSums& node, const SplitSearch& search,
-                int n_threads) {
-    const auto unsplit = Measure::node(node.sum);
-    const std::size_t slots_per_column = 1 + data.n_slots() / data.n_columns;
-    const bool parallel = columns.count * slots_per_column >= kParallelSlots;
-    const std::size_t parts = parallel ? static_cast<std::size_t>(n_threads) : 1;
-    std::vector<Best<Measure>> bests(parts, Best<Measure>{Measure::to_beat(unsplit), Split{}});
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        for (std::size_t k = range_begin(columns.count, parts, part); k < range_begin(columns.count, parts, part + 1);
-             ++k)
-            search_column(data, columns.indices ? columns.indices[k] : k, node, search, bests[part]);
+Split search_rows(const BinnedData& data, ColumnSet columns, const NodeRows& rows, const NodeTotals& node,
+                  const SplitSearch& search, int n_threads) {
+    const bool parallel = rows.count * columns.count >= kParallelUpdates;
+    return best_of_columns<Measure>(columns.count, node, n_threads, parallel, [&](std::size_t k, auto& best) {
+        thread_local ColumnSums sums;
+        const std::size_t column = columns.indices ? columns.indices[k] : k;
+        sums.add(0, data.column(column), rows, 0, rows.count);
+        sums.list_codes();
+        std::size_t counted = 0;
+        NodeTotals left{0, 0};
+        questions(data, column, search, sums, [&](std::size_t bin, std::size_t n_left, bool missing_left) {
+            for (; counted < n_left; ++counted) left += sums.at(0, sums.code(counted));
+            NodeTotals whole = left;
+            if (missing_left) whole += sums.at(0, data.n_bins(column));
+            best.consider(node, search, column, bin, missing_left, whole);
+        });
+        sums.clear();
     });
-    const Best<Measure>* best = &bests[0];
-    for (const auto& other : bests)
-        if (other.score > best->score) best = &other;
-    Split split = best->split;
-    split.score = Measure::share(best->score);
-    split.gain = split.valid ? split.score - Measure::share(unsplit) : 0.0;
-    return split;
 }
-
-struct PairSum {
-    Sum first, second;
-};
-
-struct TwoNodes {
-    OneNode first, second;
-    static PairSum zero() { return {{0, 0}, {0, 0}}; }
-    bool any(std::size_t bin) const { return first.any(bin) || second.any(bin); }
-    void add(PairSum& left, std::size_t bin) const {
-        first.add(left.first, bin);
-        second.add(left.second, bin);
-    }
-    PairSum with(PairSum left, std::size_t bin) const {
-        add(left, bin);
-        return left;
-    }
-};
 
 }  // namespace
 
-Split find_split(const BinnedData& data, ColumnSet columns, const NodeSums& node, const SplitSearch& search,
-                 int n_threads) {
-    return search.criterion == Criterion::edge ? find_with<Edge>(data, columns, node, search, n_threads)
-                                               : find_with<Gini>(data, columns, node, search, n_threads);
+Split find_split(const BinnedData& data, const NodeHistograms& histograms, const NodeTotals& node,
+                 const SplitSearch& search, int n_threads) {
+    return search.criterion == Criterion::edge
+               ? search_histograms<Edge>(data, histograms, node, search, n_threads)
+               : search_histograms<Gini>(data, histograms, node, search, n_threads);
 }
 
-Split find_shared_split(const BinnedData& data, ColumnSet columns, const NodeSums& first, const NodeSums& second,
-                        const SplitSearch& search, std::size_t excluded) {
-    const std::int64_t unsplit = std::llabs(first.sum) + std::llabs(second.sum);
-    std::int64_t best = unsplit;
-    Split split;
-    const auto too_light = [&](const NodeSums& node, const Sum& left) {
-        return node.masses && (left.mass < search.minimum_mass || node.mass - left.mass < search.minimum_mass);
+Split find_split_in_rows(const BinnedData& data, ColumnSet columns, const NodeRows& rows, const NodeTotals& node,
+                         const SplitSearch& search, int n_threads) {
+    return search.criterion == Criterion::edge ? search_rows<Edge>(data, columns, rows, node, search, n_threads)
+                                               : search_rows<Gini>(data, columns, rows, node, search, n_threads);
+}
+
+Split find_shared_split(const BinnedData& data, ColumnSet columns, const NodeRows& rows, std::size_t first_count,
+                        const NodeTotals& first, const NodeTotals& second, const SplitSearch& search,
+                        std::size_t excluded, int n_threads) {
+    // Two nodes at once: the score of a question is the sum of its scores at both.
+    struct PairBest {
+        std::int64_t score;
+        Split split;
     };
-    for (std::size_t k = 0; k < columns.count; ++k) {
-        const std::size_t column = columns.indices ? columns.indices[k] : k;
-        if (column == excluded) continue;
-        const std::size_t offset = data.slot_offsets[column];
-        const auto node = [&](const NodeSums& sums) {
-            return OneNode{sums.histogram + offset, sums.masses ? sums.masses + offset : nullptr};
-        };
-        const TwoNodes sums{node(first), node(second)};
-        walk_column(data, column, search, sums, [&](std::size_t bin, const PairSum& left, bool missing_left) {
-            if (too_light(first, left.first) || too_light(second, left.second)) return;
-            const std::int64_t score = std::llabs(left.first.value) + std::llabs(first.sum - left.first.value) +
-                                       std::llabs(left.second.value) + std::llabs(second.sum - left.second.value);
-            if (score <= best) return;
-            best = score;
-            split.valid = true;
-            split.missing_left = missing_left;
-            split.column = static_cast<std::uint32_t>(column);
-            split.bin = static_cast<std::uint32_t>(bin);
-            split.left_sum = left.first.value;
+    const std::int64_t unsplit = std::llabs(first.sum) + std::llabs(second.sum);
+    const bool parallel = rows.count * columns.count >= kParallelUpdates;
+    const std::size_t parts = parallel ? static_cast<std::size_t>(n_threads) : 1;
+    std::vector<PairBest> bests(parts, PairBest{unsplit, Split{}});
+    const auto too_light = [&](const NodeTotals& node, const NodeTotals& left) {
+        return search.minimum_mass > 0 &&
+               (left.mass < search.minimum_mass || node.mass - left.mass < search.minimum_mass);
+    };
+    const auto search_column = [&](std::size_t column, PairBest& best) {
+        ColumnSums sums;
+        sums.add(0, data.column(column), rows, 0, first_count);
+        sums.add(1, data.column(column), rows, first_count, rows.count);
+        sums.list_codes();
+        std::size_t counted = 0;
+        NodeTotals counted_left[2] = {{0, 0}, {0, 0}};
+        questions(data, column, search, sums, [&](std::size_t bin, std::size_t n_left, bool missing_left) {
+            for (; counted < n_left; ++counted)
+                for (int group = 0; group < 2; ++group) counted_left[group] += sums.at(group, sums.code(counted));
+            NodeTotals left[2] = {counted_left[0], counted_left[1]};
+            for (int group = 0; group < 2 && missing_left; ++group) left[group] += sums.at(group, data.n_bins(column));
+            if (too_light(first, left[0]) || too_light(second, left[1])) return;
+            const std::int64_t score = std::llabs(left[0].sum) + std::llabs(first.sum - left[0].sum) +
+                                       std::llabs(left[1].sum) + std::llabs(second.sum - left[1].sum);
+            if (score <= best.score) return;
+            best.score = score;
+            best.split.valid = true;
+            best.split.missing_left = missing_left;
+            best.split.column = static_cast<std::uint32_t>(column);
+            best.split.bin = static_cast<std::uint32_t>(bin);
+            best.split.left_sum = left[0].sum;
         });
-    }
-    split.score = static_cast<double>(best) / kEdgeScale;
-    split.gain = static_cast<double>(best - unsplit) / kEdgeScale;
+    };
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        for (std::size_t k = range_begin(columns.count, parts, part); k < range_begin(columns.count, parts, part + 1);
+             ++k) {
+            const std::size_t column = columns.indices ? columns.indices[k] : k;
+            if (column != excluded) search_column(column, bests[part]);
+        }
+    });
+    const PairBest* best = &bests[0];
+    for (const PairBest& other : bests)
+        if (other.score > best->score) best = &other;
+    Split split = best->split;
+    split.gain = static_cast<double>(best->score - unsplit) / kEdgeScale;
     return split;
 }
 

@@ -13,6 +13,10 @@ import numpy.typing as npt
 
 T = TypeVar("T")
 
+# Sums of weights are kept in fixed point: beyond these bounds they would lose rows.
+LARGEST_WEIGHT = 2.0**52
+SMALLEST_WEIGHT = 1e-100
+
 
 def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind: type[T], otherwise: str) -> T:
     """Looks up a name in a registry, or lets an object of the right kind through."""
@@ -106,6 +110,11 @@ def check_sample_weight(
         raise ValueError(
             f"{name} holds negative weights (the smallest is {weights.min():g}). Weights count repetitions of a row: "
             "use 0 to leave a row out."
+        )
+    if weights.max() > LARGEST_WEIGHT or weights.sum() > LARGEST_WEIGHT or 0 < weights.max() < SMALLEST_WEIGHT:
+        raise ValueError(
+            f"{name} goes up to {weights.max():g} and sums to {weights.sum():g}; the largest weight must be at least "
+            f"{SMALLEST_WEIGHT:g} and the sum at most {LARGEST_WEIGHT:g}. Rescale the weights."
         )
     if not (weights > 0).any():
         raise ValueError(f"{name} is zero for every row; at least one sample needs a non-zero weight.")

@@ -12,6 +12,8 @@ from radboost.penalties import WeightedL1, closed_form_step, line_search_step, o
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
+# With a mean of Phi' below this no row asks for a change any more.
+SMALLEST_SLOPE = 1e-280
 # A mean loss below this is zero as far as double precision can tell a better model from it.
 SMALLEST_LOSS = 1e-14
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
@@ -90,6 +92,9 @@ class Booster:
         state = self.objective.reweigh(self._packed)
         idle = 0
         for round_index in range(n_rounds):
+            if state.slope <= SMALLEST_SLOPE:
+                self.trace.stop_reason = CONVERGED
+                break
             step = self._round(round_index, state)
             if step is None and not self._randomised:
                 self.trace.stop_reason = CONVERGED

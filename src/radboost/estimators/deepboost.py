@@ -35,8 +35,9 @@ from radboost.estimators.early_stopping import (
     resolve_early_stopping,
     split_by_content,
 )
-from radboost.families import Family, Problem, get_families
+from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
+from radboost.model_file import save_model
 from radboost.objectives import MarginObjective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
@@ -235,8 +236,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         n_rounds = len(trace.history["objective"])
         if stopping is not None and validation is not None:
             n_rounds = validation.best_round
-        self.__dict__ = checked.__dict__
-        self.ensemble_ = Ensemble.from_trace(
+        checked.ensemble_ = Ensemble.from_trace(
             trace,
             n_rounds=n_rounds,
             n_features=rows.n_features,
@@ -244,11 +244,12 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             sample_size=objective.total_weight,
             feature_names=getattr(checked, "feature_names_in_", None),
         )
-        self.classes_ = classes
-        self.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
-        self.n_iter_ = n_rounds
-        self.n_skipped_rounds_ = trace.n_skipped
-        self.stop_reason_ = trace.stop_reason
+        checked.classes_ = classes
+        checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+        checked.n_iter_ = n_rounds
+        checked.n_skipped_rounds_ = trace.n_skipped
+        checked.stop_reason_ = trace.stop_reason
+        self.__dict__ = checked.__dict__
         return self
 
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
@@ -258,7 +259,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["closed_form", "line_search"])
-        check_integer("verbose", int(self.verbose), 0)
+        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
         options = self.tree_options if self.tree_options is not None else TreeOptions()
@@ -343,8 +344,6 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        from radboost.model_file import save_model  # it knows the estimators
-
         check_is_fitted(self)
         save_model(self, path)
 
@@ -353,7 +352,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
@@ -370,4 +369,14 @@ def _read_validation(
         return None
     rows = read_rows(estimator, X_val, y_val, reset=False)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
+    rows, weights = rows.without_zero_weights(weights)
     return Watched(dense_rows(rows.X), known_labels(rows.y, classes), weights)
+
+
+def _as_list(family: object) -> list[object]:
+    return list(family) if isinstance(family, list | tuple) else [family]
+
+
+def _accepts_missing(family: object) -> bool:
+    """Also for names that do not exist: tags are asked for before the parameters are checked."""
+    return bool(getattr(FAMILIES.get(family) if isinstance(family, str) else family, "accepts_missing", True))

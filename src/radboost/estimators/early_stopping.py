@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost._native import MarginState
 from radboost._typing import FloatArray, FloatMatrix, LabelSigns
 from radboost._validation import check_integer, check_real
 from radboost.boosting import Step, Trace
@@ -62,12 +65,17 @@ def split_by_content(
         keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
         keyed ^= keyed >> np.uint64(29)
         keyed *= np.uint64(0xBF58476D1CE4E5B9)
-    held_back = keyed.astype(np.float64) < fraction * 2.0**64
-    kept = labels[~held_back]
-    if not held_back.any() or len(np.unique(kept)) < 2:
+    held_back = np.zeros(len(labels), dtype=bool)
+    for label in (-1, 1):
+        ranked = np.unique(keyed[labels == label])
+        # The smallest keys of each class, but never all of a class.
+        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
+        if n_held > 0:
+            held_back |= (labels == label) & (keyed <= ranked[n_held - 1])
+    if not held_back.any():
         raise ValueError(
-            f"There are too few different rows ({len(labels)} in all) to hold back {fraction:.0%} of them and keep "
-            "both classes. Pass X_val and y_val, change validation_fraction, or switch early_stopping off."
+            f"No class has two different rows ({len(labels)} rows in all), so none can be held back for early "
+            "stopping. Pass X_val and y_val, or switch early_stopping off."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
 
@@ -87,7 +95,8 @@ class Validation:
     def __init__(self, rows: Watched, loss: MarginLoss, stopping: EarlyStopping | None, n_threads: int) -> None:
         self._X = rows.X
         self._labels = rows.labels
-        self._weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+        # Sums through the native state are the same for every order of the rows.
+        self._sums = MarginState(rows.labels, np.zeros(0) if rows.weights is None else rows.weights)
         self._loss = loss
         self._patience = None if stopping is None else stopping.patience
         self._n_threads = n_threads
@@ -100,9 +109,8 @@ class Validation:
         if step is not None:
             self._scores += step.eta * trace.hypotheses[step.hypothesis].predict(self._X, self._n_threads)
         margins = self._labels * self._scores
-        total = self._weights.sum()
-        loss = float((self._weights * self._loss.value(1.0 - margins)).sum() / total)
-        trace.history.setdefault("validation_error", []).append(float(self._weights[margins <= 0].sum() / total))
+        loss = self._mean(self._loss.value(1.0 - margins))
+        trace.history.setdefault("validation_error", []).append(self._mean(margins <= 0))
         trace.history.setdefault("validation_loss", []).append(loss)
         n_rounds = len(trace.history["validation_loss"])
         if loss < self._best_loss:
@@ -110,3 +118,7 @@ class Validation:
         if self._patience is not None and n_rounds - self.best_round >= self._patience:
             return f"early stopping: no lower validation loss for {self._patience} rounds"
         return None
+
+    def _mean(self, values: npt.NDArray[Any]) -> float:
+        total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
+        return total / self._sums.total_weight

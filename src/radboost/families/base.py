@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -98,6 +98,8 @@ class Proposer(ABC):
 
 class Family(ABC):
     """A family of hypotheses; `start` puts it to work."""
+
+    accepts_missing: ClassVar[bool] = True  # rows with NaN
 
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
 
+LARGEST_MATRIX = 2**32  # bytes
 KERNELS = ("rbf", "laplacian", "cosine")
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -49,6 +50,11 @@ def evaluate_kernel(
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """K(c, x) for every centre (rows of the result) and every row of X (its columns)."""
     rows = np.ascontiguousarray(X, dtype=np.float64)
+    if np.isnan(rows).any():
+        raise ValueError(
+            "Kernel hypotheses cannot handle missing values: X contains NaN. Impute them first, for example with "
+            "sklearn.impute.SimpleImputer, or use a family of trees."
+        )
     if isinstance(kernel, str):
         flat = kernel_values(kernel, gamma, np.ascontiguousarray(centres), rows, n_threads)
         return flat.reshape(len(centres), len(rows))
@@ -71,6 +77,7 @@ class KernelProposer(Proposer):
         self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)
         self._state = problem.objective.state
         self._n_threads = problem.settings.n_threads
+        _check_memory(len(self._centres), len(rows))
         self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, self._n_threads)
         # K(x, x) is at most 1, so the trace is at most m.
         self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
@@ -96,6 +103,8 @@ class KernelFamily(Family):
     n_centres : int
         At most this many distinct rows become centres; they are drawn by their content.
     """
+
+    accepts_missing: ClassVar[bool] = False
 
     kernel: str | KernelFunction = "rbf"
     gamma: str | float = "scale"
@@ -124,12 +133,17 @@ class KernelFamily(Family):
 
 def _dense_rows(X: Any) -> FloatArray:
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    if np.isnan(rows).any():
-        raise ValueError(
-            "Kernel hypotheses cannot handle missing values: X contains NaN. Impute them first, for example with "
-            "sklearn.impute.SimpleImputer, or use a family of trees."
-        )
     return rows + 0.0  # -0.0 and 0.0 are the same centre
+
+
+def _check_memory(n_centres: int, n_rows: int) -> None:
+    needed = 4 * n_centres * n_rows
+    if needed > LARGEST_MATRIX:
+        raise ValueError(
+            f"{n_centres} kernel centres on {n_rows} rows need a matrix of {needed / 2**30:.1f} GiB; at most "
+            f"{LARGEST_MATRIX / 2**30:.0f} GiB are allowed. Use KernelFamily(n_centres="
+            f"{max(1, LARGEST_MATRIX // (4 * n_rows))}) or fewer rows."
+        )
 
 
 def _choose_centres(rows: FloatArray, limit: int, seed: int) -> FloatArray:

@@ -89,7 +89,7 @@ class StumpPairs(Family):
         return TreeProposer(
             problem,
             grower,
-            lambda n: complexity.stumps(m, d) if n == 1 else complexity.stump_pairs(m, d),
+            lambda n: complexity.stumps(m, d) if n <= 1 else complexity.stump_pairs(m, d),
             questions=lambda n: min(n, 2),
         )
 
@@ -114,7 +114,8 @@ class Trees(Family):
         return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d), packed=settings.criterion == "gini")
 
     def n_families(self, problem: Problem) -> int:
-        sizes = [2**problem.settings.max_depth - 1, problem.data.n_rows - 1]
+        # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
+        leaves = [2**problem.settings.max_depth, problem.data.n_rows]
         if problem.settings.options.max_leaves is not None:
-            sizes.append(problem.settings.options.max_leaves - 1)
-        return int(max(1, min(sizes)))
+            leaves.append(problem.settings.options.max_leaves)
+        return int(min(leaves))

@@ -60,7 +60,7 @@ def closed_form_step(edge: float, weight: float, threshold: float) -> float:
         return -weight
     root = math.sqrt(threshold * threshold + 4.0 * error * (1.0 - error))
     side, scale = (1.0 - error if pull > 0 else error), threshold + root
-    size = min(log(2.0 * side / scale), LARGEST_STEP) if scale > 0 else LARGEST_STEP
+    size = log(2.0 * side / scale) if 2.0 * side < scale * exp(LARGEST_STEP) else LARGEST_STEP
     return size if pull > 0 else -size
 
 
@@ -82,11 +82,12 @@ def line_search_step(derivative: Callable[[float], float], weight: float, price:
     near, width = -weight, 0.5
     far = near + direction * width
     while whole(far) * direction < 0:
-        near = far
-        width *= 2.0
+        if far * direction >= LARGEST_STEP:
+            return far
+        near, width = far, 2.0 * width
         far = near + direction * width
-        if abs(far) > LARGEST_STEP:
-            return math.copysign(LARGEST_STEP, far)
+        if far * direction > LARGEST_STEP:
+            far = direction * LARGEST_STEP
     for _ in range(BISECTIONS):
         middle = (near + far) / 2
         if abs(far - near) <= BRACKET_WIDTH * max(1.0, abs(middle)):

@@ -74,7 +74,7 @@ class Tree:
         """Bytes shared by this tree and its mirror image alone, and the sign that tells the two apart."""
         leaves = self.value[self.feature < 0]
         sign = float(leaves[0])
-        shape = (self.feature, self.threshold, self.missing_left, self.value * sign + 0.0)
+        shape = (self.feature, self.left, self.threshold, self.missing_left, self.value * sign + 0.0)
         return b"".join(part.tobytes() for part in shape), sign
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Reading an ensemble from arrays that nobody vouches for."""
+"""An ensemble as arrays, and back from arrays that nobody vouches for."""
 
 from __future__ import annotations
 
@@ -15,9 +15,41 @@ from radboost.families.kernel import KERNELS, KernelHypothesis
 from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
 
 if TYPE_CHECKING:
-    from radboost.ensemble import Ensemble
+    from radboost.ensemble.model import Ensemble
 
+STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 LARGEST_COUNT = 2**40
+
+
+def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """A JSON-able header and the arrays."""
+    trees = [h for h in ensemble.entered if isinstance(h, Tree)]
+    kernels = [h for h in ensemble.entered if isinstance(h, KernelHypothesis)]
+    if len(trees) + len(kernels) != len(ensemble.entered):
+        raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
+    header = {
+        "n_rounds": ensemble.n_rounds,
+        "n_features": ensemble.n_features,
+        "n_families": ensemble.n_families,
+        "sample_size": ensemble.sample_size,
+        "feature_names": None if ensemble.feature_names is None else list(ensemble.feature_names),
+        "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
+    }
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "is_tree": np.array([isinstance(h, Tree) for h in ensemble.entered], dtype="u1"),
+        "complexities": ensemble.entered_complexities,
+        "step_round": ensemble.steps["round"].copy(),
+        "step_hypothesis": ensemble.steps["hypothesis"].copy(),
+        "step_eta": ensemble.steps["eta"].copy(),
+        "tree_sizes": np.array([t.n_nodes for t in trees], dtype="<i8"),
+        "tree_splits": np.array([t.n_splits for t in trees], dtype="<i4"),
+        "kernel_gammas": np.array([h.gamma for h in kernels], dtype="<f8"),
+        "kernel_centres": np.array([h.centre for h in kernels], dtype="<f8").reshape(len(kernels), ensemble.n_features),
+    }
+    for name, dtype in NODE_ARRAYS.items():
+        parts = [getattr(t, name) for t in trees]
+        arrays[f"node_{name}"] = np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+    return header, arrays
 
 
 class MissingKernel:
@@ -92,8 +124,6 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
 
 
 def _read_steps(arrays: Mapping[str, npt.NDArray[Any]], n_hypotheses: int, n_rounds: int) -> npt.NDArray[np.void]:
-    from radboost.ensemble import STEP_TYPE
-
     rounds = _array(arrays, "step_round", "<i4")
     indices = _array(arrays, "step_hypothesis", "<i4", len(rounds))
     etas = _array(arrays, "step_eta", "<f8", len(rounds))

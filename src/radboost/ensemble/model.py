@@ -11,11 +11,10 @@ import numpy.typing as npt
 from radboost._native import Forest
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.boosting import Trace
+from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
 from radboost.families.base import Hypothesis
-from radboost.families.kernel import KernelHypothesis
-from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+from radboost.trees.tree import Tree, forest_of
 
-STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 SHOWN = 5
 
 
@@ -34,6 +33,8 @@ class Ensemble:
         p of Theorem 1: how many families the search could have used.
     sample_size : float
         m: the sum of the training weights.
+    entered, entered_complexities :
+        All hypotheses that ever entered, in the order in which they did.
     """
 
     def __init__(
@@ -48,21 +49,21 @@ class Ensemble:
         sample_size: float,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        self._entered = tuple(hypotheses)
-        self._entered_complexities = np.asarray(complexities, dtype=np.float64)
+        self.entered = tuple(hypotheses)
+        self.entered_complexities = np.asarray(complexities, dtype=np.float64)
         self.steps = steps
         self.n_rounds = n_rounds
         self.n_features = n_features
         self.n_families = n_families
         self.sample_size = sample_size
         self.feature_names = None if feature_names is None else tuple(feature_names)
-        totals = np.zeros(len(self._entered))
+        totals = np.zeros(len(self.entered))
         np.add.at(totals, steps["hypothesis"], steps["eta"])  # steps lie on a grid: these sums are exact
         kept = np.flatnonzero(totals)
-        self.hypotheses: tuple[Hypothesis, ...] = tuple(self._entered[j] for j in kept)
+        self.hypotheses: tuple[Hypothesis, ...] = tuple(self.entered[j] for j in kept)
         self.weights: FloatArray = totals[kept]
-        self.complexities: FloatArray = self._entered_complexities[kept]
-        for array in (self.steps, self.weights, self.complexities, self._entered_complexities):
+        self.complexities: FloatArray = self.entered_complexities[kept]
+        for array in (self.steps, self.weights, self.complexities, self.entered_complexities):
             array.flags.writeable = False
         self._predictor: _Predictor | None = None
 
@@ -105,7 +106,7 @@ class Ensemble:
         step = next(steps, None)
         for round_index in range(self.n_rounds):
             while step is not None and step["round"] == round_index:
-                scores += step["eta"] * self._entered[step["hypothesis"]].predict(X, n_threads)
+                scores += step["eta"] * self.entered[step["hypothesis"]].predict(X, n_threads)
                 step = next(steps, None)
             yield scores.copy()
 
@@ -153,39 +154,11 @@ class Ensemble:
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal ensemble of."""
-        trees = [h for h in self._entered if isinstance(h, Tree)]
-        kernels = [h for h in self._entered if isinstance(h, KernelHypothesis)]
-        if len(trees) + len(kernels) != len(self._entered):
-            raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
-        header = {
-            "n_rounds": self.n_rounds,
-            "n_features": self.n_features,
-            "n_families": self.n_families,
-            "sample_size": self.sample_size,
-            "feature_names": None if self.feature_names is None else list(self.feature_names),
-            "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
-        }
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "is_tree": np.array([isinstance(h, Tree) for h in self._entered], dtype="u1"),
-            "complexities": self._entered_complexities,
-            "step_round": self.steps["round"].copy(),
-            "step_hypothesis": self.steps["hypothesis"].copy(),
-            "step_eta": self.steps["eta"].copy(),
-            "tree_sizes": np.array([t.n_nodes for t in trees], dtype="<i8"),
-            "tree_splits": np.array([t.n_splits for t in trees], dtype="<i4"),
-            "kernel_gammas": np.array([h.gamma for h in kernels], dtype="<f8"),
-            "kernel_centres": np.array([h.centre for h in kernels], dtype="<f8").reshape(len(kernels), self.n_features),
-        }
-        for name, dtype in NODE_ARRAYS.items():
-            parts = [getattr(t, name) for t in trees]
-            arrays[f"node_{name}"] = np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
-        return header, arrays
+        return write_ensemble(self)
 
     @classmethod
     def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Ensemble:
         """The inverse of `to_arrays`. Checks everything: the arrays may come from a damaged or hostile file."""
-        from radboost._ensemble_arrays import read_ensemble  # only here: the checks are long and rarely needed
-
         return read_ensemble(cls, header, arrays)
 
 

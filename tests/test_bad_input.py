@@ -197,6 +197,16 @@ def test_tree_options_refused(changes: dict[str, Any], message: str) -> None:
         quick(tree_options=TreeOptions(**changes)).fit(X, Y)
 
 
+@pytest.mark.parametrize("minimum", [30.5, 61.0, 1e19, 1e300])
+def test_leaf_minimum_beyond_all_weight(minimum: float) -> None:
+    """No split can have so much on both sides: what is left is the constant."""
+    y = np.where(np.arange(60) < 35, 0, 1)
+    for weights in (None, np.full(60, 1.0), np.full(60, 0.999)):
+        model = DeepBoostClassifier.paper(n_rounds=5, tree_options=TreeOptions(min_leaf_weight=minimum))
+        model.fit(X, y, sample_weight=weights)
+        assert [tree.n_splits for tree in model.ensemble_.hypotheses] == [0]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -119,7 +119,10 @@ def _check_step(
     price: float,
     eta: float,
 ) -> None:
-    if settings.step == "closed_form" and loss.closed_form:
+    capped = deepboost.flawless_step(1 - 2 * eps, price, float(np.sum(w)))
+    if capped is not None:
+        whole, slack = capped, 1e-9
+    elif settings.step == "closed_form" and loss.closed_form:
         whole = closed_form(alpha, eps, q, settings.cap)
         slack = 1e-9 + 1e-9 * abs(whole)
     else:

@@ -85,6 +85,13 @@ def member_direction(eps: float, alpha: float, q: float) -> float:
     return (eps - 0.5) - np.sign(eps - 0.5) * q / 2
 
 
+def flawless_step(edge: float, price: float, m: float) -> float | None:
+    """Errata 29: no error and no price ask for an infinite step; taken is that of half an error among m rows."""
+    if price == 0 and abs(edge) > 1 - 2e-9:
+        return math.copysign(0.5 * math.log(max(4.0, 2 * m)), edge)
+    return None
+
+
 def coordinate_step(
     settings: Settings,
     loss: Loss,
@@ -98,7 +105,10 @@ def coordinate_step(
     Lambda: float,
 ) -> float:
     """Lines 12-16 or a line search, damped unless the step cancels the weight, on the grid of steps."""
-    if settings.step == "closed_form" and loss.closed_form:
+    capped = flawless_step(1 - 2 * eps, Lambda, float(w.sum()))
+    if capped is not None:
+        eta = capped
+    elif settings.step == "closed_form" and loss.closed_form:
         eta = closed_form(alpha, eps, q, settings.cap)
     else:
         eta = exact_line_search(along(loss, f, h, y, w, alpha, Lambda), alpha, settings.cap)

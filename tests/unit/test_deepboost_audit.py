@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -67,6 +67,13 @@ VALUES = st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.0, 0.5, 1e-300, 5e-324, 1e300,
 MATRIX = hnp.arrays(np.float64, st.tuples(st.integers(2, 18), st.integers(1, 4)), elements=VALUES)
 
 
+FLAWLESS = np.array([[1.0], [0.0], [1.0]])
+
+
+@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, family="stumps"), seed=0, weights="none")
+@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, learning_rate=0.3), seed=2, weights="whole")
+@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, step="line_search", loss="logistic"), seed=0, weights="real")
+@example(X=FLAWLESS, settings=deepboost.Settings(rounds=4, beta=0.1, step="line_search"), seed=0, weights="none")
 @given(X=MATRIX, settings=SETTINGS, seed=st.integers(0, 10**6), weights=st.sampled_from(["none", "whole", "real"]))
 def test_any_values(X: np.ndarray, settings: deepboost.Settings, seed: int, weights: str) -> None:
     rng = np.random.default_rng(seed)

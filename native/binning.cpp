@@ -147,22 +147,41 @@ T rounded_down(double t) {
     return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
 }
 
+// The first of 256 ascending cuts that is not below x, for many x at once: eight halvings without a branch.
+template <class T>
+RADBOOST_INLINE void search_cuts(const T* cuts, const T* x, std::size_t count, std::int32_t* codes) {
+    for (std::size_t i = 0; i < count; ++i) codes[i] = cuts[127] < x[i] ? 128 : 0;
+    for (std::int32_t step = 64; step > 0; step /= 2)
+        for (std::size_t i = 0; i < count; ++i) codes[i] += cuts[codes[i] + step - 1] < x[i] ? step : 0;
+}
+
+RADBOOST_CLONES void find_codes(const float* cuts, const float* x, std::size_t count, std::int32_t* codes) {
+    search_cuts(cuts, x, count, codes);
+}
+
+RADBOOST_CLONES void find_codes(const double* cuts, const double* x, std::size_t count, std::int32_t* codes) {
+    search_cuts(cuts, x, count, codes);
+}
+
 template <class T>
 void encode_rows(const MatrixView<T>& X, BinnedData& out, std::size_t begin, std::size_t end) {
-    T cut[256];
+    T cuts[256], x[kEncodeRows];
+    std::int32_t codes[kEncodeRows];
+    const std::size_t count = end - begin;
     for (std::size_t c = 0; c < X.n_columns; ++c) {
         const std::size_t n_cuts = out.first_threshold[c + 1] - out.first_threshold[c];
         for (std::size_t i = 0; i < 256; ++i)
-            cut[i] = i < n_cuts ? rounded_down<T>(out.threshold(c, i)) : std::numeric_limits<T>::infinity();
-        std::uint8_t* column = out.by_column.data() + c * out.n_rows;
-        const auto missing_code = static_cast<std::uint8_t>(out.bin_counts[c]);
-        for (std::size_t row = begin; row < end; ++row) {
-            const T x = X.at(row, c);
-            std::size_t code = 0;
-            for (std::size_t step = 128; step > 0; step /= 2) code += (cut[code + step - 1] < x) ? step : 0;
-            column[row] = x != x ? missing_code : static_cast<std::uint8_t>(code);
+            cuts[i] = i < n_cuts ? rounded_down<T>(out.threshold(c, i)) : std::numeric_limits<T>::infinity();
+        for (std::size_t i = 0; i < count; ++i) x[i] = X.at(begin + i, c);
+        find_codes(cuts, x, count, codes);
+        std::uint8_t* column = out.by_column.data() + c * out.n_rows + begin;
+        std::uint8_t* by_row = out.by_row.data() + begin * out.n_columns + c;
+        const auto missing_code = static_cast<std::int32_t>(out.bin_counts[c]);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto code = static_cast<std::uint8_t>(x[i] != x[i] ? missing_code : codes[i]);
+            column[i] = code;
+            by_row[i * out.n_columns] = code;
         }
-        for (std::size_t row = begin; row < end; ++row) out.by_row[row * out.n_columns + c] = column[row];
     }
 }
 

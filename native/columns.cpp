@@ -10,7 +10,7 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
-constexpr std::size_t kBlockRows = 2048;  // their weights stay in the first-level cache while the blocks pass
+constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
 constexpr int kValueShift = 20;
 
 std::size_t parts_for(std::size_t n, int n_threads) {
@@ -90,8 +90,14 @@ void HypothesisColumns::sign_edges(const MarginState& state, int n_threads, doub
             const std::size_t stop = std::min(end, begin + kBlockRows);
             for (std::size_t k = 0; k < used.size(); ++k) {
                 const std::uint8_t* bytes = blocks_[used[k]].data();
-                std::int64_t* histogram = own[k].data();
-                for (std::size_t i = begin; i < stop; ++i) histogram[bytes[i]] += weights[i];
+                // Neighbouring rows often carry the same byte: four histograms in turn do not wait for each other.
+                std::int64_t lanes[4][256] = {};
+                std::size_t i = begin;
+                for (; i + 4 <= stop; i += 4)
+                    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane][bytes[i + lane]] += weights[i + lane];
+                for (; i < stop; ++i) lanes[0][bytes[i]] += weights[i];
+                for (std::size_t b = 0; b < 256; ++b)
+                    own[k][b] += (lanes[0][b] + lanes[1][b]) + (lanes[2][b] + lanes[3][b]);
             }
         }
     });

@@ -18,6 +18,9 @@ __extension__ typedef __int128 int128;
 #define RADBOOST_CLONES
 #endif
 
+// Inlined into every clone, so that it is compiled for the clone's instruction set.
+#define RADBOOST_INLINE inline __attribute__((always_inline))
+
 // Called between pieces of work; throws to stop a long computation (the bindings check for Ctrl-C here).
 using InterruptCheck = void (*)();
 

@@ -19,6 +19,7 @@ public:
         shift_ = exponent < -900 ? 961 : 61 - exponent;
         factor_ = std::ldexp(1.0, shift_);
     }
+    double factor() const { return factor_; }
     std::int64_t fixed(double term) const { return std::llrint(term * factor_); }
     double value(int128 sum) const { return std::ldexp(static_cast<double>(sum), -shift_); }
 

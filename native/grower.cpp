@@ -84,7 +84,7 @@ TreeGrower::TreeGrower(const BinnedData& data, const MarginState& state, const G
     mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state.total_weight()));
     masses_.reserve(state.weights().size());
     for (const double w : state.weights()) masses_.push_back(std::llrint(w * mass_scale_));
-    minimum_mass_ = static_cast<std::int64_t>(std::ceil(options.minimum_leaf_weight * mass_scale_));
+    minimum_mass_ = static_cast<std::int64_t>(std::ceil(std::min(options.minimum_leaf_weight * mass_scale_, 0x1p62)));
     if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data.n_rows, 1);
     if (options.subsample < 1) hashes_ = data.row_hashes(state.labels().data(), options.n_threads);
     rows_.resize(data.n_rows);
@@ -101,7 +101,11 @@ TreeGrower::~TreeGrower() = default;
 void TreeGrower::draw_rows(std::uint64_t round) {
     rows_.resize(data_.n_rows);
     if (hashes_.empty()) {
-        std::iota(rows_.begin(), rows_.end(), 0u);
+        const std::size_t n = data_.n_rows, parts = parts_for(n);
+        parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+            for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
+                rows_[i] = static_cast<std::uint32_t>(i);
+        });
         return;
     }
     const std::uint64_t key = mix(mix(options_.seed, round), 0x726f7773);
@@ -135,6 +139,18 @@ void TreeGrower::build(Work& work) {
     work.buffer = buffers_->take();
     builder_.build(rows_of(work), weights_, buffers_->sum(work.buffer));
     if (minimum_mass_ > 0) builder_.build(rows_of(work), masses_.data(), buffers_->mass(work.buffer));
+}
+
+std::int64_t TreeGrower::sum_of(const std::vector<std::uint32_t>& rows) const {
+    const std::size_t parts = parts_for(rows.size());
+    std::vector<std::int64_t> sums(parts, 0);
+    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+        std::int64_t sum = 0;
+        for (std::size_t i = range_begin(rows.size(), parts, part); i < range_begin(rows.size(), parts, part + 1); ++i)
+            sum += weights_[rows[i]];
+        sums[part] = sum;
+    });
+    return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
 
 // The rows of a node with their weights side by side.
@@ -312,7 +328,7 @@ void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
     root.end = rows_.size();
     root.key = mix(round_key_, 1);
     root.mass = mass_of(rows_.data(), rows_.size());
-    for (const std::uint32_t row : rows_) root.sum += weights_[row];
+    root.sum = sum_of(rows_);
     if (wants_histogram(root)) build(root);
     works_.push_back(root);
     std::vector<std::size_t> open;
@@ -423,27 +439,29 @@ void TreeGrower::place_all_rows() {
 
 // D y and sample weight of every node over all rows: leaves from their rows, the others from their children.
 void TreeGrower::sum_leaves() {
-    struct LeafSum {
-        std::int64_t sum = 0, cover = 0;
-    };
-    const std::size_t n = data_.n_rows;
-    const std::size_t parts = parts_for(n);
-    std::vector<std::vector<LeafSum>> partial(parts, std::vector<LeafSum>(works_.size()));
+    const bool sampled = !hashes_.empty();
+    const std::size_t n = data_.n_rows, parts = parts_for(n), size = works_.size();
+    std::vector<std::vector<std::int64_t>> sums(parts), covers(parts);
     const std::int64_t* edge = state_.edge_weights();
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-        std::vector<LeafSum>& sums = partial[part];
-        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
-            LeafSum& leaf = sums[static_cast<std::size_t>(leaf_of_row_[i])];
-            leaf.sum += edge[i];
-            leaf.cover += masses_.empty() ? 1 : masses_[i];
-        }
+        const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
+        std::vector<std::int64_t>& sum = sums[part];
+        sum.assign(size, 0);
+        for (std::size_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(leaf_of_row_[i])] += edge[i];
+        if (!sampled) return;  // then the growth counted the rows already
+        std::vector<std::int64_t>& cover = covers[part];
+        cover.assign(size, 0);
+        for (std::size_t i = begin; i < end; ++i)
+            cover[static_cast<std::size_t>(leaf_of_row_[i])] += masses_.empty() ? 1 : masses_[i];
     });
-    for (const auto& sums : partial)
-        for (std::size_t index = 0; index < sums.size(); ++index) {
-            GrownNode& node = nodes_[static_cast<std::size_t>(number_of_[index])];
-            node.sum += sums[index].sum;
-            node.cover += sums[index].cover;
-        }
+    for (std::size_t index = 0; index < size; ++index) {
+        GrownNode& node = nodes_[static_cast<std::size_t>(number_of_[index])];
+        for (const auto& sum : sums) node.sum += sum[index];
+        if (sampled)
+            for (const auto& cover : covers) node.cover += cover[index];
+        else
+            node.cover = works_[index].mass;
+    }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
         if (nodes_[i].left < 0) continue;
         const auto left = static_cast<std::size_t>(nodes_[i].left);

@@ -78,6 +78,7 @@ private:
     bool wants_histogram(const Work& work) const;
     RowSet rows_of(const Work& work) const;
     void build(Work& work);
+    std::int64_t sum_of(const std::vector<std::uint32_t>& rows) const;
     NodeRows gather(const Work& work);
     std::size_t parts_for(std::size_t n) const;
     void give_children_histograms(Work& parent, Work& left, Work& right);

@@ -63,7 +63,7 @@ public:
     double weighted_sum(const double* values, int n_threads) const;
 
 private:
-    LossSums finish(bool want_packed, int n_threads);
+    LossSums finish(double largest_slope, double largest_loss, bool want_packed, int n_threads);
     double unit(std::size_t row, double value) const;
 
     std::vector<std::int8_t> labels_;

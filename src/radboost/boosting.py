@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from radboost._native import HypothesisColumns
+from radboost._native import HypothesisColumns, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
 from radboost.objectives.margin import LossState, MarginObjective
 from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
-# With a mean of Phi' below this no row asks for a change any more.
+# With a mean of Phi' below this no row asks for a change any more, as far as double precision can tell.
 SMALLEST_SLOPE = 1e-280
-# A mean loss below this is zero as far as double precision can tell a better model from it.
-SMALLEST_LOSS = 1e-14
+# A weighted error below this is no error. Without a penalty the hypothesis then asks for an infinite step, and whole
+# steps would lead to it again and again: it gets the step of half an error among all rows, and the fit ends.
+NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
-NO_LOSS = "the training loss is zero to machine precision"
+FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
+NO_LOSS = "no row asks for a change any more"
 ALL_ROUNDS = "all rounds done"
 
 
@@ -87,13 +90,14 @@ class Booster:
         self._packed = any(proposer.packed for proposer in proposers)
         self._randomised = any(proposer.randomised for proposer in proposers)
         self._penalty_value = 0.0
+        self._flawless = False
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:
         state = self.objective.reweigh(self._packed)
         idle = 0
         for round_index in range(n_rounds):
             if state.slope <= SMALLEST_SLOPE:
-                self.trace.stop_reason = CONVERGED
+                self.trace.stop_reason = NO_LOSS
                 break
             step = self._round(round_index, state)
             if step is None and not self._randomised:
@@ -109,8 +113,8 @@ class Booster:
             reason = monitor(self.trace, step)
             if reason is None and idle == PATIENCE:
                 reason = EXHAUSTED
-            if reason is None and state.loss < SMALLEST_LOSS:
-                reason = NO_LOSS
+            if reason is None and self._flawless:
+                reason = FLAWLESS
             if reason is not None:
                 self.trace.stop_reason = reason
                 break
@@ -185,6 +189,9 @@ class Booster:
             eta = line_search_step(lambda step: self.objective.along(predictions, step)[1], member.weight, member.price)
         else:
             eta = closed_form_step(edge, member.weight, member.price / state.slope)
+        if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
+            eta = math.copysign(0.5 * log(max(4.0, 2.0 * self.objective.total_weight)), edge)
+            self._flawless = self.learning_rate == 1.0 and not self._randomised
         if member.weight != 0.0 and eta == -member.weight:
             return eta
         return on_grid(self.learning_rate * eta)

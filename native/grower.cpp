@@ -89,7 +89,7 @@ TreeGrower::TreeGrower(const BinnedData& data, const MarginState& state, const G
     if (options.subsample < 1) hashes_ = data.row_hashes(state.labels().data(), options.n_threads);
     rows_.resize(data.n_rows);
     scratch_.resize(data.n_rows);
-    leaf_of_row_.resize(data.n_rows);
+    tree_.leaf_of_row.resize(data.n_rows);
     shuffled_columns_.resize(data.n_columns);
     std::iota(shuffled_columns_.begin(), shuffled_columns_.end(), 0u);
     buffers_ = std::make_unique<Buffers>(data.n_slots(), minimum_mass_ > 0);
@@ -263,7 +263,7 @@ std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
     std::int64_t left_mass = 0;
     if (in_place) {
         partition = assign_children(data_, question, rows, parent.count(), static_cast<std::int32_t>(left_index),
-                                    static_cast<std::int32_t>(left_index + 1), leaf_of_row_.data(),
+                                    static_cast<std::int32_t>(left_index + 1), tree_.leaf_of_row.data(),
                                     options_.n_threads);
         left_mass = static_cast<std::int64_t>(partition.left_count);
     } else {
@@ -366,14 +366,14 @@ void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
     number_nodes();
     place_all_rows();
     sum_leaves();
-    list_candidates();
+    tree_.list_candidates(options_.growth == Growth::best_first);
 }
 
 // Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them.
 void TreeGrower::number_nodes() {
-    number_of_.assign(works_.size(), 0);
-    nodes_.assign(works_.size(), GrownNode{});
-    depths_.assign(works_.size(), 0);
+    tree_.node_of_label.assign(works_.size(), 0);
+    tree_.nodes.assign(works_.size(), GrownNode{});
+    tree_.depths.assign(works_.size(), 0);
     std::vector<std::size_t> order{0};
     if (options_.growth == Growth::best_first) {
         order.resize(works_.size());
@@ -384,10 +384,10 @@ void TreeGrower::number_nodes() {
         const std::size_t index = order[i];
         const Work& work = works_[index];
         const std::int32_t number = options_.growth == Growth::best_first ? static_cast<std::int32_t>(index)
-                                                                           : number_of_[index];
-        number_of_[index] = number;
-        GrownNode& node = nodes_[static_cast<std::size_t>(number)];
-        depths_[static_cast<std::size_t>(number)] = work.depth;
+                                                                           : tree_.node_of_label[index];
+        tree_.node_of_label[index] = number;
+        GrownNode& node = tree_.nodes[static_cast<std::size_t>(number)];
+        tree_.depths[static_cast<std::size_t>(number)] = work.depth;
         if (work.left == kNone) continue;
         node.column = work.split.column;
         node.bin = work.split.bin;
@@ -398,8 +398,8 @@ void TreeGrower::number_nodes() {
             continue;
         }
         node.left = next;
-        number_of_[work.left] = next;
-        number_of_[work.left + 1] = next + 1;
+        tree_.node_of_label[work.left] = next;
+        tree_.node_of_label[work.left + 1] = next + 1;
         next += 2;
         order.push_back(work.left);
         order.push_back(work.left + 1);
@@ -414,25 +414,25 @@ void TreeGrower::place_all_rows() {
             const Work& work = works_[index];
             if (work.left != kNone) continue;
             for (std::size_t i = work.begin; i < work.end; ++i)
-                leaf_of_row_[rows_[i]] = static_cast<std::int32_t>(index);
+                tree_.leaf_of_row[rows_[i]] = static_cast<std::int32_t>(index);
         }
         return;
     }
-    std::iota(number_of_.begin(), number_of_.end(), 0);
+    std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     const std::size_t n = data_.n_rows, d = data_.n_columns;
     const std::size_t parts = parts_for(n);
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {
         for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
             const std::uint8_t* codes = data_.by_row.data() + i * d;
             std::int32_t at = 0;
-            while (nodes_[static_cast<std::size_t>(at)].left >= 0) {
-                const GrownNode& node = nodes_[static_cast<std::size_t>(at)];
+            while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
+                const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
                 const std::uint32_t code = codes[node.column];
                 const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
                 const bool goes_left = missing ? node.missing_left : code <= node.bin;
                 at = node.left + (goes_left ? 0 : 1);
             }
-            leaf_of_row_[i] = at;
+            tree_.leaf_of_row[i] = at;
         }
     });
 }
@@ -447,85 +447,28 @@ void TreeGrower::sum_leaves() {
         const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
         std::vector<std::int64_t>& sum = sums[part];
         sum.assign(size, 0);
-        for (std::size_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(leaf_of_row_[i])] += edge[i];
+        for (std::size_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(tree_.leaf_of_row[i])] += edge[i];
         if (!sampled) return;  // then the growth counted the rows already
         std::vector<std::int64_t>& cover = covers[part];
         cover.assign(size, 0);
         for (std::size_t i = begin; i < end; ++i)
-            cover[static_cast<std::size_t>(leaf_of_row_[i])] += masses_.empty() ? 1 : masses_[i];
+            cover[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_.empty() ? 1 : masses_[i];
     });
     for (std::size_t index = 0; index < size; ++index) {
-        GrownNode& node = nodes_[static_cast<std::size_t>(number_of_[index])];
+        GrownNode& node = tree_.nodes[static_cast<std::size_t>(tree_.node_of_label[index])];
         for (const auto& sum : sums) node.sum += sum[index];
         if (sampled)
             for (const auto& cover : covers) node.cover += cover[index];
         else
             node.cover = works_[index].mass;
     }
-    for (std::size_t i = nodes_.size(); i-- > 0;) {
-        if (nodes_[i].left < 0) continue;
-        const auto left = static_cast<std::size_t>(nodes_[i].left);
-        nodes_[i].sum = nodes_[left].sum + nodes_[left + 1].sum;
-        nodes_[i].cover = nodes_[left].cover + nodes_[left + 1].cover;
+    for (std::size_t i = tree_.nodes.size(); i-- > 0;) {
+        GrownNode& node = tree_.nodes[i];
+        if (node.left < 0) continue;
+        const auto left = static_cast<std::size_t>(node.left);
+        node.sum = tree_.nodes[left].sum + tree_.nodes[left + 1].sum;
+        node.cover = tree_.nodes[left].cover + tree_.nodes[left + 1].cover;
     }
-}
-
-void TreeGrower::list_candidates() {
-    candidate_splits_.clear();
-    candidate_edges_.clear();
-    // The splits in their order: the i-th has the children 2 i + 1 and 2 i + 2.
-    std::vector<std::size_t> parent_of_split;
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (nodes_[i].left >= 0) parent_of_split.push_back(i);
-    std::sort(parent_of_split.begin(), parent_of_split.end(),
-              [&](std::size_t a, std::size_t b) { return nodes_[a].left < nodes_[b].left; });
-    std::int64_t edge = magnitude(nodes_[0].sum);
-    if (parent_of_split.empty()) {
-        // No question helps: the constant, which H_1 contains, may still do (always when one label outweighs the other).
-        candidate_splits_.push_back(0);
-        candidate_edges_.push_back(static_cast<double>(edge) / kEdgeScale);
-    }
-    for (std::size_t s = 0; s < parent_of_split.size(); ++s) {
-        const GrownNode& parent = nodes_[parent_of_split[s]];
-        const auto left = static_cast<std::size_t>(parent.left);
-        edge += magnitude(nodes_[left].sum) + magnitude(nodes_[left + 1].sum) - magnitude(parent.sum);
-        const bool ends_layer = s + 1 == parent_of_split.size() ||
-                                depths_[parent_of_split[s + 1]] != depths_[parent_of_split[s]];
-        if (options_.growth != Growth::best_first && !ends_layer) continue;
-        candidate_splits_.push_back(static_cast<std::int32_t>(s + 1));
-        candidate_edges_.push_back(static_cast<double>(edge) / kEdgeScale);
-    }
-}
-
-std::vector<std::int8_t> TreeGrower::signs(std::size_t n_splits) const {
-    const std::size_t size = 2 * n_splits + 1;
-    require(size <= nodes_.size(), "the tree has fewer splits");
-    std::vector<std::int8_t> signs(size, 1);
-    for (std::size_t i = 0; i < size; ++i) {
-        // A node whose rows cancel out says what its parent would say.
-        if (nodes_[i].sum != 0) signs[i] = nodes_[i].sum > 0 ? 1 : -1;
-        const std::int32_t left = nodes_[i].left;
-        if (left >= 0 && static_cast<std::size_t>(left) < size)
-            signs[static_cast<std::size_t>(left)] = signs[static_cast<std::size_t>(left) + 1] = signs[i];
-    }
-    return signs;
-}
-
-void TreeGrower::store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) const {
-    require(columns.n_rows() == data_.n_rows, "the columns have another number of rows");
-    const std::vector<std::int8_t> sign = signs(n_splits);
-    // Each node below the cut answers with the sign of the leaf above it.
-    std::vector<std::uint8_t> positive(nodes_.size());
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (i < sign.size()) positive[i] = sign[i] > 0;
-        if (nodes_[i].left < 0) continue;
-        const auto left = static_cast<std::size_t>(nodes_[i].left);
-        positive[left] = positive[left + 1] = positive[i];
-    }
-    std::vector<std::uint8_t> by_work(number_of_.size());
-    for (std::size_t index = 0; index < number_of_.size(); ++index)
-        by_work[index] = positive[static_cast<std::size_t>(number_of_[index])];
-    columns.set_signs(slot, leaf_of_row_.data(), by_work.data(), options_.n_threads);
 }
 
 }  // namespace radboost

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "binning.hpp"
-#include "columns.hpp"
+#include "grown_tree.hpp"
 #include "histogram.hpp"
 #include "margins.hpp"
 #include "partition.hpp"
@@ -34,17 +34,6 @@ struct GrowthOptions {
     int n_threads = 1;
 };
 
-// What a node knows about itself. Nodes are numbered in the order of the splits: the children of the i-th split are
-// 2 i + 1 and 2 i + 2, so that the first 2 n + 1 nodes are the tree after n splits.
-struct GrownNode {
-    std::int32_t left = -1;  // right is left + 1; -1: a leaf
-    std::uint32_t column = 0, bin = 0;
-    bool missing_left = false;
-    double gain = 0;
-    std::int64_t sum = 0;    // of D y over all rows, scaled by kEdgeScale
-    std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
-};
-
 class TreeGrower {
 public:
     // Keeps references to `data` and `state`.
@@ -56,17 +45,9 @@ public:
     // Grows one tree on the current weights; round names the draws.
     void grow(std::uint64_t round, InterruptCheck check);
 
-    // The sizes (splits) at which the tree is a candidate, ascending, and the edge of each in [0, 1].
-    const std::vector<std::int32_t>& candidate_splits() const { return candidate_splits_; }
-    const std::vector<double>& candidate_edges() const { return candidate_edges_; }
-
-    const std::vector<GrownNode>& nodes() const { return nodes_; }
-    // The sign (+1, -1) that each of the first 2 n + 1 nodes has as a leaf.
-    std::vector<std::int8_t> signs(std::size_t n_splits) const;
-    // Stores the predictions of the tree after n splits.
-    void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) const;
+    const GrownTree& tree() const { return tree_; }
     double mass_scale() const { return mass_scale_; }
-    std::size_t n_rows() const { return data_.n_rows; }
+    int n_threads() const { return options_.n_threads; }
     const BinnedData& data() const { return data_; }
 
 private:
@@ -91,7 +72,6 @@ private:
     void number_nodes();
     void place_all_rows();
     void sum_leaves();
-    void list_candidates();
 
     const BinnedData& data_;
     const MarginState& state_;
@@ -105,13 +85,9 @@ private:
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
     std::vector<std::uint32_t> rows_, scratch_, shuffled_columns_;
     std::vector<std::int64_t> gathered_, gathered_masses_;
-    std::vector<std::int32_t> leaf_of_row_, number_of_;
     std::vector<Work> works_;
     std::unique_ptr<Buffers> buffers_;
-    std::vector<GrownNode> nodes_;
-    std::vector<int> depths_;
-    std::vector<std::int32_t> candidate_splits_;
-    std::vector<double> candidate_edges_;
+    GrownTree tree_;
 };
 
 }  // namespace radboost

@@ -206,13 +206,13 @@ GrowthOptions growth_options(const std::string& growth, const std::string& crite
 
 // The arrays of a tree after `n_splits` splits.
 auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
-    const std::vector<std::int8_t> signs = g.signs(n_splits);
+    const std::vector<std::int8_t> signs = g.tree().signs(n_splits);
     const std::size_t size = signs.size();
     std::vector<std::int32_t> feature(size, -1), left(size, -1);
     std::vector<double> threshold(size, 0), value(size, 0), cover(size), gain(size, 0);
     std::vector<std::uint8_t> missing_left(size, 0);
     for (std::size_t i = 0; i < size; ++i) {
-        const GrownNode& node = g.nodes()[i];
+        const GrownNode& node = g.tree().nodes[i];
         cover[i] = static_cast<double>(node.cover) / g.mass_scale();
         if (node.left >= 0 && static_cast<std::size_t>(node.left) < size) {
             feature[i] = static_cast<std::int32_t>(node.column);
@@ -250,12 +250,12 @@ void bind_trees(nb::module_& m) {
                      nb::gil_scoped_release release;
                      g.grow(round, check_signals);
                  }
-                 return std::make_pair(g.candidate_splits(), g.candidate_edges());
+                 return std::make_pair(g.tree().candidate_splits, g.tree().candidate_edges);
              })
         .def("tree", &tree_arrays)
         .def("store", [](const TreeGrower& g, std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) {
             nb::gil_scoped_release release;
-            g.store(n_splits, columns, slot);
+            g.tree().store(n_splits, columns, slot, g.n_threads());
         });
     nb::class_<Forest>(m, "Forest")
         .def("__init__",

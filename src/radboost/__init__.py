@@ -1,6 +1,8 @@
 """Boosting under Rademacher-complexity control."""
 
+from importlib import import_module
 from importlib.metadata import version
+from types import ModuleType
 
 from radboost.estimators import DeepBoostClassifier, EarlyStopping
 from radboost.families import KernelFamily
@@ -11,3 +13,12 @@ from radboost.trees import TreeOptions
 __version__ = version("radboost")
 
 __all__ = ["DeepBoostClassifier", "EarlyStopping", "KernelFamily", "ModelFileError", "TreeOptions", "load"]
+
+_ON_DEMAND = ("datasets", "guarantees", "plot")
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Lets `radboost.plot` and its like work after `import radboost`, without loading them before they are asked for."""
+    if name in _ON_DEMAND:
+        return import_module(f"radboost.{name}")
+    raise AttributeError(f"module 'radboost' has no attribute {name!r}")

@@ -1,0 +1,40 @@
+// A tree as it was grown: every smaller tree on the way to it is inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "columns.hpp"
+
+namespace radboost {
+
+// What a node knows about itself. Nodes are numbered in the order of the splits: the children of the i-th split are
+// 2 i + 1 and 2 i + 2, so that the first 2 n + 1 nodes are the tree after n splits.
+struct GrownNode {
+    std::int32_t left = -1;  // right is left + 1; -1: a leaf
+    std::uint32_t column = 0, bin = 0;
+    bool missing_left = false;
+    double gain = 0;
+    std::int64_t sum = 0;    // of D y over all rows, scaled by kEdgeScale
+    std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
+};
+
+struct GrownTree {
+    std::vector<GrownNode> nodes;
+    std::vector<int> depths;
+    // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
+    std::vector<std::int32_t> leaf_of_row, node_of_label;
+    // The sizes (splits) at which the tree is a candidate, ascending, and the edge of each in [0, 1].
+    std::vector<std::int32_t> candidate_splits;
+    std::vector<double> candidate_edges;
+
+    // Candidates are the trees at the end of each layer, or of every size.
+    void list_candidates(bool every_size);
+    // The sign (+1, -1) that each of the first 2 n + 1 nodes has as a leaf.
+    std::vector<std::int8_t> signs(std::size_t n_splits) const;
+    // Stores the predictions of the tree after n splits.
+    void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
+};
+
+}  // namespace radboost

@@ -8,6 +8,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -105,3 +106,19 @@ def test_refit_forgets_the_first_fit() -> None:
     np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
     assert model.n_features_in_ == 6
     assert list(model.classes_) == [-1, 1]
+
+
+def test_refit_without_names_forgets_them() -> None:
+    X, y = smooth(5)
+    model = DeepBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abcdef")), y)
+    assert list(model.feature_names_in_) == list("abcdef")
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert "a <=" not in repr(model.ensemble_)
+
+
+def test_families_in_a_list_make_their_own_draws() -> None:
+    X, y = smooth(6)
+    one, two = (DeepBoostClassifier(10, family=family).fit(X, y) for family in ("trees", ["trees", "trees"]))
+    assert not np.array_equal(one.decision_function(X), two.decision_function(X))
+    assert two.history_["objective"][-1] != one.history_["objective"][-1]

@@ -127,6 +127,19 @@ def test_kernel_complexity_is_the_trace_bound() -> None:
     assert found == {0: pytest.approx(complexity.kernel(50.0, 50.0))}
 
 
+@pytest.mark.parametrize("flip", [1, -1])
+def test_the_steepest_kernel_is_proposed_whatever_its_sign(flip: int) -> None:
+    X, y = smooth(6, m=40, d=3)
+    y = flip * np.where(np.sum(X**2, axis=1) < 2.0, 1, -1)
+    setting = problem(X, y, GROWTH[0])
+    proposer = KernelFamily(gamma=0.2).start(setting)
+    setting.objective.reweigh(False)
+    (candidate,) = proposer.propose(0)
+    K = np.exp(-0.2 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    edges = K @ y / 40
+    assert candidate.edge == pytest.approx(edges[np.argmax(np.abs(edges))], abs=1e-6)
+
+
 def test_stump_pairs_ask_one_second_question() -> None:
     X, y = smooth(7, m=80, d=4)
     setting = problem(X, y, GROWTH[0])

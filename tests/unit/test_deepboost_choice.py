@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class Script(Family):
 
     rounds: tuple[tuple[int, ...], ...]
     rows: tuple[Any, ...] = ROWS
+    asked: list[int] = field(default_factory=list)  # the rounds in which proposals were wanted
     complexity: float = 1.0
 
     def start(self, problem: Problem) -> Proposer:
@@ -57,6 +58,7 @@ class Script(Family):
             randomised = True
 
             def propose(self, round_index: int) -> Sequence[Candidate]:
+                script.asked.append(round_index)
                 names = script.rounds[min(round_index, len(script.rounds) - 1)]
                 found: list[Candidate] = []
                 for name in names:
@@ -169,3 +171,25 @@ def test_useless_rounds_are_skipped_counted_and_end_the_fit() -> None:
     assert path(model)[0][:2] == (3, 1)
     assert model.history_["n_hypotheses"][:4] == [0, 0, 0, 1]
     assert len(model.history_["objective"]) == model.n_iter_
+
+
+def test_patience_counts_the_rounds_after_the_best() -> None:
+    """The validation labels are all wrong: every step makes them worse, so the first round is the best."""
+    for patience in (1, 3):
+        script = Script(((1,), (2,), (3,), (1,), (2,), (3,)))
+        model = DeepBoostClassifier(
+            30, family=script, learning_rate=0.1, complexity_penalty=0.0, early_stopping=patience
+        ).fit(X, Y, X_val=X, y_val=-Y)
+        assert len(script.asked) == 1 + patience
+        assert model.n_iter_ == len(model.history_["objective"]) == 1
+        assert [p[0] for p in path(model)] == [0]
+        assert str(patience) in model.stop_reason_
+
+
+def test_a_score_of_zero_is_an_error_for_both_classes() -> None:
+    """R(f) of the paper counts y f <= 0."""
+    model = DeepBoostClassifier(2, family=Script(((4,), (1,))), learning_rate=1.0, complexity_penalty=0.0).fit(
+        X, Y, X_val=X, y_val=Y
+    )
+    assert model.history_["train_error"] == [1.0, 0.2]
+    assert model.history_["validation_error"] == [1.0, 0.2]

@@ -91,20 +91,30 @@ const std::vector<Forest::Node<float>>& Forest::nodes<float>() const {
 namespace {
 
 // The leaves that up to kBlockRows rows reach in one tree.
-template <bool kMissing, class Node, class T>
-void walk(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
-          std::int32_t* at) {
+template <bool kMissing, bool kRowsContiguous, class Node, class T>
+void walk_rows(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
+               std::int32_t* at) {
     std::fill(at, at + count, 0);
     const T* rows = &X.at(first, 0);
+    const std::ptrdiff_t column_stride = kRowsContiguous ? 1 : X.column_stride;
     for (int level = 0; level < depth; ++level)
         for (std::size_t i = 0; i < count; ++i) {
             const Node& node = nodes[at[i]];
             const T x = rows[static_cast<std::ptrdiff_t>(i) * X.row_stride +
-                             static_cast<std::ptrdiff_t>(node.feature_and_side >> 1) * X.column_stride];
+                             static_cast<std::ptrdiff_t>(node.feature_and_side >> 1) * column_stride];
             bool right = x > node.threshold;
             if (kMissing) right |= (x != x) & ((node.feature_and_side & 1) != 0);
             at[i] = node.left + (right ? 1 : 0);
         }
+}
+
+template <bool kMissing, class Node, class T>
+void walk(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
+          std::int32_t* at) {
+    if (X.column_stride == 1)
+        walk_rows<kMissing, true>(nodes, depth, X, first, count, at);
+    else
+        walk_rows<kMissing, false>(nodes, depth, X, first, count, at);
 }
 
 template <class T>

@@ -18,7 +18,7 @@ _ON_DEMAND = ("datasets", "guarantees", "plot")
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Lets `radboost.plot` and its like work after `import radboost`, without loading them before they are asked for."""
+    """Lets `radboost.plot` and its like work after `import radboost`, and loads them only then."""
     if name in _ON_DEMAND:
         return import_module(f"radboost.{name}")
     raise AttributeError(f"module 'radboost' has no attribute {name!r}")

@@ -18,7 +18,7 @@ from reference import binning
 pytestmark = pytest.mark.native
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
-LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 + 2**-52, math.nan])
+LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 + 2**-52, 1.0 + 2**-51, math.nan])
 
 
 @given(
@@ -42,6 +42,18 @@ def test_float32_gives_the_bins_of_the_same_numbers_in_float64(X: np.ndarray, ma
     assert naive_columns(bin_natively(X, None, max_bins)) == naive_columns(
         bin_natively(X.astype(float), None, max_bins)
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_neighbouring_numbers_are_told_apart(dtype: Any) -> None:
+    """Halfway between an odd and the next even number rounds up to the latter: then the threshold is the former."""
+    eps = np.finfo(dtype).eps
+    values = np.array([1 + eps, 1 + 2 * eps, 1 + 3 * eps, 1 + 4 * eps, -1 - eps, -1 - 2 * eps], dtype=dtype)
+    binned = bin_natively(values[:, None])
+    assert binned.codes().tolist() == np.argsort(np.argsort(values)).tolist()
+    ordered = np.sort(values).astype(float)
+    assert np.all(ordered[:-1] <= binned.thresholds(0))
+    assert np.all(binned.thresholds(0) < ordered[1:])
 
 
 @pytest.mark.parametrize("n", [254, 255, 256, 257, 600])

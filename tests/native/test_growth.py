@@ -101,6 +101,8 @@ def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> N
 
 @given(SEEDS, st.booleans())
 @example(seed=2271, weighted=False)
+@example(seed=38, weighted=False)  # another question about the same column would be better, and is not allowed
+@example(seed=333, weighted=False)
 def test_stump_pairs(seed: int, weighted: bool) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted)
     state = state_with_weights(y, D, w)
@@ -150,6 +152,17 @@ def test_both_searches_agree(seed: int, criterion: str, copies: int, minimum: fl
     for one, other in zip(once[3], often[3], strict=True):
         same(one, other)
         np.testing.assert_array_equal(one.cover, other.cover)
+
+
+def test_with_one_column_both_questions_of_a_pair_are_about_it() -> None:
+    X = np.repeat([[0.0], [1.0], [2.0]], 20, axis=0)
+    y = np.where(X[:, 0] == 1, -1, 1)
+    y[:3] = -y[:3]
+    _, _, edges, trees = grow_natively(
+        bin_natively(X), state_with_weights(y, np.ones(60)), growth="stump_pair", max_depth=2
+    )
+    assert trees[1].feature[:3].tolist() == [0, 0, 0]
+    assert edges[1] == pytest.approx(1 - 6 / 60)
 
 
 @given(SEEDS, st.integers(1, 3), st.booleans())
@@ -209,6 +222,39 @@ def test_random_thresholds_lie_inside_the_node(criterion: str) -> None:
     assert len(set(roots)) > 20
     low, high = X.min(axis=0), X.max(axis=0)
     assert all(low[f] <= t < high[f] for f, t in roots)
+
+
+def test_random_thresholds_waste_no_draw() -> None:
+    """Two values leave one threshold; with missing values there is one more question."""
+    X = np.repeat([[0.0], [1.0]], 10, axis=0)
+    y = np.repeat([1, -1], 10)
+    data, state = bin_natively(X), state_with_weights(y, np.ones(20))
+    for round_number in range(40):
+        _, sizes, edges, _ = grow_natively(data, state, round_number, random_thresholds=True, max_depth=1)
+        assert (sizes, edges) == ([1], [1.0])
+    X[5:7] = np.nan
+    data = bin_natively(X)
+    found = {
+        float(grow_natively(data, state, r, random_thresholds=True, max_depth=1)[3][0].threshold[0]) for r in range(40)
+    }
+    assert found == {0.5, np.inf}
+
+
+def test_every_node_makes_draws_of_its_own() -> None:
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(400, 30)), rng.choice([-1, 1], 400)
+    data, state = bin_natively(X), state_with_weights(y, rng.random(400))
+    for options in ({"max_features": 1}, {"random_thresholds": True, "max_features": 2}):
+        roots, lefts, rights = [], [], []
+        for round_number in range(60):
+            _, sizes, _, trees = grow_natively(data, state, round_number, criterion="gini", max_depth=2, **options)
+            if sizes[-1] == 3:
+                roots.append(int(trees[-1].feature[0]))
+                lefts.append(int(trees[-1].feature[1]))
+                rights.append(int(trees[-1].feature[2]))
+        assert len(roots) > 30
+        for one, other in ((roots, lefts), (lefts, rights), (roots, rights)):
+            assert np.mean(np.array(one) == np.array(other)) < 0.3
 
 
 def _leaves(tree: Any, X: np.ndarray) -> list[int]:

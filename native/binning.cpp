@@ -224,6 +224,7 @@ BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const
     out.bin_counts = bin_counts;
     out.has_missing = has_missing;
     out.slot_offsets = slot_offsets;
+    out.even_slots = even_slots;
     out.by_row.resize(count * n_columns);
     out.by_column.resize(count * n_columns);
     for (std::size_t i = 0; i < count; ++i) {
@@ -242,7 +243,6 @@ BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts)
     BinnedData out;
     out.n_rows = parts[0]->n_rows;
     out.first_threshold.push_back(0);
-    out.slot_offsets.push_back(0);
     for (const BinnedData* part : parts) {
         require(part->n_rows == out.n_rows, "the parts have different numbers of rows");
         out.n_columns += part->n_columns;
@@ -253,17 +253,25 @@ BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts)
         for (std::size_t row = 0; row < out.n_rows; ++row)
             std::copy_n(part->by_row.data() + row * part->n_columns, part->n_columns,
                         out.by_row.data() + row * out.n_columns + first);
-        for (std::size_t c = 0; c < part->n_columns; ++c) {
+        for (std::size_t c = 0; c < part->n_columns; ++c)
             out.first_threshold.push_back(out.thresholds.size() + part->first_threshold[c + 1]);
-            out.slot_offsets.push_back(out.slot_offsets.back() + part->slot_offsets[c + 1] - part->slot_offsets[c]);
-        }
         out.by_column.insert(out.by_column.end(), part->by_column.begin(), part->by_column.end());
         out.thresholds.insert(out.thresholds.end(), part->thresholds.begin(), part->thresholds.end());
         out.bin_counts.insert(out.bin_counts.end(), part->bin_counts.begin(), part->bin_counts.end());
         out.has_missing.insert(out.has_missing.end(), part->has_missing.begin(), part->has_missing.end());
         first += part->n_columns;
     }
+    out.lay_out_slots();
     return out;
+}
+
+void BinnedData::lay_out_slots() {
+    std::size_t used = 0;
+    for (std::size_t c = 0; c < n_columns; ++c) used += bin_counts[c] + std::size_t{has_missing[c]};
+    even_slots = used >= n_columns * 192;
+    slot_offsets.assign(1, 0);
+    for (std::size_t c = 0; c < n_columns; ++c)
+        slot_offsets.push_back(slot_offsets.back() + (even_slots ? 256u : bin_counts[c] + std::uint32_t{has_missing[c]}));
 }
 
 template <class T>
@@ -285,7 +293,6 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         });
     }
     out.first_threshold.push_back(0);
-    out.slot_offsets.push_back(0);
     for (std::size_t c = 0; c < X.n_columns; ++c) {
         const Column& column = columns[c];
         const std::size_t bins = column.empty ? 0 : column.thresholds.size() + 1;
@@ -293,8 +300,8 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         out.first_threshold.push_back(out.thresholds.size());
         out.bin_counts.push_back(static_cast<std::uint16_t>(bins));
         out.has_missing.push_back(column.missing);
-        out.slot_offsets.push_back(out.slot_offsets.back() + static_cast<std::uint32_t>(bins + column.missing));
     }
+    out.lay_out_slots();
     out.by_row.resize(X.n_rows * X.n_columns);
     out.by_column.resize(X.n_rows * X.n_columns);
     const std::size_t blocks = (X.n_rows + kEncodeRows - 1) / kEncodeRows;

@@ -34,10 +34,14 @@ public:
     std::vector<std::uint16_t> bin_counts;
     std::vector<std::uint8_t> has_missing;
     std::vector<std::uint32_t> slot_offsets;  // n_columns + 1: where a column's histogram begins
+    bool even_slots = false;                  // every column has 256 slots, used or not
 
     std::size_t n_bins(std::size_t column) const { return bin_counts[column]; }
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
     double threshold(std::size_t column, std::size_t bin) const;
+    // Columns of many bins get 256 slots each, so that a histogram's place needs no look-up (docs/decisions/0012);
+    // columns of few bins lie close together.
+    void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 
     // A hash of each row's codes and label: equal rows, equal hashes, whatever their position.

@@ -14,37 +14,57 @@ constexpr std::size_t kTileColumns = 64;
 // Row times column updates below which waking threads costs more than it brings.
 constexpr std::size_t kParallelUpdates = 60000;
 
-inline void add_word(const std::uint8_t* codes, const std::uint32_t* offsets, std::int64_t weight,
-                     std::int64_t* histogram) {
-    // Eight codes in one load: 1.6 times as fast as eight loads (docs/decisions/0011).
-    std::uint64_t word;
-    std::memcpy(&word, codes, sizeof word);
-    histogram[offsets[0] + (word & 255)] += weight;
-    histogram[offsets[1] + ((word >> 8) & 255)] += weight;
-    histogram[offsets[2] + ((word >> 16) & 255)] += weight;
-    histogram[offsets[3] + ((word >> 24) & 255)] += weight;
-    histogram[offsets[4] + ((word >> 32) & 255)] += weight;
-    histogram[offsets[5] + ((word >> 40) & 255)] += weight;
-    histogram[offsets[6] + ((word >> 48) & 255)] += weight;
-    histogram[offsets[7] + (word >> 56)] += weight;
-}
+// Where the histogram of a column begins: looked up, or every 256 slots.
+struct PackedSlots {
+    const std::uint32_t* offsets;
+    std::size_t operator()(std::size_t column) const { return offsets[column]; }
+};
+
+struct EvenSlots {
+    std::size_t operator()(std::size_t column) const { return 256 * column; }
+};
 
 // All columns of [first, last) for one row.
-inline void add_row(const std::uint8_t* codes, const std::uint32_t* offsets, std::size_t first, std::size_t last,
+inline void add_row(const std::uint8_t* codes, PackedSlots slots, std::size_t first, std::size_t last,
                     std::int64_t weight, std::int64_t* histogram) {
     std::size_t c = first;
-    for (; c + 8 <= last; c += 8) add_word(codes + c, offsets + c, weight, histogram);
-    for (; c < last; ++c) histogram[offsets[c] + codes[c]] += weight;
+    for (; c + 8 <= last; c += 8) {
+        // Eight codes in one load: 1.6 times as fast as eight loads.
+        std::uint64_t word;
+        std::memcpy(&word, codes + c, sizeof word);
+        for (std::size_t k = 0; k < 8; ++k) histogram[slots(c + k) + ((word >> (8 * k)) & 255)] += weight;
+    }
+    for (; c < last; ++c) histogram[slots(c) + codes[c]] += weight;
 }
 
-void add_rows(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,
+inline void add_row(const std::uint8_t* codes, EvenSlots slots, std::size_t first, std::size_t last,
+                    std::int64_t weight, std::int64_t* histogram) {
+    std::int64_t* base = histogram + slots(first);
+    std::size_t c = first;
+    for (; c + 8 <= last; c += 8, base += 8 * 256) {
+        std::uint64_t word;
+        std::memcpy(&word, codes + c, sizeof word);
+        // Constant distances from one pointer: they cost nothing in the address.
+        for (std::size_t k = 0; k < 8; ++k) base[256 * k + ((word >> (8 * k)) & 255)] += weight;
+    }
+    if (c + 4 <= last) {
+        std::uint32_t word;
+        std::memcpy(&word, codes + c, sizeof word);
+        for (std::size_t k = 0; k < 4; ++k) base[256 * k + ((word >> (8 * k)) & 255)] += weight;
+        c += 4;
+        base += 4 * 256;
+    }
+    for (; c < last; ++c, base += 256) base[codes[c]] += weight;
+}
+
+template <class Slots>
+void add_rows(const BinnedData& data, Slots slots, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,
               std::size_t last, const std::int64_t* weights, std::int64_t* histogram) {
     const std::size_t width = data.n_columns;
     const std::uint8_t* codes = data.by_row.data();
-    const std::uint32_t* offsets = data.slot_offsets.data();
     if (rows.indices == nullptr) {
         for (std::size_t i = begin; i < end; ++i)
-            add_row(codes + i * width, offsets, first, last, weights[i], histogram);
+            add_row(codes + i * width, slots, first, last, weights[i], histogram);
         return;
     }
     const std::size_t prefetched = end - begin > kPrefetchRows ? end - kPrefetchRows : begin;
@@ -52,13 +72,14 @@ void add_rows(const BinnedData& data, RowSet rows, std::size_t begin, std::size_
     for (; i < prefetched; ++i) {
         const std::size_t ahead = rows.indices[i + kPrefetchRows];
         __builtin_prefetch(codes + ahead * width + first);
+        __builtin_prefetch(codes + ahead * width + last - 1);
         __builtin_prefetch(weights + ahead);
         const std::size_t row = rows.indices[i];
-        add_row(codes + row * width, offsets, first, last, weights[row], histogram);
+        add_row(codes + row * width, slots, first, last, weights[row], histogram);
     }
     for (; i < end; ++i) {
         const std::size_t row = rows.indices[i];
-        add_row(codes + row * width, offsets, first, last, weights[row], histogram);
+        add_row(codes + row * width, slots, first, last, weights[row], histogram);
     }
 }
 
@@ -67,8 +88,8 @@ void add_rows(const BinnedData& data, RowSet rows, std::size_t begin, std::size_
 void HistogramBuilder::remove(RowSet rows, const std::int64_t* weights, std::int64_t* histogram) const {
     for (std::size_t i = 0; i < rows.count; ++i) {
         const std::size_t row = rows.indices ? rows.indices[i] : i;
-        add_row(data_.by_row.data() + row * data_.n_columns, data_.slot_offsets.data(), 0, data_.n_columns,
-                -weights[row], histogram);
+        add_row(data_.by_row.data() + row * data_.n_columns, PackedSlots{data_.slot_offsets.data()}, 0,
+                data_.n_columns, -weights[row], histogram);
     }
 }
 
@@ -79,7 +100,11 @@ void HistogramBuilder::build(RowSet rows, const std::int64_t* weights, std::int6
     const std::size_t tiles = (data_.n_columns + kTileColumns - 1) / kTileColumns;
     const auto sweep = [&](std::size_t tile, std::size_t begin, std::size_t end, std::int64_t* out) {
         const std::size_t first = tile * kTileColumns;
-        add_rows(data_, rows, begin, end, first, std::min(first + kTileColumns, data_.n_columns), weights, out);
+        const std::size_t last = std::min(first + kTileColumns, data_.n_columns);
+        if (data_.even_slots)
+            add_rows(data_, EvenSlots{}, rows, begin, end, first, last, weights, out);
+        else
+            add_rows(data_, PackedSlots{data_.slot_offsets.data()}, rows, begin, end, first, last, weights, out);
     };
     if (!parallel || tiles >= static_cast<std::size_t>(threads)) {
         parallel_for(threads, tiles, [&](std::size_t tile) { sweep(tile, 0, rows.count, histogram); });

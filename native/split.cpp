@@ -82,7 +82,8 @@ Split best_of_columns(std::size_t n_columns, const NodeTotals& node, int n_threa
         for (std::size_t k = 0; k < n_columns; ++k) body(k, best);
         return finish(best);
     }
-    const auto parts = static_cast<std::size_t>(n_threads);
+    // One task per column for few columns, which differ in cost; a range of columns each for many.
+    const std::size_t parts = std::min<std::size_t>(n_columns, 8 * static_cast<std::size_t>(n_threads));
     std::vector<Best<Measure>> bests(parts, start);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         for (std::size_t k = range_begin(n_columns, parts, part); k < range_begin(n_columns, parts, part + 1); ++k)
@@ -132,10 +133,15 @@ public:
     }
 
     void add(int group, const std::uint8_t* codes, const NodeRows& rows, std::size_t begin, std::size_t end) {
+        // Locals, because a store of a byte might change any member as far as the compiler knows.
+        const std::uint32_t* indices = rows.rows;
+        const std::int64_t* weights = rows.weights;
+        std::int64_t* sums = sums_[group];
+        std::uint8_t* seen = seen_;
         for (std::size_t i = begin; i < end; ++i) {
-            const std::uint8_t code = codes[rows.rows[i]];
-            sums_[group][code] += rows.weights[i];
-            seen_[code] = 1;
+            const std::uint8_t code = codes[indices[i]];
+            sums[code] += weights[i];
+            seen[code] = 1;
         }
         if (rows.masses != nullptr)
             for (std::size_t i = begin; i < end; ++i) masses_[group][codes[rows.rows[i]]] += rows.masses[i];
@@ -219,6 +225,72 @@ Split search_rows(const BinnedData& data, ColumnSet columns, const NodeRows& row
     });
 }
 
+// The lowest and the highest of some codes.
+RADBOOST_CLONES void code_range(const std::uint8_t* codes, std::size_t n, std::uint8_t* low, std::uint8_t* high) {
+    std::uint8_t lowest = 255, highest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        lowest = codes[i] < lowest ? codes[i] : lowest;
+        highest = codes[i] > highest ? codes[i] : highest;
+    }
+    *low = lowest;
+    *high = highest;
+}
+
+// The sum of the weights whose code is at most `bin`.
+RADBOOST_CLONES std::int64_t sum_up_to(const std::uint8_t* codes, const std::int64_t* weights, std::size_t n,
+                                       std::uint8_t bin) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += codes[i] <= bin ? weights[i] : 0;
+    return sum;
+}
+
+// Random thresholds need no histogram: the range of a column's codes, a draw, and one sum.
+template <class Measure>
+Split search_random(const BinnedData& data, ColumnSet columns, const NodeRows& rows, const NodeTotals& node,
+                    const SplitSearch& search, int n_threads) {
+    const bool parallel = rows.count * columns.count >= kParallelUpdates;
+    return best_of_columns<Measure>(columns.count, node, n_threads, parallel, [&](std::size_t k, auto& best) {
+        const std::size_t column = columns.indices ? columns.indices[k] : k;
+        const std::uint8_t* all = data.column(column);
+        const std::uint8_t* codes = all;
+        thread_local std::vector<std::uint8_t> gathered;
+        if (rows.count < data.n_rows) {
+            gathered.resize(std::max(gathered.size(), rows.count));
+            std::uint8_t* to = gathered.data();
+            for (std::size_t i = 0; i < rows.count; ++i) to[i] = all[rows.rows[i]];
+            codes = to;
+        }
+        const auto missing_code = static_cast<std::uint8_t>(data.n_bins(column));
+        std::uint8_t low, high;
+        code_range(codes, rows.count, &low, &high);
+        const bool missing = data.has_missing[column] && high == missing_code;
+        if (missing) {
+            high = 0;
+            for (std::size_t i = 0; i < rows.count; ++i)
+                if (codes[i] != missing_code) high = std::max(high, codes[i]);
+            if (low == missing_code) return;  // nothing but missing values
+        }
+        // A bin between the lowest and the highest; with missing values the highest is a question as well.
+        const std::uint32_t choices = std::uint32_t{high} - low + (missing ? 1 : 0);
+        if (choices == 0) return;
+        const auto bin = static_cast<std::uint8_t>(low + draw_below(mix(search.draw_key, column), choices));
+        NodeTotals left{sum_up_to(codes, rows.weights, rows.count, bin), 0};
+        if (rows.masses) left.mass = sum_up_to(codes, rows.masses, rows.count, bin);
+        best.consider(node, search, column, bin, false, left);
+        if (!missing) return;
+        left.sum += node.sum - sum_up_to(codes, rows.weights, rows.count, high);
+        if (rows.masses) left.mass += node.mass - sum_up_to(codes, rows.masses, rows.count, high);
+        best.consider(node, search, column, bin, true, left);
+    });
+}
+
+template <class Measure>
+Split search_columns(const BinnedData& data, ColumnSet columns, const NodeRows& rows, const NodeTotals& node,
+                     const SplitSearch& search, int n_threads) {
+    return search.random_thresholds ? search_random<Measure>(data, columns, rows, node, search, n_threads)
+                                    : search_rows<Measure>(data, columns, rows, node, search, n_threads);
+}
+
 }  // namespace
 
 Split find_split(const BinnedData& data, const NodeHistograms& histograms, const NodeTotals& node,
@@ -230,8 +302,8 @@ Split find_split(const BinnedData& data, const NodeHistograms& histograms, const
 
 Split find_split_in_rows(const BinnedData& data, ColumnSet columns, const NodeRows& rows, const NodeTotals& node,
                          const SplitSearch& search, int n_threads) {
-    return search.criterion == Criterion::edge ? search_rows<Edge>(data, columns, rows, node, search, n_threads)
-                                               : search_rows<Gini>(data, columns, rows, node, search, n_threads);
+    return search.criterion == Criterion::edge ? search_columns<Edge>(data, columns, rows, node, search, n_threads)
+                                               : search_columns<Gini>(data, columns, rows, node, search, n_threads);
 }
 
 Split find_shared_split(const BinnedData& data, ColumnSet columns, const NodeRows& rows, std::size_t first_count,

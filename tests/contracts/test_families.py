@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost import KernelFamily, TreeOptions, complexity
+from radboost import DeepBoostClassifier, KernelFamily, TreeOptions, complexity
 from radboost._native import HypothesisColumns
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import get_loss

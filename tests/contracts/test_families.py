@@ -80,6 +80,23 @@ def test_families_can_be_counted(name: str) -> None:
     assert family.n_families(problem(X, y, GROWTH[0])) >= 1
 
 
+def test_p_counts_the_families_of_different_price() -> None:
+    """p of Theorem 1: H_1; H_1 and H_2; T_0 ... T_n for the largest tree that the options and the rows allow."""
+    X, y = smooth(2, m=30, d=4)
+
+    def count(name: str, settings: GrowthSettings) -> int:
+        return get_families(name)[0].n_families(problem(X, y, settings))
+
+    assert count("stumps", GROWTH[0]) == 1
+    assert count("stump_pairs", GROWTH[0]) == 2
+    assert count("kernel", GROWTH[0]) == 1
+    assert count("trees", GROWTH[0]) == 8
+    assert count("trees", GROWTH[2]) == 5
+    assert count("trees", GrowthSettings(max_depth=20)) == 30
+    model = DeepBoostClassifier(3, family=["stump_pairs", "trees"], max_depth=3).fit(X, y)
+    assert model.ensemble_.n_families == 2 + 8
+
+
 def prices(
     name: str, X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarray | None = None
 ) -> dict[int, float]:

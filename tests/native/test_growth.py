@@ -18,7 +18,7 @@ from native_tools import (
     stored_predictions,
 )
 from radboost import _native
-from reference import growth
+from reference import chance, growth, splits
 from reference.data import smooth, tiny
 
 pytestmark = pytest.mark.native
@@ -170,6 +170,11 @@ def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: i
     X, y, D, w, data = problem(seed, m=30, weighted=weighted)
     state = state_with_weights(y, D, w)
     made, sizes, edges, trees = grow_natively(data, state, seed, max_depth=depth, subsample=0.5)
+    rows = chance.drawn_rows(0, seed, data.row_hashes(y.astype(np.int8), 1).tolist(), 0.5)
+    naive = growth.grow_layers(edge_sample(data, state, w), depth, grow_rows=rows)
+    assert sizes == [t.n_splits for t in naive]
+    for native, expected in zip(trees, naive, strict=True):
+        same(native, expected)
     signed = [int(v) for v in state.edge_weights()]
     assert np.all(np.diff([0.0, *edges]) >= 0)
     for native, size, edge in zip(trees, sizes, edges, strict=True):
@@ -222,6 +227,37 @@ def test_random_thresholds_lie_inside_the_node(criterion: str) -> None:
     assert len(set(roots)) > 20
     low, high = X.min(axis=0), X.max(axis=0)
     assert all(low[f] <= t < high[f] for f, t in roots)
+
+
+@given(SEEDS, st.sampled_from(["edge", "gini"]), st.integers(0, 2), st.sampled_from([0.0, 3.0]), st.integers(0, 9))
+def test_random_thresholds_are_drawn_by_node_and_column(
+    seed: int, criterion: str, max_features: int, minimum: float, round_number: int
+) -> None:
+    """The very draws of the naive twin, which knows nothing but (seed, round, node, column)."""
+    _, y, D, w, data = problem(seed, m=40, tied=False)
+    state = state_with_weights(y, D, w)
+    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    _, sizes, _, trees = grow_natively(
+        data,
+        state,
+        round_number,
+        criterion=criterion,
+        random_thresholds=True,
+        max_features=max_features,
+        seed=seed,
+        minimum_leaf_weight=minimum,
+    )
+
+    def choose(node: growth.Node) -> splits.Split | None:
+        if len(node.grown) < 2:
+            return None
+        return chance.random_split(sample, node, criterion, seed, round_number, max_features, minimum)
+
+    naive = growth.grow_layers(sample, 3, choose=choose)
+    assert sizes == [t.n_splits for t in naive]
+    for native, expected in zip(trees, naive, strict=True):
+        questions = {p: q[:3] for p, q in growth.by_path(native).items()}
+        assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
 
 
 def test_random_thresholds_waste_no_draw() -> None:

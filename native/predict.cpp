@@ -39,8 +39,9 @@ Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t>
     require(n_features < (std::size_t{1} << 30), "too many features");
     require(!offsets_.empty() && offsets_.front() == 0 && offsets_.back() == n_nodes,
             "the offsets of the trees do not span the nodes");
-    for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree) {
+    for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree)
         require(offsets_[tree] < offsets_[tree + 1], "a tree has no nodes");
+    for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree) {
         const auto begin = static_cast<std::size_t>(offsets_[tree]);
         const auto size = static_cast<std::size_t>(offsets_[tree + 1] - offsets_[tree]);
         std::vector<int> depth(size, 0);

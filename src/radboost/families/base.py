@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from radboost._native import BinnedData, HypothesisColumns
+from radboost._native import BinnedData, HypothesisColumns, value_edges
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.objectives.margin import MarginObjective
 from radboost.trees.grower import GrowthSettings
@@ -52,6 +53,10 @@ class Problem:
         """m: the sum of the sample weights."""
         return self.objective.total_weight
 
+    def edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
+        """E[y h] under the current D for hypotheses given by their predictions, one row of `values` each."""
+        return value_edges(self.objective.state, values, self.settings.n_threads)
+
 
 class Candidate(ABC):
     """A hypothesis up for choice, with its edge E[y h] under the current D and its complexity r."""
@@ -70,9 +75,7 @@ class Candidate(ABC):
 class ValuesCandidate(Candidate):
     """A hypothesis given by its predictions in [-1, 1] on the training rows."""
 
-    def __init__(
-        self, hypothesis: Hypothesis, predictions: np.ndarray[Any, np.dtype[Any]], edge: float, complexity: float
-    ) -> None:
+    def __init__(self, hypothesis: Hypothesis, predictions: npt.NDArray[Any], edge: float, complexity: float) -> None:
         self._hypothesis = hypothesis
         self._predictions = predictions
         self.edge = edge
@@ -109,6 +112,6 @@ class Family(ABC):
         """How many sub-families of different complexity the search may use: their sum is p of Theorem 1."""
 
 
-def on_value_grid(values: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+def on_value_grid(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """Predictions in [-1, 1] rounded to multiples of 2^-20, which the native core sums without error."""
     return (np.rint(np.asarray(values, dtype=np.float64) * VALUE_GRID) / VALUE_GRID).astype(np.float32)

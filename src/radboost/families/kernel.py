@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from radboost import complexity
-from radboost._native import kernel_values, value_edges
+from radboost._native import kernel_values
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
@@ -47,7 +48,7 @@ class KernelHypothesis:
 
 def evaluate_kernel(
     kernel: str | KernelFunction, gamma: float, centres: FloatArray, X: FloatMatrix, n_threads: int
-) -> np.ndarray[Any, np.dtype[np.float32]]:
+) -> npt.NDArray[np.float32]:
     """K(c, x) for every centre (rows of the result) and every row of X (its columns)."""
     rows = np.ascontiguousarray(X, dtype=np.float64)
     if np.isnan(rows).any():
@@ -75,15 +76,14 @@ class KernelProposer(Proposer):
         self._kernel = family.kernel
         self._gamma = family.resolve_gamma(rows, problem)
         self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)
-        self._state = problem.objective.state
-        self._n_threads = problem.settings.n_threads
+        self._problem = problem
         _check_memory(len(self._centres), len(rows))
-        self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, self._n_threads)
+        self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, problem.settings.n_threads)
         # K(x, x) is at most 1, so the trace is at most m.
         self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
 
     def propose(self, round_index: int) -> list[Candidate]:
-        edges = value_edges(self._state, self._values, self._n_threads)
+        edges = self._problem.edges(self._values)
         best = int(np.argmax(np.abs(edges)))
         hypothesis = KernelHypothesis(self._kernel, self._gamma, self._centres[best].copy())
         return [ValuesCandidate(hypothesis, self._values[best], float(edges[best]), self._complexity)]

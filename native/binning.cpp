@@ -140,13 +140,6 @@ std::vector<std::size_t> draw_rows(const MatrixView<T>& X, const double* weights
     return rows;  // few distinct rows can leave it empty: then all rows are used
 }
 
-// The largest number of type T that is at most t: x <= t exactly when x <= this, for every x of type T.
-template <class T>
-T rounded_down(double t) {
-    const T rounded = static_cast<T>(t);
-    return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
-}
-
 // The first of 256 ascending cuts that is not below x, for many x at once: eight halvings without a branch.
 template <class T>
 RADBOOST_INLINE void search_cuts(const T* cuts, const T* x, std::size_t count, std::int32_t* codes) {

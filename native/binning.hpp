@@ -1,8 +1,10 @@
 // Columns cut into at most 255 bins and one more for missing values.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "common.hpp"
@@ -21,6 +23,13 @@ struct MatrixView {
                     static_cast<std::ptrdiff_t>(column) * column_stride];
     }
 };
+
+// The largest number of type T that is at most t: x <= t exactly when x <= this, for every x of type T.
+template <class T>
+inline T rounded_down(double t) {
+    const T rounded = static_cast<T>(t);
+    return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
+}
 
 // The training rows as small integers. Column c has n_bins(c) ordinary codes 0, 1, ... and, where training saw missing
 // values, the code n_bins(c) for them. A value belongs to the first bin whose threshold is at least the value.

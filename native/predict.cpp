@@ -14,12 +14,6 @@ constexpr std::size_t kBlockRows = 64;       // rows that walk through a tree to
 constexpr std::size_t kRowsPerTask = 1024;
 constexpr std::size_t kRowsPerCheck = 1048576;
 
-template <class T>
-T rounded_down(double t) {
-    const T rounded = static_cast<T>(t);
-    return static_cast<double>(rounded) > t ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
-}
-
 }  // namespace
 
 Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,

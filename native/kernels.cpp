@@ -28,7 +28,7 @@ double kernel_value(Kernel kernel, double gamma, const double* a, const double* 
             break;
     }
     const double norm = std::sqrt(aa) * std::sqrt(bb);
-    return norm > 0 ? std::max(-1.0, std::min(1.0, sum / norm)) : 0.0;
+    return norm > 0 && std::isfinite(norm) && std::isfinite(sum) ? std::max(-1.0, std::min(1.0, sum / norm)) : 0.0;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace radboost {
 enum class Kernel {
     rbf,        // exp(-gamma |x - c|^2)
     laplacian,  // exp(-gamma |x - c|_1)
-    cosine      // x . c / (|x| |c|), 0 where one of them is 0
+    cosine      // x . c / (|x| |c|), 0 where one of them is 0 or too long for a double
 };
 
 // out[k * n_rows + i] = K(centres[k], X[i]), rounded to the grid of HypothesisColumns. Both matrices are in C order.

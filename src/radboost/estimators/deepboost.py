@@ -290,6 +290,8 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             learning_rate=float(self.learning_rate),
             line_search=self.step == "line_search",
         )
+        if validation is not None:
+            booster.trace.history.update(validation_error=[], validation_loss=[])
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
             def monitor(trace: Trace, step: Step | None) -> str | None:

@@ -110,8 +110,8 @@ class Validation:
             self._scores += step.eta * trace.hypotheses[step.hypothesis].predict(self._X, self._n_threads)
         margins = self._labels * self._scores
         loss = self._mean(self._loss.value(1.0 - margins))
-        trace.history.setdefault("validation_error", []).append(self._mean(margins <= 0))
-        trace.history.setdefault("validation_loss", []).append(loss)
+        trace.history["validation_error"].append(self._mean(margins <= 0))
+        trace.history["validation_loss"].append(loss)
         n_rounds = len(trace.history["validation_loss"])
         if loss < self._best_loss:
             self._best_loss, self.best_round = loss, n_rounds

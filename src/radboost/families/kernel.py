@@ -18,6 +18,8 @@ from radboost._validation import check_choice, check_integer, check_real
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
 
 LARGEST_MATRIX = 2**32  # bytes
+SMALLEST_GAMMA = 1e-300
+LARGEST_VALUE = 1e140
 KERNELS = ("rbf", "laplacian", "cosine")
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -125,14 +127,19 @@ class KernelFamily(Family):
             # Sums that do not depend on the order of the rows.
             state, n_threads = problem.objective.state, problem.settings.n_threads
             cells = problem.sample_size * rows.shape[1]
-            mean = state.weighted_sum(np.ascontiguousarray(rows.sum(axis=1)), n_threads) / cells
-            square = state.weighted_sum(np.ascontiguousarray((rows - mean) ** 2).sum(axis=1), n_threads) / cells
-            return 1.0 / (rows.shape[1] * square) if square > 0 else 1.0
+            mean = state.weighted_sum(rows.sum(axis=1), n_threads) / cells
+            variance = state.weighted_sum(((rows - mean) ** 2).sum(axis=1), n_threads) / cells
+            return max(1.0 / (rows.shape[1] * variance), SMALLEST_GAMMA) if variance > 0 else 1.0
         return check_real("gamma", self.gamma, low=0.0, open_low=True)
 
 
 def _dense_rows(X: Any) -> FloatArray:
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    if np.abs(rows).max() > LARGEST_VALUE:
+        raise ValueError(
+            f"X goes up to {np.abs(rows).max():g}; the squares that kernels sum would overflow. Scale the columns first, "
+            "for example with sklearn.preprocessing.StandardScaler."
+        )
     return rows + 0.0  # -0.0 and 0.0 are the same centre
 
 

@@ -11,19 +11,16 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
-constexpr int kValueShift = 20;
 
 std::size_t parts_for(std::size_t n, int n_threads) {
     return std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(n_threads), n / kRowsPerTask));
 }
 
 double value_edge(const std::int64_t* weights, const float* values, std::size_t n) {
-    std::int64_t sum = 0;  // 2^41 for the weights and 2^20 for the values: below 2^61
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::int64_t weight = (weights[i] + (std::int64_t{1} << (kValueShift - 1))) >> kValueShift;
-        sum += weight * static_cast<std::int64_t>(static_cast<double>(values[i]) * kValueGrid);
-    }
-    return static_cast<double>(sum) / kEdgeScale;
+    int128 sum = 0;  // 61 bits for the weights and 20 for the values
+    for (std::size_t i = 0; i < n; ++i)
+        sum += static_cast<int128>(weights[i]) * static_cast<std::int64_t>(static_cast<double>(values[i]) * kValueGrid);
+    return static_cast<double>(sum) / (kEdgeScale * kValueGrid);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
 constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
 // A node of at most this many rows is searched straight from them: cheaper than clearing and scanning histograms.
 constexpr std::size_t kFewRows = 128;
+constexpr std::size_t kManySlots = 40000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 std::int64_t magnitude(std::int64_t sum) { return sum < 0 ? -sum : sum; }
@@ -202,7 +203,9 @@ void TreeGrower::search(Work& work) {
     const NodeTotals totals{work.sum, work.mass};
     if (work.buffer != kNone) {
         const NodeHistograms histograms{buffers_->sum(work.buffer), buffers_->mass(work.buffer)};
-        work.split = find_split(data_, histograms, totals, search, options_.n_threads);
+        // Scanning the slots is worth waking threads only where the rows before kept them awake, or for many columns.
+        const bool share = work.count() >= kRowsPerTask || data_.n_slots() >= kManySlots;
+        work.split = find_split(data_, histograms, totals, search, share ? options_.n_threads : 1);
         return;
     }
     const NodeRows rows = gather(work);

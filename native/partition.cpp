@@ -63,13 +63,13 @@ Partition partition_rows(const BinnedData& data, const Question& question, std::
         result.left_count += counts[part].left;
         result.missing_count += counts[part].missing;
     }
-    std::uint32_t* next = rows + result.left_count;
-    for (std::size_t part = 0; part < parts; ++part) {
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        std::uint32_t* to = rows + result.left_count;
+        for (std::size_t before = 0; before < part; ++before)
+            to += range_begin(count, parts, before + 1) - range_begin(count, parts, before) - counts[before].left;
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
-        const std::size_t right = end - begin - counts[part].left;
-        std::memcpy(next, scratch + begin, right * sizeof *rows);
-        next += right;
-    }
+        std::memcpy(to, scratch + begin, (end - begin - counts[part].left) * sizeof *rows);
+    });
     return result;
 }
 

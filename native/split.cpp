@@ -12,8 +12,7 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kParallelSlots = 40000;   // histogram slots, and
-constexpr std::size_t kParallelUpdates = 60000;  // row times column visits, from which on threads pay
+constexpr std::size_t kParallelUpdates = 60000;  // row times column visits from which on threads pay
 
 struct Edge {
     using Score = std::int64_t;
@@ -102,7 +101,7 @@ template <class Measure>
 Split search_histograms(const BinnedData& data, const NodeHistograms& histograms, const NodeTotals& node,
                         const SplitSearch& search, int n_threads) {
     return best_of_columns<Measure>(
-        data.n_columns, node, n_threads, data.n_slots() >= kParallelSlots, [&](std::size_t column, auto& best) {
+        data.n_columns, node, n_threads, n_threads > 1, [&](std::size_t column, auto& best) {
             const std::size_t offset = data.slot_offsets[column], bins = data.n_bins(column);
             const std::int64_t* sums = histograms.sums + offset;
             const std::int64_t* masses = histograms.masses ? histograms.masses + offset : nullptr;

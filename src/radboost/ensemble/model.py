@@ -129,11 +129,12 @@ class Ensemble:
     def __repr__(self) -> str:
         if not self.hypotheses:
             return "Ensemble of 0 hypotheses: f(x) = 0"
-        splits = [h.n_splits for h in self.hypotheses]
-        head = (
-            f"Ensemble of {len(self)} hypotheses with {min(splits)} to {max(splits)} splits, "
-            f"total weight {np.abs(self.weights).sum():.3g}"
+        splits = sorted({h.n_splits for h in self.hypotheses})
+        sizes = (
+            f"{splits[0]} to {splits[-1]} splits" if len(splits) > 1 else f"{splits[0]} split{'s' * (splits[0] != 1)}"
         )
+        noun = "hypothesis" if len(self) == 1 else "hypotheses"
+        head = f"Ensemble of {len(self)} {noun} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
         lines = [f"  {self.weights[j]:+.4f} * {self._describe(self.hypotheses[j])}" for j in order]
         if len(self) > SHOWN:
@@ -147,7 +148,8 @@ class Ensemble:
             return f"{hypothesis.value[0]:+.0f}"
         feature = int(hypothesis.feature[0])
         name = self.feature_names[feature] if self.feature_names is not None else f"x[{feature}]"
-        question = f"{name} <= {hypothesis.threshold[0]:.4g}"
+        threshold = hypothesis.threshold[0]
+        question = f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
         if hypothesis.n_nodes == 3:
             return f"[{hypothesis.value[1]:+.0f} if {question} else {hypothesis.value[2]:+.0f}]"
         return f"tree of {hypothesis.n_splits} splits, depth {hypothesis.depth}, first asks {question}"

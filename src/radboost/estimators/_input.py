@@ -63,13 +63,23 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
         raise ValueError(
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
         ) from None
-    except ValueError as error:
-        if "could not convert string to float" in str(error):
-            raise ValueError(
-                f"X holds text: {error}. {type(estimator).__name__} needs numbers; encode such columns first, for "
-                "example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder."
-            ) from None
-        raise
+    except (ValueError, TypeError) as error:
+        columns = _columns_without_numbers(X)
+        if not columns and "could not convert string to float" not in str(error):
+            raise
+        where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
+        raise ValueError(
+            f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers; encode "
+            "such columns first, for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder."
+        ) from None
+
+
+def _columns_without_numbers(X: Any) -> list[str]:
+    """Names of the columns of a pandas frame that are neither numbers nor booleans."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes") or not hasattr(X, "iloc"):
+        return []
+    pairs = zip(X.columns, X.dtypes, strict=True)
+    return [f"column {name!r}" for name, dtype in pairs if getattr(dtype, "kind", "O") not in "biuf"]
 
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], LabelSigns]:
@@ -94,7 +104,9 @@ def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> LabelSigns:
     """-1 and +1 for labels that must be among the classes of the training rows."""
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
-        raise ValueError(f"y_val holds the label {unknown[0]!r}, which is not one of the classes {classes.tolist()}.")
+        raise ValueError(
+            f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {classes.tolist()}."
+        )
     return np.where(y == classes[1], 1, -1).astype(np.int8)
 
 

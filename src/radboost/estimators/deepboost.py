@@ -37,7 +37,7 @@ from radboost.estimators.early_stopping import (
 )
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
-from radboost.model_file import save_model
+from radboost.model_file import NotStored, save_model
 from radboost.objectives import MarginObjective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
@@ -96,6 +96,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array of the two labels; scores are positive for the second.
+    loss_ : the loss of the fit, which probabilities are computed with.
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
     history_ : dict of lists, one entry per round
@@ -108,7 +109,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         Why the fit ended. After growth by "gini" or with randomness, "converged" speaks of the proposals seen, and is
         no proof that no tree at all would help.
     feature_importances_ : array
-        Gains of the splits on each feature, weighted like their trees; they sum to 1.
+        Gains of the splits on each feature, weighted like their trees; they sum to 1, or are all 0 without splits.
     n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
@@ -124,6 +125,10 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
     ensemble_: Ensemble
     classes_: npt.NDArray[Any]
     history_: dict[str, list[float]]
+    loss_: str | MarginLoss
+    n_iter_: int
+    n_skipped_rounds_: int
+    stop_reason_: str
 
     def __init__(
         self,
@@ -165,14 +170,16 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         self.tree_options = tree_options
 
     @classmethod
-    def paper(cls, **parameters: Any) -> Self:
-        """The algorithm of the paper's Figure 2: exhaustive greedy search, whole steps, 100 rounds.
+    def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
+        """The algorithm of the paper's Figure 2: greedy search over all columns and bins, whole steps, 100 rounds.
+
+        The search is exhaustive over the thresholds between bins: all of them for a column of at most 255 distinct
+        values, 254 quantiles for others.
 
         With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
         logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
         """
         plain: dict[str, Any] = {
-            "n_rounds": 100,
             "loss": "exponential",
             "max_depth": 6,
             "complexity_penalty": 0.0,
@@ -183,7 +190,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             "thresholds": "best",
             "split_criterion": "edge",
         }
-        return cls(**{**plain, **parameters})
+        return cls(n_rounds, **{**plain, **parameters})
 
     def fit(
         self,
@@ -205,6 +212,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
+            In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
         """
         settings, stopping = self._read_parameters()
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
@@ -245,6 +253,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             feature_names=getattr(checked, "feature_names_in_", None),
         )
         checked.classes_ = classes
+        checked.loss_ = self.loss
         checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
         checked.n_iter_ = n_rounds
         checked.n_skipped_rounds_ = trace.n_skipped
@@ -316,16 +325,30 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
-        scores = self.decision_function(X)
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """The label of each row after each round."""
+        yield from map(self._labels, self.staged_decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probabilities after each round."""
+        yield from map(self._probabilities, self.staged_decision_function(X))
+
+    def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
         return self.classes_[(scores > 0).astype(np.intp)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the two classes by the minimiser of the expected loss, Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)).
 
-        A row of probability p minimises p Phi(1 - f) + (1 - p) Phi(1 + f); its derivative is zero at this p.
+        A row of probability p minimises p Phi(1 - f) + (1 - p) Phi(1 + f); its derivative is zero at this p. A model
+        of few rounds has few hypotheses behind its scores, and its probabilities are still close to 1/2.
         """
-        scores = self.decision_function(X)
-        loss = get_loss(self.loss)
+        return self._probabilities(self.decision_function(X))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
+        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
         for_second = np.asarray(loss.derivative(1.0 + scores), dtype=np.float64)
         for_first = np.asarray(loss.derivative(1.0 - scores), dtype=np.float64)
         total = for_first + for_second

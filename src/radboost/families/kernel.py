@@ -137,8 +137,8 @@ def _dense_rows(X: Any) -> FloatArray:
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     if np.abs(rows).max() > LARGEST_VALUE:
         raise ValueError(
-            f"X goes up to {np.abs(rows).max():g}; the squares that kernels sum would overflow. Scale the columns first, "
-            "for example with sklearn.preprocessing.StandardScaler."
+            f"X goes up to {np.abs(rows).max():g}; the squares that kernels sum would overflow. Scale the columns "
+            "first, for example with sklearn.preprocessing.StandardScaler."
         )
     return rows + 0.0  # -0.0 and 0.0 are the same centre
 

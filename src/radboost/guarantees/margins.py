@@ -71,7 +71,7 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
     if not hasattr(model, "ensemble_"):
         raise TypeError(
             f"{type(model).__name__} has no ensemble_: margins and bounds are for RadBoost models. "
-            "AdaBoost's are those of DeepBoostClassifier with complexity_penalty=0 and l1_penalty=0."
+            "Pass the last step of a pipeline and the rows as it sees them; AdaBoost is DeepBoostClassifier.paper()."
         )
     ensemble: VotingEnsemble = model.ensemble_
     return ensemble

@@ -48,7 +48,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     header = {
         "model": name,
         "radboost_version": version("radboost"),
-        "params": {key: encode(v, key, values) for key, v in estimator.get_params(deep=False).items()},
+        # The loss is that of the fit: probabilities are computed with it, whatever the parameter says by now.
+        "params": {
+            key: encode(v, key, values)
+            for key, v in {**estimator.get_params(deep=False), "loss": estimator.loss_}.items()
+        },
         "classes": encode_labels(estimator.classes_),
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -94,6 +98,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
     model = estimators[name](**_restore_params(estimators[name], header["params"]))
     model.classes_ = decode_labels(header["classes"])
+    model.loss_ = model.loss
     for key in _COUNTS:
         count = header["counts"][key]
         if type(count) is not int or count < 0:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common.hpp"
+#include "large_array.hpp"
 
 namespace radboost {
 
@@ -36,8 +37,8 @@ inline T rounded_down(double t) {
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
-    std::vector<std::uint8_t> by_row;      // n_rows x n_columns, what the histograms read
-    std::vector<std::uint8_t> by_column;   // the same transposed, what the partition reads
+    LargeArray<std::uint8_t> by_row;      // n_rows x n_columns, what the histograms read
+    LargeArray<std::uint8_t> by_column;   // the same transposed, what the partition reads
     std::vector<double> thresholds;        // of all columns, one after the other
     std::vector<std::size_t> first_threshold;  // n_columns + 1
     std::vector<std::uint16_t> bin_counts;

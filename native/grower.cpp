@@ -142,7 +142,7 @@ void TreeGrower::build(Work& work) {
     if (minimum_mass_ > 0) builder_.build(rows_of(work), masses_.data(), buffers_->mass(work.buffer));
 }
 
-std::int64_t TreeGrower::sum_of(const std::vector<std::uint32_t>& rows) const {
+std::int64_t TreeGrower::sum_of(const LargeArray<std::uint32_t>& rows) const {
     const std::size_t parts = parts_for(rows.size());
     std::vector<std::int64_t> sums(parts, 0);
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {

@@ -59,7 +59,7 @@ private:
     bool wants_histogram(const Work& work) const;
     RowSet rows_of(const Work& work) const;
     void build(Work& work);
-    std::int64_t sum_of(const std::vector<std::uint32_t>& rows) const;
+    std::int64_t sum_of(const LargeArray<std::uint32_t>& rows) const;
     NodeRows gather(const Work& work);
     std::size_t parts_for(std::size_t n) const;
     void give_children_histograms(Work& parent, Work& left, Work& right);
@@ -83,8 +83,9 @@ private:
     std::int64_t minimum_mass_ = 0;
     std::uint64_t round_key_ = 0;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
-    std::vector<std::uint32_t> rows_, scratch_, shuffled_columns_;
-    std::vector<std::int64_t> gathered_, gathered_masses_;
+    LargeArray<std::uint32_t> rows_, scratch_;
+    std::vector<std::uint32_t> shuffled_columns_;
+    LargeArray<std::int64_t> gathered_, gathered_masses_;
     std::vector<Work> works_;
     std::unique_ptr<Buffers> buffers_;
     GrownTree tree_;

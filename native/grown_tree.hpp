@@ -24,7 +24,8 @@ struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<int> depths;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
-    std::vector<std::int32_t> leaf_of_row, node_of_label;
+    LargeArray<std::int32_t> leaf_of_row;
+    std::vector<std::int32_t> node_of_label;
     // The sizes (splits) at which the tree is a candidate, ascending, and the edge of each in [0, 1].
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common.hpp"
+#include "large_array.hpp"
 
 namespace radboost {
 
@@ -49,7 +50,7 @@ public:
     bool integer_weights() const { return integer_weights_; }
     const std::vector<std::int8_t>& labels() const { return labels_; }
     const std::vector<double>& weights() const { return weights_; }
-    std::vector<double>& scores() { return scores_; }
+    LargeArray<double>& scores() { return scores_; }
     const std::int64_t* edge_weights() const { return edge_.data(); }
     const std::int64_t* packed_weights() const { return packed_.data(); }
 
@@ -68,9 +69,9 @@ private:
 
     std::vector<std::int8_t> labels_;
     std::vector<double> weights_;
-    std::vector<double> scores_;
+    LargeArray<double> scores_;
     // Phi' and then the edge weights; Phi and then the packed ones: nothing needs both at the same time.
-    std::vector<std::int64_t> edge_, packed_;
+    LargeArray<std::int64_t> edge_, packed_;
     bool integer_weights_ = true;
     double total_weight_ = 0;
 };

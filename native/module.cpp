@@ -94,7 +94,7 @@ void bind_data(nb::module_& m) {
     nb::class_<BinnedData>(m, "BinnedData")
         .def_ro("n_rows", &BinnedData::n_rows)
         .def_ro("n_columns", &BinnedData::n_columns)
-        .def("codes", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.by_row)); })
+        .def("codes", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.by_row.begin(), d.by_row.end())); })
         .def("n_bins", [](const BinnedData& d) { return as_array(std::vector<std::uint16_t>(d.bin_counts)); })
         .def("has_missing", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.has_missing)); })
         .def("thresholds",
@@ -123,7 +123,7 @@ void bind_state(nb::module_& m) {
                  new (self) MarginState(as_vector(labels), as_vector(weights));
              })
         .def_prop_ro("total_weight", &MarginState::total_weight)
-        .def("scores", [](MarginState& s) { return as_array(std::vector<double>(s.scores())); })
+        .def("scores", [](MarginState& s) { return as_array(std::vector<double>(s.scores().begin(), s.scores().end())); })
         .def("edge_weights",
              [](MarginState& s) {
                  return as_array(std::vector<std::int64_t>(s.edge_weights(), s.edge_weights() + s.n_rows()));

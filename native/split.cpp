@@ -97,6 +97,31 @@ Split best_of_columns(std::size_t n_columns, const NodeTotals& node, int n_threa
     return finish(best);
 }
 
+// The common case of a column, without missing values and leaf minimum, as a loop of its own: twice as fast.
+template <class Measure>
+void scan_plain_column(const std::int64_t* sums, std::size_t end, std::int64_t total, std::size_t column,
+                       Best<Measure>& best) {
+    auto top = best.score;
+    std::size_t top_bin = end;
+    std::int64_t left = 0, top_left = 0;
+    for (std::size_t bin = 0; bin < end; ++bin) {
+        if (sums[bin] == 0) continue;
+        left += sums[bin];
+        typename Measure::Score score;
+        if (!Measure::score(left, total - left, score) || !(score > top)) continue;
+        top = score;
+        top_bin = bin;
+        top_left = left;
+    }
+    if (top_bin == end) return;
+    best.score = top;
+    best.split.valid = true;
+    best.split.missing_left = false;
+    best.split.column = static_cast<std::uint32_t>(column);
+    best.split.bin = static_cast<std::uint32_t>(top_bin);
+    best.split.left_sum = top_left;
+}
+
 template <class Measure>
 Split search_histograms(const BinnedData& data, const NodeHistograms& histograms, const NodeTotals& node,
                         const SplitSearch& search, int n_threads) {
@@ -109,6 +134,10 @@ Split search_histograms(const BinnedData& data, const NodeHistograms& histograms
             const bool missing = data.has_missing[column] && !empty(bins);
             // With missing values in the node the last bin is a question too: is the value there at all?
             const std::size_t end = missing ? bins : (bins > 0 ? bins - 1 : 0);
+            if (!missing && !masses) {
+                scan_plain_column<Measure>(sums, end, node.sum, column, best);
+                return;
+            }
             NodeTotals left{0, 0};
             for (std::size_t bin = 0; bin < end; ++bin) {
                 if (empty(bin)) continue;  // the same children as one bin before
@@ -176,6 +205,11 @@ private:
     std::size_t n_codes_ = 0;
 };
 
+ColumnSums& column_sums() {
+    thread_local ColumnSums sums;
+    return sums;
+}
+
 // Calls ask(bin, codes left, missing_left) for each question that a column has for the rows seen, or for the drawn one:
 // the first `codes left` of the codes seen go left.
 template <class Ask>
@@ -208,7 +242,7 @@ Split search_rows(const BinnedData& data, ColumnSet columns, const NodeRows& row
                   const SplitSearch& search, int n_threads) {
     const bool parallel = rows.count * columns.count >= kParallelUpdates;
     return best_of_columns<Measure>(columns.count, node, n_threads, parallel, [&](std::size_t k, auto& best) {
-        thread_local ColumnSums sums;
+        ColumnSums& sums = column_sums();
         const std::size_t column = columns.indices ? columns.indices[k] : k;
         sums.add(0, data.column(column), rows, 0, rows.count);
         sums.list_codes();

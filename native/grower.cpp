@@ -324,12 +324,11 @@ void TreeGrower::split_pair() {
 
 void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
     weights_ = options_.criterion == Criterion::edge ? state_.edge_weights() : state_.packed_weights();
-    round_key_ = mix(options_.seed, round);
     draw_rows(round);
     works_.clear();
     Work root;
     root.end = rows_.size();
-    root.key = mix(round_key_, 1);
+    root.key = mix(mix(options_.seed, round), 1);
     root.mass = mass_of(rows_.data(), rows_.size());
     root.sum = sum_of(rows_);
     if (wants_histogram(root)) build(root);

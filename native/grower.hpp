@@ -81,7 +81,6 @@ private:
     std::vector<std::int64_t> masses_;  // sample weights as integers; empty: every row has 1
     double mass_scale_ = 1;
     std::int64_t minimum_mass_ = 0;
-    std::uint64_t round_key_ = 0;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
     LargeArray<std::uint32_t> rows_, scratch_;
     std::vector<std::uint32_t> shuffled_columns_;

@@ -26,15 +26,10 @@ struct LineSums {
     double slope;  // its derivative in eta: - sum of w y h Phi'
 };
 
-// The weights D of one round as integers, read by the search for hypotheses. Each is quantised per unit of sample
-// weight and then multiplied by the weight, so that a row of weight k and k rows of weight 1 add up to the same.
-struct QuantisedWeights {
-    // D y, scaled to a total of about 2^61: what the edges of hypotheses and leaves are summed from.
-    const std::int64_t* edge;
-    // (D y) * 2^32 + D, each scaled to a total of about 2^30: two histogram channels in one addition.
-    const std::int64_t* packed;
-};
-
+// The weights D of one round exist as integers too, quantised per unit of sample weight and then multiplied by the
+// weight, so that a row of weight k and k rows of weight 1 add up to the same:
+// D y, scaled to a total of about 2^61: what the edges of hypotheses and leaves are summed from;
+// (D y) * 2^32 + D, each scaled to a total of about 2^30: two histogram channels in one addition.
 constexpr double kEdgeScale = 2305843009213693952.0;  // 2^61
 constexpr double kPackedScale = 1073741824.0;         // 2^30
 // From this sum of weights on a unit of weight is too small for 30 bits, and the product is quantised instead.

@@ -55,6 +55,9 @@ def read_matrix(estimator: Any, X: Any) -> Any:
 
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
+        twice = next(name for name in X.columns if list(X.columns).count(name) > 1)
+        raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")
     try:
         return validate_data(
             estimator, X, y, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite="allow-nan"

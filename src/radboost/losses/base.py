@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 from radboost._typing import FloatArray
@@ -21,7 +22,7 @@ class MarginLoss(Protocol):
         """Phi'(u): positive, or zero where the row no longer matters."""
 
 
-class NativeLoss:
+class NativeLoss(ABC):
     """A loss that the native core knows as well.
 
     Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
@@ -30,11 +31,11 @@ class NativeLoss:
 
     name: str
 
-    def value(self, u: FloatArray, /) -> FloatArray:
-        raise NotImplementedError
+    @abstractmethod
+    def value(self, u: FloatArray, /) -> FloatArray: ...
 
-    def derivative(self, u: FloatArray, /) -> FloatArray:
-        raise NotImplementedError
+    @abstractmethod
+    def derivative(self, u: FloatArray, /) -> FloatArray: ...
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -6,30 +6,36 @@
 namespace radboost {
 
 void bind_state(nb::module_& m) {
-    nb::class_<MarginState>(m, "MarginState")
+    nb::class_<BoostingState>(m, "BoostingState")
+        .def_prop_ro("total_weight", &BoostingState::total_weight)
+        .def_prop_ro("n_classes", &BoostingState::n_classes)
+        .def("growth_weights",
+             [](const BoostingState& s) {
+                 return as_array(std::vector<std::uint32_t>(s.growth_weights(), s.growth_weights() + s.n_rows()));
+             })
+        .def("weighted_sum", [](const BoostingState& s, Vector<double> values, int n_threads) {
+            require(values.size() == s.n_rows(), "one value per row is needed");
+            return s.weighted_sum(values.data(), n_threads);
+        });
+    nb::class_<MarginState, BoostingState>(m, "MarginState")
         .def("__init__",
              [](MarginState* self, Vector<std::int8_t> labels, Vector<double> weights) {
                  new (self) MarginState(as_vector(labels), as_vector(weights));
              })
-        .def_prop_ro("total_weight", &MarginState::total_weight)
         .def("scores", [](MarginState& s) { return as_array(std::vector<double>(s.scores().begin(), s.scores().end())); })
         .def("edge_weights",
              [](MarginState& s) {
                  return as_array(std::vector<std::int64_t>(s.edge_weights(), s.edge_weights() + s.n_rows()));
              })
-        .def("packed_weights",
-             [](MarginState& s) {
-                 return as_array(std::vector<std::int64_t>(s.packed_weights(), s.packed_weights() + s.n_rows()));
-             })
         .def("reweigh",
-             [](MarginState& s, const std::string& loss, bool packed, int n_threads) {
+             [](MarginState& s, const std::string& loss, int n_threads) {
                  nb::gil_scoped_release release;
-                 return s.reweigh(loss_named(loss), packed, n_threads);
+                 return s.reweigh(loss_named(loss), n_threads);
              })
         .def("reweigh_from",
-             [](MarginState& s, Vector<double> values, Vector<double> derivatives, bool packed, int n_threads) {
+             [](MarginState& s, Vector<double> values, Vector<double> derivatives, int n_threads) {
                  require(values.size() == s.n_rows() && derivatives.size() == s.n_rows(), "one value per row is needed");
-                 return s.reweigh_from(values.data(), derivatives.data(), packed, n_threads);
+                 return s.reweigh_from(values.data(), derivatives.data(), n_threads);
              })
         .def("along",
              [](MarginState& s, const std::string& loss, Vector<double> h, double eta, int n_threads) {
@@ -37,11 +43,7 @@ void bind_state(nb::module_& m) {
                  nb::gil_scoped_release release;
                  const LineSums line = s.along(loss_named(loss), h.data(), eta, n_threads);
                  return std::vector<double>{line.loss, line.slope};
-             })
-        .def("weighted_sum", [](const MarginState& s, Vector<double> values, int n_threads) {
-            require(values.size() == s.n_rows(), "one value per row is needed");
-            return s.weighted_sum(values.data(), n_threads);
-        });
+             });
     nb::class_<LossSums>(m, "LossSums")
         .def_ro("loss", &LossSums::loss)
         .def_ro("slope", &LossSums::slope)

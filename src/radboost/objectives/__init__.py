@@ -2,6 +2,6 @@
 
 from radboost.objectives.margin import LossState, MarginObjective
 from radboost.objectives.names import OBJECTIVES, resolve_objective
-from radboost.objectives.probabilities import probabilities
+from radboost.objectives.population import probabilities
 
 __all__ = ["OBJECTIVES", "LossState", "MarginObjective", "probabilities", "resolve_objective"]

@@ -118,9 +118,10 @@ def dense_rows(X: Any) -> FloatMatrix:
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
 
 
-def row_blocks(X: Any) -> list[Any]:
-    """The rows in pieces that may be made dense one at a time; dense rows in one piece."""
-    if not sparse.issparse(X):
+def row_blocks(X: Any, n_outputs: int = 1) -> list[Any]:
+    """The rows in pieces whose dense copies and scores are small; dense rows with one score each in one piece."""
+    copied = X.shape[1] if sparse.issparse(X) else 0
+    if not copied and n_outputs == 1:
         return [X]
-    height = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    height = max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs)))
     return [X[first : first + height] for first in range(0, X.shape[0], height)]

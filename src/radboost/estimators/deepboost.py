@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -11,10 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import progress_bar
-from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
@@ -27,7 +23,8 @@ from radboost._validation import (
 )
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._input import dense_rows, known_labels, read_labels, read_matrix, read_rows, row_blocks
+from radboost.estimators._input import dense_rows, known_labels, read_labels, read_rows
+from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.early_stopping import (
     EarlyStopping,
     Validation,
@@ -37,13 +34,12 @@ from radboost.estimators.early_stopping import (
 )
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
-from radboost.model_file import NotStored, save_model
 from radboost.objectives import MarginObjective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
 
-class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
+class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
     Minimises the mean over the rows of Phi(1 - y f(x)) plus the sum over the hypotheses of
@@ -122,10 +118,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    ensemble_: Ensemble
-    classes_: npt.NDArray[Any]
     history_: dict[str, list[float]]
-    loss_: str | MarginLoss
     n_iter_: int
     n_skipped_rounds_: int
     stop_reason_: str
@@ -314,71 +307,6 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
                 return None if validation is None else validation.follow(trace, step)
 
             return booster.run(self.n_rounds, monitor)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """f(x): positive for the second class, and the larger the clearer."""
-        check_is_fitted(self)
-        n_threads = resolve_n_jobs(self.n_jobs)
-        blocks = row_blocks(read_matrix(self, X))
-        return np.concatenate([self.ensemble_.decision_function(dense_rows(block), n_threads) for block in blocks])
-
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """f(x) after each round."""
-        check_is_fitted(self)
-        rows = dense_rows(read_matrix(self, X))
-        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row."""
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """The label of each row after each round."""
-        yield from map(self._labels, self.staged_decision_function(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Probabilities after each round."""
-        yield from map(self._probabilities, self.staged_decision_function(X))
-
-    def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
-        return self.classes_[(scores > 0).astype(np.intp)]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the two classes by the minimiser of the expected loss, Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)).
-
-        A row of probability p minimises p Phi(1 - f) + (1 - p) Phi(1 + f); its derivative is zero at this p. A model
-        of few rounds has few hypotheses behind its scores, and its probabilities are still close to 1/2.
-        """
-        return self._probabilities(self.decision_function(X))
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
-        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        for_second = np.asarray(loss.derivative(1.0 + scores), dtype=np.float64)
-        for_first = np.asarray(loss.derivative(1.0 - scores), dtype=np.float64)
-        total = for_first + for_second
-        known = total > 0
-        second = np.divide(for_second, total, out=np.where(scores > 0, 1.0, 0.0), where=known)
-        return np.column_stack([1.0 - second, second])
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of predict_proba."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
-        check_is_fitted(self)
-        return self.ensemble_.feature_importances()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        check_is_fitted(self)
-        save_model(self, path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common.hpp"
-#include "large_array.hpp"
+#include "state.hpp"
 
 namespace radboost {
 
@@ -32,8 +31,6 @@ struct LineSums {
 // (D y) * 2^32 + D, each scaled to a total of about 2^30: two histogram channels in one addition.
 constexpr double kEdgeScale = 2305843009213693952.0;  // 2^61
 constexpr double kPackedScale = 1073741824.0;         // 2^30
-// From this sum of weights on a unit of weight is too small for 30 bits, and the product is quantised instead.
-constexpr double kLargeWeight = 16777216.0;  // 2^24
 
 class MarginState {
 public:

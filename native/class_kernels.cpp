@@ -121,6 +121,24 @@ RADBOOST_CLONES void settle_gradients(std::size_t rows, std::size_t classes, std
     }
 }
 
+RADBOOST_CLONES void max_gradients(const ClassBlock& block, const std::int32_t* largest, const std::int32_t* weight,
+                                   std::int32_t* gradients, std::uint8_t* tied) {
+    const std::size_t classes = block.classes, own = block.own;
+    for (std::size_t r = 0; r < block.rows; ++r) {
+        const std::int32_t* row = block.scores + r * classes;
+        std::int32_t* out = gradients + r * classes;
+        const std::int32_t top = largest[r], d = weight[r];
+        std::int32_t active = 0;
+        for (std::size_t c = 0; c < classes; ++c) {
+            const bool at_top = row[c] == top;
+            active += at_top ? 1 : 0;
+            out[c] = at_top ? -d : 0;
+        }
+        tied[r] = active - (row[own] == top ? 1 : 0) > 1;
+        out[own] = d;
+    }
+}
+
 RADBOOST_CLONES void line_factors(const float* rho, std::size_t n, double eta, bool vertices, double* factor) {
     if (vertices) {
         const double down = exact_exp(-eta), up = exact_exp(eta);

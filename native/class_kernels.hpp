@@ -60,6 +60,10 @@ void quantise_terms(const double* terms, const double* factor, std::size_t rows,
 void settle_gradients(std::size_t rows, std::size_t classes, std::size_t own, const int* shift,
                       std::int32_t* gradients);
 
+// The gradients of max: -weight at the wrong classes with the largest score, `tied` where they are several.
+void max_gradients(const ClassBlock& block, const std::int32_t* largest, const std::int32_t* weight,
+                   std::int32_t* gradients, std::uint8_t* tied);
+
 // One evaluation on a line: from factor = exp(-eta rho) to the loss of each row and its derivative. `part` is what moves
 // along: a sum of Phi(u(y)) out of `base` with the exponential loss, a share of 1 + sum of exp(u(y)) with compsum.
 void line_exponential(const double* part, const double* base, const float* rho, const double* factor, std::size_t n,

@@ -144,20 +144,27 @@ void ClassState::evaluate_line(std::size_t own, std::size_t begin, std::size_t c
     }
 }
 
-// Sum with the logistic loss: where the answer is right every class moves.
+// Sum with the logistic loss: where the answer is right every class moves. These rows are brought together first.
 void ClassState::evaluate_right_rows(std::size_t own, std::size_t begin, std::size_t count, double eta) {
     const std::size_t classes = n_classes();
-    std::vector<double> work(3 * classes);
-    double *u = work.data(), *values = u + classes, *derivatives = values + classes;
+    std::vector<std::size_t> right;
+    std::vector<std::int32_t> scores;
     for (std::size_t i = begin; i < begin + count; ++i) {
-        const double rho = static_cast<double>(line_.rho[i]);
-        if (rho <= 0) continue;
-        class_arguments(block(own, i, 1), *loss_, u);
-        for (std::size_t c = 0; c < classes; ++c) u[c] -= eta * rho;
-        evaluate_loss(*loss_, u, classes, values, derivatives);
-        double scale = 0;
-        sum_terms(block(own, i, 1), {derivatives, values, &scale, &line_.slope[i], &line_.value[i]});
-        line_.slope[i] *= -rho;
+        if (line_.rho[i] <= 0) continue;
+        right.push_back(i);
+        scores.insert(scores.end(), scores_.begin() + i * classes, scores_.begin() + (i + 1) * classes);
+    }
+    const ClassBlock rows{scores.data(), right.size(), classes, own};
+    std::vector<double> terms(scores.size()), values(scores.size()), sums(3 * right.size());
+    double *scale = sums.data(), *slope = scale + right.size(), *loss = slope + right.size();
+    class_arguments(rows, *loss_, terms.data());
+    for (std::size_t r = 0; r < right.size(); ++r)
+        for (std::size_t c = 0; c < classes; ++c) terms[r * classes + c] -= eta * static_cast<double>(line_.rho[right[r]]);
+    evaluate_loss(*loss_, terms.data(), terms.size(), values.data(), terms.data());
+    sum_terms(rows, {terms.data(), values.data(), scale, slope, loss});
+    for (std::size_t r = 0; r < right.size(); ++r) {
+        line_.value[right[r]] = loss[r];
+        line_.slope[right[r]] = -static_cast<double>(line_.rho[right[r]]) * slope[r];
     }
 }
 

@@ -16,6 +16,7 @@ constexpr double kSmallestSlope = 0x1p-900;
 
 // x lies in [2^(e - 1), 2^e).
 int exponent_of(double x) { return static_cast<int>((detail::bits_of(x) >> 52) & 0x7ff) - 1022; }
+double power_of_two(int exponent) { return detail::double_of(static_cast<std::int64_t>(exponent + 1023) << 52); }
 
 }  // namespace
 
@@ -141,7 +142,7 @@ LossSums ClassState::renew(int n_threads, Evaluate&& evaluate) {
 void ClassState::quantise(std::size_t begin, std::size_t count, Scratch& scratch) {
     for (std::size_t r = 0; r < count; ++r) {
         const double slope = unit(begin + r, row_slope_[begin + r]);
-        const double power = slope < kSmallestSlope ? 0.0 : std::ldexp(1.0, kGradientBits - exponent_of(slope));
+        const double power = slope < kSmallestSlope ? 0.0 : power_of_two(kGradientBits - exponent_of(slope));
         scratch.scale[r] = unit(begin + r, scratch.scale[r]) * power;
     }
     quantise_terms(scratch.terms.data(), scratch.scale.data(), count, n_classes(),
@@ -203,24 +204,13 @@ void ClassState::settle(std::size_t own, std::size_t begin, std::size_t count, i
         settle_gradients(count, classes, own, scratch.shift.data(), gradients);
         return;
     }
-    const double factor = std::ldexp(1.0, bits - exponent);
+    const double factor = power_of_two(bits - exponent);
     for (std::size_t i = begin; i < begin + count; ++i)
         row_gradients_[i] = static_cast<std::int32_t>(std::llrint(unit(i, row_slope_[i]) * factor));
     if (objective_ != ClassObjective::max) return;
     const ClassBlock rows = block(own, begin, count);
     largest_wrong(rows, scratch.largest.data());
-    for (std::size_t r = 0; r < count; ++r) {
-        const std::int32_t* scores = rows.scores + r * classes;
-        std::int32_t* out = gradients + r * classes;
-        std::size_t active = 0;
-        for (std::size_t c = 0; c < classes; ++c) {
-            const bool at_top = c != own && scores[c] == scratch.largest[r];
-            active += at_top;
-            out[c] = at_top ? -row_gradients_[begin + r] : 0;
-        }
-        out[own] = row_gradients_[begin + r];
-        tied_[begin + r] = active > 1;
-    }
+    max_gradients(rows, scratch.largest.data(), row_gradients_.data() + begin, gradients, tied_.data() + begin);
 }
 
 void ClassState::gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const {

@@ -72,6 +72,13 @@ class Trace:
     )
     n_skipped: int = 0
     stop_reason: str = ALL_ROUNDS
+    pushed: bool = False  # whether the objective rose on purpose
+
+    @property
+    def n_rounds_to_keep(self) -> int:
+        """All rounds; after a push those up to the lowest objective."""
+        objectives = self.history["objective"]
+        return 1 + objectives.index(min(objectives)) if self.pushed else len(objectives)
 
 
 # Told of every round and its steps; returns a reason to stop, or None.
@@ -158,6 +165,7 @@ class Booster:
         elif self._fruitless_pushes == FRUITLESS_PUSHES:
             return STUCK, []
         self._fruitless_pushes += 1
+        self.trace.pushed = True
         pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(self.members))
         etas = [on_grid(float(push), self.objective.step_grid) for push in pushes]
         members = list(self.members.values())

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 
 FLOATS = (np.float64, np.float32)
 BLOCK_BYTES = 2**26
+LARGEST_NUMBER_OF_CLASSES = 65534
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,10 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     """The classes in ascending order, and the place of each row's among them."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
+    if len(classes) > LARGEST_NUMBER_OF_CLASSES:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y holds "
-            f"{len(classes)} classes. Multi-class DeepBoost comes next; until then wrap this estimator in "
-            "sklearn.multiclass.OneVsRestClassifier."
+            f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
+            "is a number, a regressor is the right tool."
         )
     if len(classes) < 2:
         raise ValueError(

@@ -1,7 +1,8 @@
-"""DeepBoost for two classes."""
+"""DeepBoost for two classes and for more."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -34,7 +35,7 @@ from radboost.estimators.early_stopping import (
 )
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
-from radboost.objectives import MarginObjective
+from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
@@ -128,6 +129,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         n_rounds: int = 300,
         *,
         loss: str | MarginLoss = "logistic",
+        objective: str = "auto",
         family: str | Family | list[str | Family] = "trees",
         max_depth: int = 6,
         complexity_penalty: float = 0.03,
@@ -146,6 +148,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.n_rounds = n_rounds
         self.loss = loss
+        self.objective = objective
         self.family = family
         self.max_depth = max_depth
         self.complexity_penalty = complexity_penalty
@@ -219,6 +222,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
         settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
         loss, families = get_loss(self.loss), get_families(self.family)
+        objective_name = resolve_objective(self.objective, loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
         data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads)
@@ -234,12 +238,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             )
             data, order, class_ids = data.subset(keep), order[keep], class_ids[keep]
             weights = None if weights is None else np.ascontiguousarray(weights[keep])
-        labels = (2 * class_ids.astype(np.int8) - 1).astype(np.int8)
-        objective = MarginObjective(labels, weights, loss, settings.n_threads)
-        validation = None if watched is None else Validation(watched, loss, stopping, settings.n_threads)
+        objective = make_objective(objective_name, loss, class_ids, len(classes), weights, settings.n_threads)
+        validation = None if watched is None else Validation(watched, objective, stopping, settings.n_threads)
         problem = Problem(rows.X, order, data, objective, settings)
         trace = self._boost(problem, families, validation)
-        n_rounds = len(trace.history["objective"])
+        n_rounds = trace.n_rounds_to_keep
         if stopping is not None and validation is not None:
             n_rounds = validation.best_round
         checked.ensemble_ = Ensemble.from_trace(
@@ -252,6 +255,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         checked.classes_ = classes
         checked.loss_ = self.loss
+        checked.objective_ = objective_name
         checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
         checked.n_iter_ = n_rounds
         checked.n_skipped_rounds_ = trace.n_skipped
@@ -296,15 +300,16 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
             line_search=self.step == "line_search",
+            seed=problem.settings.seed,
         )
         if validation is not None:
             booster.trace.history.update(validation_error=[], validation_loss=[])
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
-            def monitor(trace: Trace, step: Step | None) -> str | None:
+            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
                 history = trace.history
                 advance(history["objective"][-1], history["train_error"][-1], int(history["n_hypotheses"][-1]))
-                return None if validation is None else validation.follow(trace, step)
+                return None if validation is None else validation.follow(trace, steps)
 
             return booster.run(self.n_rounds, monitor)
 
@@ -312,7 +317,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 

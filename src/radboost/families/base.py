@@ -51,6 +51,11 @@ class Problem:
         return self.data.n_columns + int(self.data.has_missing().sum())
 
     @property
+    def n_outputs(self) -> int:
+        """Numbers that a hypothesis gives for a row: one with two classes, otherwise one for each."""
+        return 1 if self.objective.n_classes == 2 else self.objective.n_classes
+
+    @property
     def sample_size(self) -> float:
         """m: the sum of the sample weights."""
         return self.objective.total_weight

@@ -47,7 +47,7 @@ class TreeProposer(Proposer):
     ) -> None:
         self.grower = grower
         self.n_features = problem.data.n_columns
-        self.n_outputs = problem.objective.n_outputs
+        self.n_outputs = problem.n_outputs
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = bound

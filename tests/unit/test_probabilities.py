@@ -15,6 +15,9 @@ from radboost.objectives import OBJECTIVES, population, probabilities, resolve_o
 class SquaredHinge:
     """Phi(u) = max(0, u)^2, a loss of the user's own."""
 
+    def __repr__(self) -> str:
+        return "SquaredHinge()"
+
     def value(self, u: np.ndarray) -> np.ndarray:
         return np.maximum(u, 0.0) ** 2
 

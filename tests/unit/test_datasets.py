@@ -101,8 +101,6 @@ class TestFiles:
             (gzip.compress(b"a,target\n1,\n", mtime=0), "no target"),
             (gzip.compress(b"a,target\n\xff\xfe,1\n", mtime=0), "utf-8"),
         ],
-        # compressed bytes hold the time, and the processes of one test run must agree on the names
-        ids=lambda value: value if isinstance(value, str) else "file",
     )
     def test_damaged_tables_are_named(self, tmp_path: Path, content: bytes, reason: str) -> None:
         path = tmp_path / "german.csv.gz"

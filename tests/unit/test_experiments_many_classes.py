@@ -25,7 +25,7 @@ class StandIn:
     def paper(cls, **parameters: Any) -> StandIn:
         cls.fits.append(parameters)
         model = cls()
-        model.loss, model.objective = parameters["loss"], parameters["objective"]
+        model.loss, model.objective_ = parameters["loss"], parameters["objective"]
         model.tree = DecisionTreeClassifier(max_depth=min(parameters["max_depth"], 6), random_state=0)
         model.ensemble_ = SimpleNamespace(hypotheses=[SimpleNamespace(n_nodes=7), SimpleNamespace(n_nodes=9)])
         return model
@@ -141,7 +141,7 @@ class TestManyClasses:
             ),
         ):
             model: Any = SimpleNamespace(
-                classes_=np.array(["a", "b", "c"]), loss=loss, objective=objective, decision_function=lambda X: X
+                classes_=np.array(["a", "b", "c"]), loss=loss, objective_=objective, decision_function=lambda X: X
             )
             assert protocol._mean_loss(model, scores, y) == pytest.approx(np.mean(expected))
 

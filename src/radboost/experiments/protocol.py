@@ -300,6 +300,6 @@ def _mean_loss(model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> 
     rows = np.arange(len(scores))
     u = 1.0 - scores[rows, class_ids][:, None] + scores
     others = np.arange(scores.shape[1]) != class_ids[:, None]
-    if model.objective == "compsum":
+    if model.objective_ == "compsum":
         return float(np.mean(np.log2(1.0 + np.where(others, np.exp(u), 0.0).sum(axis=1))))
     return float(np.mean(np.where(others, loss.value(u), 0.0).sum(axis=1)))

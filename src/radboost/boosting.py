@@ -22,9 +22,9 @@ SMALLEST_SLOPE = 1e-280
 NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
-# Where the objective has kinks, descent along coordinates can be stuck above the minimum. Then every weight gets a random
-# push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so many pushes
-# in a row that led nowhere lower.
+# Where the objective has kinks, descent along coordinates can be stuck above the minimum. Then every weight gets a
+# random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so
+# many pushes in a row that led nowhere lower.
 LARGEST_PUSH = 0.05
 FRUITLESS_PUSHES = 5
 # Weights beyond this would leave the range of the scores.
@@ -240,7 +240,7 @@ class Booster:
         if self.line_search:
 
             def derivative(step: float) -> float:
-                return self.objective.along(self.columns, member.slot, step)[1]
+                return self.objective.slope_along(self.columns, member.slot, step)
 
             eta = line_search_step(derivative, member.weight, member.price, member.signed)
         else:

@@ -251,6 +251,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_features=rows.n_features,
             n_families=sum(family.n_families(problem) for family in families),
             sample_size=objective.total_weight,
+            n_outputs=problem.n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
         )
         checked.classes_ = classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from radboost._native import MarginState
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting import Step, Trace
-from radboost.losses.base import MarginLoss
+from radboost.objectives import Objective, margins_of
 
 DEFAULT_PATIENCE = 25
 

@@ -85,7 +85,7 @@ class Candidate(ABC):
 
 
 class ValuesCandidate(Candidate):
-    """A hypothesis given by its predictions on the training rows: for the margin in [-1, 1], or for one of many classes."""
+    """A hypothesis given by its predictions on the training rows, for the margin or for one of many classes."""
 
     def __init__(
         self,

@@ -45,8 +45,8 @@ def slope(growing: float, shrinking: float, weight: float, threshold: float, sig
     m / 2S.
 
     `growing` is the edge of h, the expectation of y h under D, so epsilon - 1/2 = -edge / 2; `threshold` is
-    Lambda_j m / S. `shrinking` differs from it where the loss has a kink: it is the edge seen from the left (Multi-Class
-    Deep Boosting, equations (27) and (28)). A weight of zero that must not be negative can only grow.
+    Lambda_j m / S. `shrinking` differs from it where the loss has a kink: it is the edge seen from the left
+    (Multi-Class Deep Boosting, equations (27) and (28)). A weight of zero that must not be negative can only grow.
     """
     if not signed:
         to_the_right = (threshold - growing) / 2

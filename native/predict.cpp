@@ -157,7 +157,6 @@ void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads
                     InterruptCheck check) const {
     require(X.n_columns == n_features_, "the rows have another number of features than the trees");
     const std::vector<Node<T>>& all = nodes<T>();
-    std::fill(out, out + X.n_rows * n_outputs_, 0.0);
     for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
         check();
         const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
@@ -168,13 +167,15 @@ void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads
             for (std::size_t first = slice + task * kRowsPerTask; first < end; first += kBlockRows) {
                 const std::size_t count = std::min(kBlockRows, end - first);
                 const bool missing = any_missing(X, first, count);
+                double* const sums = out + first * n_outputs_;
+                std::fill(sums, sums + count * n_outputs_, 0.0);
                 for (std::size_t tree = 0; tree < n_trees(); ++tree) {
                     const std::int64_t begin = offsets_[tree];
                     if (missing)
                         walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
                     else
                         walk<false>(all.data() + begin, depths_[tree], X, first, count, at);
-                    add_answers(static_cast<std::size_t>(begin), at, count, weights[tree], out + first * n_outputs_);
+                    add_answers(static_cast<std::size_t>(begin), at, count, weights[tree], sums);
                 }
             }
         });

@@ -9,31 +9,56 @@
 namespace radboost {
 namespace {
 
+void bind_base(nb::module_& m) {
+    nb::class_<BoostingState>(m, "BoostingState")
+        .def_prop_ro("total_weight", &BoostingState::total_weight)
+        .def_prop_ro("n_classes", &BoostingState::n_classes)
+        .def_prop_ro("n_channels", &BoostingState::n_channels)
+        .def_prop_ro("edge_unit", &BoostingState::edge_unit)
+        .def("leaf_sums",
+             [](const BoostingState& s, Vector<std::int32_t> labels, std::size_t n_labels, int n_threads) {
+                 require(labels.size() == s.n_rows(), "one label per row is needed");
+                 for (std::size_t i = 0; i < labels.size(); ++i)
+                     require(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < n_labels,
+                             "a label is out of range");
+                 std::vector<std::int64_t> out(n_labels * s.n_channels());
+                 s.leaf_sums(labels.data(), n_labels, n_threads, out.data());
+                 return as_array(std::move(out));
+             })
+        .def("growth_weights",
+             [](const BoostingState& s) {
+                 return as_array(std::vector<std::uint32_t>(s.growth_weights(), s.growth_weights() + s.n_rows()));
+             })
+        .def("weighted_sum", [](const BoostingState& s, Vector<double> values, int n_threads) {
+            require(values.size() == s.n_rows(), "one value per row is needed");
+            return s.weighted_sum(values.data(), n_threads);
+        });
+    nb::class_<LossSums>(m, "LossSums")
+        .def_ro("loss", &LossSums::loss)
+        .def_ro("slope", &LossSums::slope)
+        .def_ro("error", &LossSums::error);
+}
+
 void bind_margin_state(nb::module_& m) {
-    nb::class_<MarginState>(m, "MarginState")
+    nb::class_<MarginState, BoostingState>(m, "MarginState")
         .def("__init__",
              [](MarginState* self, Vector<std::int8_t> labels, Vector<double> weights) {
                  new (self) MarginState(as_vector(labels), as_vector(weights));
              })
-        .def_prop_ro("total_weight", &MarginState::total_weight)
         .def("scores", [](MarginState& s) { return as_array(std::vector<double>(s.scores().begin(), s.scores().end())); })
         .def("edge_weights",
              [](MarginState& s) {
                  return as_array(std::vector<std::int64_t>(s.edge_weights(), s.edge_weights() + s.n_rows()));
              })
-        .def("packed_weights",
-             [](MarginState& s) {
-                 return as_array(std::vector<std::int64_t>(s.packed_weights(), s.packed_weights() + s.n_rows()));
-             })
         .def("reweigh",
-             [](MarginState& s, const std::string& loss, bool packed, int n_threads) {
+             [](MarginState& s, const std::string& loss, int n_threads) {
                  nb::gil_scoped_release release;
-                 return s.reweigh(loss_named(loss), packed, n_threads);
+                 return s.reweigh(loss_named(loss), n_threads);
              })
         .def("reweigh_from",
-             [](MarginState& s, Vector<double> values, Vector<double> derivatives, bool packed, int n_threads) {
+             [](MarginState& s, Vector<double> values, Vector<double> derivatives, int n_threads) {
                  require(values.size() == s.n_rows() && derivatives.size() == s.n_rows(), "one value per row is needed");
-                 return s.reweigh_from(values.data(), derivatives.data(), packed, n_threads);
+                 return s.reweigh_from(values.data(), derivatives.data(), n_threads);
              })
         .def("along",
              [](MarginState& s, const std::string& loss, Vector<double> h, double eta, int n_threads) {
@@ -41,11 +66,7 @@ void bind_margin_state(nb::module_& m) {
                  nb::gil_scoped_release release;
                  const LineSums line = s.along(loss_named(loss), h.data(), eta, n_threads);
                  return std::vector<double>{line.loss, line.slope};
-             })
-        .def("weighted_sum", [](const MarginState& s, Vector<double> values, int n_threads) {
-            require(values.size() == s.n_rows(), "one value per row is needed");
-            return s.weighted_sum(values.data(), n_threads);
-        });
+             });
 }
 
 ClassObjective objective_named(const std::string& name) {
@@ -64,7 +85,7 @@ Output<double> in_units(const std::int32_t* scores, std::size_t size) {
 }
 
 void bind_class_state(nb::module_& m) {
-    nb::class_<ClassState>(m, "ClassState")
+    nb::class_<ClassState, BoostingState>(m, "ClassState")
         .def("__init__",
              [](ClassState* self, const std::string& objective, const std::string& loss, Vector<std::uint16_t> classes,
                 std::size_t n_classes, Vector<double> weights) {
@@ -74,16 +95,8 @@ void bind_class_state(nb::module_& m) {
                                        as_vector(weights));
              },
              nb::arg("objective"), nb::arg("loss"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights"))
-        .def_prop_ro("n_classes", &ClassState::n_classes)
-        .def_prop_ro("n_channels", &ClassState::n_channels)
-        .def_prop_ro("total_weight", &ClassState::total_weight)
-        .def_prop_ro("edge_unit", &ClassState::edge_unit)
         .def("scores", [](const ClassState& s) { return in_units(s.scores(), s.n_rows() * s.n_classes()); })
         .def("margins", [](const ClassState& s) { return in_units(s.margins().data(), s.margins().size()); })
-        .def("growth_weights",
-             [](const ClassState& s) {
-                 return as_array(std::vector<std::uint32_t>(s.growth_weights(), s.growth_weights() + s.n_rows()));
-             })
         .def("gains",
              [](const ClassState& s, bool shrinking) {
                  std::vector<std::int64_t> out(s.n_rows() * (s.n_classes() + 1));
@@ -108,21 +121,7 @@ void bind_class_state(nb::module_& m) {
              [](ClassState& s, const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads) {
                  nb::gil_scoped_release release;
                  return s.along(columns, slot, eta, false, n_threads).slope;
-             })
-        .def("leaf_sums",
-             [](const ClassState& s, Vector<std::int32_t> labels, std::size_t n_labels, int n_threads) {
-                 require(labels.size() == s.n_rows(), "one label per row is needed");
-                 for (std::size_t i = 0; i < labels.size(); ++i)
-                     require(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < n_labels,
-                             "a label is out of range");
-                 std::vector<std::int64_t> out(n_labels * s.n_channels());
-                 s.leaf_sums(labels.data(), n_labels, n_threads, out.data());
-                 return as_array(std::move(out));
-             })
-        .def("weighted_sum", [](const ClassState& s, Vector<double> values, int n_threads) {
-            require(values.size() == s.n_rows(), "one value per row is needed");
-            return s.weighted_sum(values.data(), n_threads);
-        });
+             });
 }
 
 void bind_columns(nb::module_& m) {
@@ -182,13 +181,10 @@ void bind_columns(nb::module_& m) {
 }  // namespace
 
 void bind_state(nb::module_& m) {
+    bind_base(m);
     bind_margin_state(m);
     bind_class_state(m);
     bind_columns(m);
-    nb::class_<LossSums>(m, "LossSums")
-        .def_ro("loss", &LossSums::loss)
-        .def_ro("slope", &LossSums::slope)
-        .def_ro("error", &LossSums::error);
 }
 
 }  // namespace radboost

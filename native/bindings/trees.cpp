@@ -49,10 +49,12 @@ GrowthOptions growth_options(const std::string& growth, const std::string& crite
     return options;
 }
 
-// The arrays of a tree after `n_splits` splits.
+// The arrays of a tree after `n_splits` splits. Leaves are -1 and +1 with two classes, otherwise a class, or -1 where they
+// abstain.
 auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
-    const std::vector<std::int8_t> signs = g.tree().signs(n_splits);
-    const std::size_t size = signs.size();
+    const std::vector<std::int32_t> answers = g.tree().answers(n_splits);
+    const bool two_classes = g.tree().n_channels == 1;
+    const std::size_t size = answers.size();
     std::vector<std::int32_t> feature(size, -1), left(size, -1);
     std::vector<double> threshold(size, 0), value(size, 0), cover(size), gain(size, 0);
     std::vector<std::uint8_t> missing_left(size, 0);
@@ -66,7 +68,7 @@ auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
             missing_left[i] = node.missing_left;
             gain[i] = node.gain;
         } else {
-            value[i] = signs[i];
+            value[i] = two_classes ? 2 * answers[i] - 1 : answers[i];
         }
     }
     return std::make_tuple(as_array(std::move(feature)), as_array(std::move(threshold)), as_array(std::move(left)),
@@ -79,7 +81,7 @@ auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
 void bind_trees(nb::module_& m) {
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def("__init__",
-             [](TreeGrower* self, const BinnedData& data, const MarginState& state, const std::string& growth,
+             [](TreeGrower* self, const BinnedData& data, const BoostingState& state, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
                 int n_threads) {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from radboost._native import HypothesisColumns, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
-from radboost.objectives.margin import LossState, MarginObjective
+from radboost.objectives import LossState, MarginObjective
 from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
@@ -184,8 +184,9 @@ class Booster:
     def _step_size(self, member: Member, edge: float, state: LossState) -> float:
         """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
         if self.line_search:
-            predictions = self.columns.predictions(member.slot)
-            eta = line_search_step(lambda step: self.objective.along(predictions, step)[1], member.weight, member.price)
+            eta = line_search_step(
+                lambda step: self.objective.slope_along(self.columns, member.slot, step), member.weight, member.price
+            )
         else:
             eta = closed_form_step(edge, member.weight, member.price / state.slope)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:

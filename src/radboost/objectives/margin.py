@@ -1,31 +1,30 @@
-"""The loss part of Deep Boosting, equation (4): the weighted mean of Phi(1 - y f)."""
+"""Two classes: the loss part of Deep Boosting, equation (4), the weighted mean of Phi(1 - y f)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from radboost._native import HypothesisColumns, MarginState
-from radboost._typing import FloatArray, LabelSigns
-from radboost.losses.base import MarginLoss, NativeLoss
-
-NO_WEIGHTS = np.zeros(0)
-
-
-class LossState(NamedTuple):
-    """Where the loss stands at the current scores."""
-
-    loss: float  # mean of Phi(1 - y f)
-    slope: float  # S / m, the mean of Phi'(1 - y f): the normaliser of D, equation (5)
-    error: float  # share of the rows with y f <= 0
+from radboost._native import HypothesisColumns, MarginState, value_edges
+from radboost._typing import ClassIds, FloatArray, LabelSigns
+from radboost.losses.base import MarginLoss
+from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
+from radboost.objectives.minimisers import of_margins
 
 
-class MarginObjective:
-    """Scores of the training rows, the weights D on them, and the loss along a step.
+class MarginObjective(Objective):
+    """One column of scores: positive for the second class. All objectives for several classes come down to it.
 
-    All sums are exact and thus independent of the order of the rows and of the number of threads.
+    A negative weight stands for the mirror image of a hypothesis: Multi-Class Deep Boosting has only positive weights,
+    and both images.
     """
+
+    n_classes = 2
+    signed: ClassVar[bool] = True
+    step_grid: ClassVar[float] = 2.0**-40
+    state: MarginState
 
     def __init__(
         self,
@@ -33,18 +32,13 @@ class MarginObjective:
         weights: FloatArray | None,
         loss: MarginLoss,
         n_threads: int,
+        name: str = "sum",
     ) -> None:
-        self.loss = loss
-        self.n_threads = n_threads
+        super().__init__(loss, n_threads)
+        self.name = name
         self.labels = labels
         self.state = MarginState(labels, NO_WEIGHTS if weights is None else weights)
-        self.total_weight: float = self.state.total_weight
-        self._native_name = loss.name if isinstance(loss, NativeLoss) else None
-
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether Deep Boosting's closed-form step lowers this objective."""
-        return self._native_name is not None
+        self.total_weight = self.state.total_weight
 
     def reweigh(self) -> LossState:
         """Renews D (equation (5)) and its quantised forms."""
@@ -56,32 +50,24 @@ class MarginObjective:
         m = self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
 
-    def along(self, predictions: FloatArray, eta: float) -> tuple[float, float]:
-        """Mean loss at scores + eta h, and its derivative in eta."""
+    def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
+        edges = columns.edges(self.state, self.n_threads)
+        return edges, edges
+
+    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        predictions = self._predictions(columns, slot)
         if self._native_name is not None:
             loss, derivative = self.state.along(self._native_name, predictions, eta, self.n_threads)
-        else:
-            margins = self.labels * (self.state.scores() + eta * predictions)
-            values, derivatives = self._evaluate(1.0 - margins)
-            loss = self.state.weighted_sum(values, self.n_threads)
-            derivative = self.state.weighted_sum(-self.labels * predictions * derivatives, self.n_threads)
-        return loss / self.total_weight, derivative / self.total_weight
+            return loss / self.total_weight, derivative / self.total_weight
+        margins = self.labels * (self.state.scores() + eta * predictions)
+        values, derivatives = self._evaluate(1.0 - margins)
+        return self._weighted_mean(values), self._weighted_mean(-self.labels * predictions * derivatives)
 
-    def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
-        """scores += eta h."""
-        columns.step(slot, eta, self.state, self.n_threads)
+    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
+        return value_edges(self.state, values, self.n_threads).reshape(-1, 1)
 
-    def _evaluate(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = np.ascontiguousarray(self.loss.value(u), dtype=np.float64)
-        derivatives = np.ascontiguousarray(self.loss.derivative(u), dtype=np.float64)
-        for what, array in (("value", values), ("derivative", derivatives)):
-            if array.shape != u.shape:
-                raise ValueError(
-                    f"{self.loss!r}.{what} returned an array of shape {array.shape} for an input of shape {u.shape}; "
-                    "it must keep the shape."
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{self.loss!r}.{what} returned NaN or infinity; it must be finite everywhere.")
-        if (derivatives < 0).any():
-            raise ValueError(f"{self.loss!r}.derivative is negative somewhere; Phi must be increasing.")
-        return values, derivatives
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        return of_margins(self.loss, scores)
+
+    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        return np.asarray(self.loss.value(1.0 - np.where(class_ids == 1, scores, -scores)), dtype=np.float64)

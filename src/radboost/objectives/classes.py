@@ -1,212 +1,123 @@
-"""Three classes and more: the loss part of Multi-Class Deep Boosting, equations (6) to (9).
-
-A row of class y costs a function of u(c) = 1 - f(y) + f(c) over the wrong classes c. With two classes there is one
-of them, and all four objectives are the margin's (`radboost.objectives.margin`).
-"""
+"""Several classes: the four objectives of Multi-Class Deep Boosting, equations (6) to (9)."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import ClassVar
+import math
 
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import ClassState, HypothesisColumns, LossSums, value_edges
+from radboost._native import ClassState, HypothesisColumns, value_edges
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses.base import MarginLoss, NativeLoss
-from radboost.objectives import minimisers
-from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
+from radboost.losses.base import MarginLoss
+from radboost.objectives.base import NO_WEIGHTS, LossState, Objective, margins_of
 
 
 class ClassObjective(Objective):
-    """One column of scores for each class, in steps of 2^-20; weights of hypotheses are not negative."""
+    """A score for each class. With u(y) = 1 - f(y_i) + f(y) over the wrong classes y a row costs
 
-    step_grid: ClassVar[float] = 2.0**-20
+    - "sum": the sum of Phi(u(y)),
+    - "compsum": log2(1 + the sum of exp(u(y))),
+    - "maxsum": Phi(1 - s), s the sum of alpha_j times the margin of h_j alone,
+    - "max": the largest Phi(u(y)).
+    """
+
     state: ClassState
+    step_grid = 2.0**-20  # scores are 32-bit integers in this unit
 
     def __init__(
-        self, loss: MarginLoss, class_ids: ClassIds, n_classes: int, weights: FloatArray | None, n_threads: int
+        self,
+        name: str,
+        loss: MarginLoss,
+        class_ids: ClassIds,
+        n_classes: int,
+        weights: FloatArray | None,
+        n_threads: int,
     ) -> None:
-        super().__init__(loss, n_threads)
-        self.n_classes = n_classes
-        self.class_ids = class_ids
+        super().__init__(name, loss, n_classes, n_threads)
+        self.smooth = name != "max"
+        self._class_ids = class_ids
         self.state = ClassState(
-            self.name, self._native_name or "", class_ids, n_classes, NO_WEIGHTS if weights is None else weights
+            name, self._native_loss, class_ids, n_classes, NO_WEIGHTS if weights is None else weights
         )
-        self.total_weight = self.state.total_weight
 
     def reweigh(self) -> LossState:
-        sums, m = self._renew(), self.total_weight
-        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+        if self._native_loss:
+            return self._mean(self.state.reweigh(self.n_threads))
+        values, derivatives = self._evaluate(self._arguments(self._scores(), self.state.margins()).ravel())
+        return self._mean(self.state.reweigh_from(values, derivatives, self.n_threads))
 
     def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
         growing = columns.edges(self.state, False, self.n_threads)
         return growing, growing if self.smooth else columns.edges(self.state, True, self.n_threads)
 
+    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
+        return value_edges(self.state, values, self.n_threads).reshape(len(values), self.n_classes)
+
     def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        """As in `Objective`. The scores must be those of the last `reweigh`."""
-        loss, derivative = self.state.along(columns, slot, eta, self.n_threads)
-        return loss / self.total_weight, derivative / self.total_weight
+        if self._native_loss:
+            loss, derivative = self.state.along(columns, slot, eta, self.n_threads)
+            return loss / self.total_weight, derivative / self.total_weight
+        return self._own_loss_along(columns, slot, eta)
 
     def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
+        if not self._native_loss:
+            return self._own_loss_along(columns, slot, eta)[1]
         return self.state.slope_along(columns, slot, eta, self.n_threads) / self.total_weight
 
-    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
-        return value_edges(self.state, values, self.n_threads).reshape(-1, self.n_classes)
+    def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
+        columns.step(slot, eta, self.state, self.n_threads)
 
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        return self.from_scores(self.loss, scores)
-
-    @staticmethod
-    @abstractmethod
-    def from_scores(loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        """Probabilities without a training set: what a stored model needs."""
-
-    @classmethod
-    def check_loss(cls, loss: MarginLoss) -> None:
-        """Raises where the objective is not defined for the loss."""
-
-    def _renew(self) -> LossSums:
-        return self.state.reweigh(self.n_threads)
-
-
-class OpenObjective(ClassObjective):
-    """An objective that takes any Phi. One that the native core does not know is evaluated here."""
-
-    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        if self._native_name is not None:
-            return super().along(columns, slot, eta)
-        h = self._predictions(columns, slot).reshape(-1, self.n_classes)
-        losses, slopes = self._rows_along(h, eta)
-        return self._weighted_mean(losses), self._weighted_mean(slopes)
-
-    def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
-        if self._native_name is not None:
-            return super().slope_along(columns, slot, eta)
-        return self.along(columns, slot, eta)[1]
-
-    def _renew(self) -> LossSums:
-        if self._native_name is not None:
-            return super()._renew()
-        values, derivatives = self._evaluate(self._arguments())
-        return self.state.reweigh_from(values.ravel(), derivatives.ravel(), self.n_threads)
+    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """As defined; for "maxsum" with the margin of f in place of s, which is not smaller: a lower bound."""
+        if self.name in ("max", "maxsum"):
+            return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        rows = np.arange(len(scores))
+        arguments = 1.0 - scores[rows, class_ids][:, None] + scores
+        if self.name == "sum":
+            values = np.array(self.loss.value(arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
+            values[rows, class_ids] = 0.0
+            return np.asarray(values.sum(axis=1), dtype=np.float64)
+        arguments[rows, class_ids] = 0.0  # exp(0) is the 1 under the logarithm
+        largest = arguments.max(axis=1, keepdims=True)
+        sums = np.exp(arguments - largest).sum(axis=1)
+        return np.asarray((largest[:, 0] + np.log(sums)) / math.log(2.0), dtype=np.float64)
 
     def _scores(self) -> FloatArray:
         return self.state.scores().reshape(-1, self.n_classes)
 
-    @abstractmethod
-    def _arguments(self) -> FloatArray:
-        """What Phi is evaluated at: rows x classes, or one number for each row."""
+    def _arguments(self, scores: FloatArray, margins: FloatArray) -> FloatArray:
+        """What Phi is taken of: u(y) for every row and class, or one number for each row."""
+        if self.name == "maxsum":
+            return 1.0 - margins
+        if self.name == "max":
+            return 1.0 - margins_of(scores, self._class_ids)
+        rows = np.arange(len(scores))
+        return 1.0 - scores[rows, self._class_ids][:, None] + scores
 
-    @abstractmethod
-    def _rows_along(self, h: FloatArray, eta: float) -> tuple[FloatArray, FloatArray]:
-        """Loss and derivative of each row at scores + eta h."""
-
-
-class SumObjective(OpenObjective):
-    """The sum over the wrong classes of Phi(u(c)), equation (7). AdaBoost.MR with the exponential loss."""
-
-    name = "sum"
-
-    @staticmethod
-    def from_scores(loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        if isinstance(loss, NativeLoss) and loss.name == "exponential":
-            return minimisers.of_sum_exponential(scores)
-        return minimisers.of_sum(loss, scores)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        values = np.asarray(self.loss.value(gaps(scores, class_ids) + 1.0), dtype=np.float64)
-        return np.asarray(_without_own(values, class_ids, 0.0).sum(axis=1), dtype=np.float64)
-
-    def _arguments(self) -> FloatArray:
-        return 1.0 + gaps(self._scores(), self.class_ids)
-
-    def _rows_along(self, h: FloatArray, eta: float) -> tuple[FloatArray, FloatArray]:
-        moves = gaps(h, self.class_ids)
-        values, derivatives = self._evaluate(self._arguments() + eta * moves)
-        return _without_own(values, self.class_ids, 0.0).sum(axis=1), (derivatives * moves).sum(axis=1)
-
-
-class CompSumObjective(ClassObjective):
-    """log2(1 + the sum over the wrong classes of exp(u(c))), equation (9). Multinomial logistic regression."""
-
-    name = "compsum"
-
-    @classmethod
-    def check_loss(cls, loss: MarginLoss) -> None:
-        if not (isinstance(loss, NativeLoss) and loss.name == "logistic"):
-            given = repr(loss.name) if isinstance(loss, NativeLoss) else repr(loss)
-            raise ValueError(
-                f"objective='compsum' is the logistic loss of several classes, log2(1 + sum of exp(1 - margin)); got "
-                f"loss={given}. Use loss='logistic', or objective='sum', 'maxsum' or 'max' with this loss."
-            )
-
-    @staticmethod
-    def from_scores(loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        return minimisers.of_compsum(scores)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        u = _without_own(gaps(scores, class_ids) + 1.0, class_ids, 0.0)  # the 1 of log2(1 + ...) in the place left free
-        return np.asarray(np.logaddexp.reduce(u, axis=1) / np.log(2.0), dtype=np.float64)
-
-
-class MaxObjective(OpenObjective):
-    """The largest Phi(u(c)) of a wrong class, equation (6): Phi of the margin of f. It has kinks.
-
-    It does not identify probabilities (where no class is above 1/2 its minimum is at f = 0). Those it gives are
-    compsum's map of the scores: they order the classes, but they are not its own.
-    """
-
-    name = "max"
-    smooth = False
-
-    @staticmethod
-    def from_scores(loss: MarginLoss, scores: FloatArray) -> FloatArray:
-        return minimisers.of_compsum(scores)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        u = 1.0 + _without_own(gaps(scores, class_ids), class_ids, -np.inf).max(axis=1)
-        return np.asarray(self.loss.value(u), dtype=np.float64)
-
-    def _arguments(self) -> FloatArray:
-        u = 1.0 + _without_own(gaps(self._scores(), self.class_ids), self.class_ids, -np.inf).max(axis=1)
-        return np.asarray(u, dtype=np.float64)
-
-    def _rows_along(self, h: FloatArray, eta: float) -> tuple[FloatArray, FloatArray]:
-        moves = gaps(h, self.class_ids)
-        u = _without_own(1.0 + gaps(self._scores(), self.class_ids) + eta * moves, self.class_ids, -np.inf)
-        largest = u.max(axis=1, keepdims=True)
-        values, derivatives = self._evaluate(largest[:, 0])
-        return values, derivatives * np.where(u == largest, moves, -np.inf).max(axis=1)
-
-
-class MaxSumObjective(OpenObjective):
-    """Phi(1 - s), s the weighted sum of the margins of the hypotheses, equation (8): never below the one of max.
-
-    Its loss is no function of the scores f; rows given by their scores are taken to cost what they cost max, Phi of 1
-    minus the margin of f, which is never more. Probabilities are compsum's map of the scores, as for max.
-    """
-
-    name = "maxsum"
-    from_scores = staticmethod(MaxObjective.from_scores)
-    row_losses = MaxObjective.row_losses
-
-    def _arguments(self) -> FloatArray:
-        return 1.0 - self.state.margins()
-
-    def _rows_along(self, h: FloatArray, eta: float) -> tuple[FloatArray, FloatArray]:
-        moves = _without_own(gaps(h, self.class_ids), self.class_ids, -np.inf).max(axis=1)
-        values, derivatives = self._evaluate(self._arguments() + eta * moves)
-        return values, derivatives * moves
-
-
-def gaps(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-    """f(c) - f(y) for every row and class c; 0 at the row's own class y."""
-    return scores - np.take_along_axis(scores, class_ids[:, None].astype(np.intp), axis=1)
-
-
-def _without_own(values: FloatArray, class_ids: ClassIds, replacement: float) -> FloatArray:
-    """`values` (rows x classes), changed in place: the replacement at each row's own class."""
-    np.put_along_axis(values, class_ids[:, None].astype(np.intp), replacement, axis=1)
-    return values
+    def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        rows = np.arange(len(self._class_ids))
+        predictions = columns.predictions(slot).reshape(-1, self.n_classes)
+        margins = margins_of(predictions, self._class_ids)
+        scores = self._scores() + eta * predictions
+        sums = self.state.margins() + eta * margins if self.name == "maxsum" else NO_WEIGHTS
+        values, derivatives = self._evaluate(self._arguments(scores, sums).ravel())
+        if self.name == "sum":
+            directions = predictions - predictions[rows, self._class_ids][:, None]
+            values = values.reshape(scores.shape).copy()
+            values[rows, self._class_ids] = 0.0
+            loss, slope = values.sum(axis=1), (derivatives.reshape(scores.shape) * directions).sum(axis=1)
+        elif self.name == "maxsum":
+            loss, slope = values, -derivatives * margins
+        else:
+            others = scores.copy()
+            others[rows, self._class_ids] = -np.inf
+            # To the right of a kink the steepest of the tied classes counts.
+            tied = others == others.max(axis=1, keepdims=True)
+            steepest = np.where(tied, predictions, -np.inf).max(axis=1)
+            loss, slope = values, derivatives * (steepest - predictions[rows, self._class_ids])
+        total = self.total_weight
+        return (
+            self.state.weighted_sum(np.ascontiguousarray(loss), self.n_threads) / total,
+            self.state.weighted_sum(np.ascontiguousarray(slope), self.n_threads) / total,
+        )

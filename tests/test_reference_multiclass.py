@@ -276,7 +276,7 @@ def test_naive_loop_descends(name: str, loss: str, rate: float) -> None:
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 @pytest.mark.parametrize("step", ["closed_form", "line_search"])
 def test_naive_loop_with_two_classes_is_naive_deepboost(name: str, loss: str, step: str) -> None:
-    """Errata 10. The first rounds, before a weight would cross zero, which weights of one sign cannot do in one step."""
+    """Errata 10. The first rounds, before a weight would cross zero: weights of one sign stop there."""
     if name == "compsum" and loss == "exponential":
         return
     for seed in range(3):
@@ -380,8 +380,8 @@ def test_naive_loop_reaches_the_optimum(name: str, loss: str) -> None:
     for alpha, h in zip(best.alpha, H, strict=True):
         at = at.moved(alpha, h, y)
     assert objective.value(at) + 0.05 * best.alpha.sum() == pytest.approx(best.value, rel=1e-12)
-    run = boost.fit(X, y, settings_of(name, rounds=1000, loss=loss, family="stumps", beta=0.05))
-    assert run.objectives[-1] == pytest.approx(best.value, abs=1e-5)
+    run = boost.fit(X, y, settings_of(name, rounds=300, loss=loss, family="stumps", beta=0.05, step="line_search"))
+    assert run.objectives[-1] == pytest.approx(best.value, abs=5e-4)
     assert run.objectives[-1] >= best.value - 1e-9
 
 

@@ -172,13 +172,13 @@ class Auditor:
             return
         best = projected_line_search(objective, self.at, self.h[j], alpha, price, settings.cap)
 
-        def F(step: float) -> float:
+        def after(step: float) -> float:
             return objective.value(self.at.moved(step, self.h[j], objective.y)) + price * step
 
         slack = 1e-12 + 4 * GRAIN / rate * (1 / self.scale + price)
-        cancels = alpha > 0 and eta == -alpha and F(-alpha) <= F(best) + slack
+        cancels = alpha > 0 and eta == -alpha and after(-alpha) <= after(best) + slack
         whole = min(max(eta / rate, -alpha), settings.cap)
-        assert cancels or F(whole) <= F(best) + slack, (eta, best, alpha)
+        assert cancels or after(whole) <= after(best) + slack, (eta, best, alpha)
 
     def check_choice(self, j: int, chosen: float, known: bool) -> None:
         """As steep as every member that competes, as the best stump, and as the other sizes of its own tree."""
@@ -244,7 +244,7 @@ def check_answer(sample: ClassSample, node: Reached, answer: int) -> None:
     sums = class_sums(sample, node.rows)
     if max(abs(v) for v in sums) <= SLACK:
         return
-    assert max(sums) <= SLACK if answer == ABSTAIN else sums[answer] >= max(max(sums), 0.0) - SLACK
+    assert max(sums) <= SLACK if answer == ABSTAIN else sums[answer] >= max(0.0, *sums) - SLACK
 
 
 def leaf_edge(sample: ClassSample, rows: Sequence[int]) -> float:

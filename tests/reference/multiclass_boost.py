@@ -83,11 +83,11 @@ def projected_line_search(
 ) -> float:
     """argmin over eta >= -alpha of F, by golden sections, or the end where the weight is cancelled."""
 
-    def F(eta: float) -> float:
+    def whole(eta: float) -> float:
         return objective.value(at.moved(eta, h, objective.y)) + Lambda * eta
 
-    eta = golden(F, -alpha, cap, 80)
-    return -alpha if F(-alpha) <= F(eta) else eta
+    eta = golden(whole, -alpha, cap, 80)
+    return -alpha if whole(-alpha) <= whole(eta) else eta
 
 
 def step_size(settings: Settings, objective: Objective, at: Sums, member: Member, edge: float, S: float) -> float:

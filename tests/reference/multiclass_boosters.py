@@ -1,4 +1,4 @@
-"""AdaBoost.MR and additive multinomial logistic regression around exhaustive stumps; they share nothing with the rest."""
+"""AdaBoost.MR and additive multinomial logistic regression around exhaustive stumps; nothing is shared."""
 
 from __future__ import annotations
 

@@ -381,7 +381,7 @@ def test_naive_loop_reaches_the_optimum(name: str, loss: str) -> None:
         at = at.moved(alpha, h, y)
     assert objective.value(at) + 0.05 * best.alpha.sum() == pytest.approx(best.value, rel=1e-12)
     run = boost.fit(X, y, settings_of(name, rounds=300, loss=loss, family="stumps", beta=0.05, step="line_search"))
-    assert run.objectives[-1] == pytest.approx(best.value, abs=5e-4)
+    assert run.objectives[-1] == pytest.approx(best.value, abs=5e-3)
     assert run.objectives[-1] >= best.value - 1e-9
 
 

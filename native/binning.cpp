@@ -157,7 +157,8 @@ RADBOOST_CLONES void find_codes(const double* cuts, const double* x, std::size_t
 }
 
 template <class T>
-void encode_rows(const MatrixView<T>& X, BinnedData& out, std::size_t begin, std::size_t end) {
+void encode_rows(const MatrixView<T>& X, const std::int64_t* order, BinnedData& out, std::size_t begin,
+                 std::size_t end) {
     T cuts[256], x[kEncodeRows];
     std::int32_t codes[kEncodeRows];
     const std::size_t count = end - begin;
@@ -165,7 +166,8 @@ void encode_rows(const MatrixView<T>& X, BinnedData& out, std::size_t begin, std
         const std::size_t n_cuts = out.first_threshold[c + 1] - out.first_threshold[c];
         for (std::size_t i = 0; i < 256; ++i)
             cuts[i] = i < n_cuts ? rounded_down<T>(out.threshold(c, i)) : std::numeric_limits<T>::infinity();
-        for (std::size_t i = 0; i < count; ++i) x[i] = X.at(begin + i, c);
+        for (std::size_t i = 0; i < count; ++i)
+            x[i] = X.at(order ? static_cast<std::size_t>(order[begin + i]) : begin + i, c);
         find_codes(cuts, x, count, codes);
         std::uint8_t* column = out.by_column.data() + c * out.n_rows + begin;
         std::uint8_t* by_row = out.by_row.data() + begin * out.n_columns + c;
@@ -186,14 +188,14 @@ double BinnedData::threshold(std::size_t column, std::size_t bin) const {
     return index < first_threshold[column + 1] ? thresholds[index] : std::numeric_limits<double>::infinity();
 }
 
-std::vector<std::uint64_t> BinnedData::row_hashes(const std::int8_t* labels, int n_threads) const {
+std::vector<std::uint64_t> BinnedData::row_hashes(const std::uint16_t* classes, int n_threads) const {
     std::vector<std::uint64_t> hashes(n_rows);
     const std::size_t blocks = (n_rows + kEncodeRows - 1) / kEncodeRows;
     parallel_for(n_threads, blocks, [&](std::size_t block) {
         const std::size_t end = std::min(n_rows, (block + 1) * kEncodeRows);
         for (std::size_t row = block * kEncodeRows; row < end; ++row) {
             const std::uint8_t* codes = by_row.data() + row * n_columns;
-            std::uint64_t hash = static_cast<std::uint8_t>(labels[row]);
+            std::uint64_t hash = classes[row];
             std::size_t c = 0;
             for (; c + 8 <= n_columns; c += 8) {
                 std::uint64_t word;
@@ -268,8 +270,8 @@ void BinnedData::lay_out_slots() {
 }
 
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, int max_bins, int n_threads,
-                      InterruptCheck check) {
+BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                      int max_bins, int n_threads, InterruptCheck check) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
     require(n_threads >= 1, "n_threads must be at least 1");
     BinnedData out;
@@ -303,13 +305,15 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         check();
         parallel_for(n_threads, std::min(batch, blocks - first), [&](std::size_t i) {
             const std::size_t begin = (first + i) * kEncodeRows;
-            encode_rows(X, out, begin, std::min(X.n_rows, begin + kEncodeRows));
+            encode_rows(X, order, out, begin, std::min(X.n_rows, begin + kEncodeRows));
         });
     }
     return out;
 }
 
-template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, int, int, InterruptCheck);
-template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, int, int, InterruptCheck);
+template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*, int, int,
+                                      InterruptCheck);
+template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*, int, int,
+                                       InterruptCheck);
 
 }  // namespace radboost

@@ -54,18 +54,19 @@ public:
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 
-    // A hash of each row's codes and label: equal rows, equal hashes, whatever their position.
-    std::vector<std::uint64_t> row_hashes(const std::int8_t* labels, int n_threads) const;
+    // A hash of each row's codes and class: equal rows, equal hashes, whatever their position.
+    std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
     // The same rows with the columns of all parts, in their order.
     static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
 };
 
 // `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie
-// midway between neighbouring distinct values. Above kQuantileRows rows the quantiles come from rows drawn by content.
+// midway between neighbouring distinct values. Above kQuantileRows rows the quantiles come from rows drawn by content. Row i
+// of the result is row order[i] of X (row i where `order` is null).
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, int max_bins, int n_threads,
-                      InterruptCheck check);
+BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                      int max_bins, int n_threads, InterruptCheck check);
 
 constexpr std::size_t kQuantileRows = 262144;
 

@@ -9,12 +9,7 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
-
-std::size_t parts_for(std::size_t n, int n_threads) {
-    return std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(n_threads), n / kRowsPerTask));
-}
 
 double value_edge(const std::int64_t* weights, const float* values, std::size_t n) {
     int128 sum = 0;  // 61 bits for the weights and 20 for the values
@@ -48,15 +43,18 @@ void HypothesisColumns::require_used(std::size_t slot) const {
     require(slot < kinds_.size() && kinds_[slot] != Kind::empty, "no hypothesis in that slot");
 }
 
-void HypothesisColumns::set_signs(std::size_t slot, const std::int32_t* group, const std::uint8_t* positive,
-                                  int n_threads) {
+void HypothesisColumns::set_answers(std::size_t slot, const std::int32_t* group_of_row,
+                                    const std::int32_t* class_of_group, std::size_t n_groups, int n_threads) {
     require(slot < kinds_.size() && kinds_[slot] == Kind::signs, "the slot is not one for signs");
     std::uint8_t* bytes = blocks_[slot / 8].data();
     const unsigned shift = slot % 8, others = 255u ^ (1u << shift);
-    const std::size_t parts = parts_for(n_rows_, n_threads);
+    std::vector<std::uint8_t> bit_of_group(n_groups);
+    for (std::size_t g = 0; g < n_groups; ++g) bit_of_group[g] = static_cast<std::uint8_t>((class_of_group[g] == 1) << shift);
+    const std::size_t parts = row_parts(n_rows_, n_threads);
     parallel_for(n_threads, parts, [&](std::size_t part) {
+        const std::uint8_t* bits = bit_of_group.data();
         for (std::size_t i = range_begin(n_rows_, parts, part); i < range_begin(n_rows_, parts, part + 1); ++i)
-            bytes[i] = static_cast<std::uint8_t>((bytes[i] & others) | (unsigned{positive[group[i]]} << shift));
+            bytes[i] = static_cast<std::uint8_t>((bytes[i] & others) | bits[group_of_row[i]]);
     });
 }
 
@@ -78,7 +76,7 @@ void HypothesisColumns::sign_edges(const MarginState& state, int n_threads, doub
     }
     if (used.empty()) return;
     using Histogram = std::array<std::int64_t, 256>;
-    const std::size_t parts = parts_for(n_rows_, n_threads);
+    const std::size_t parts = row_parts(n_rows_, n_threads);
     std::vector<Histogram> histograms(parts * used.size(), Histogram{});
     parallel_for(n_threads, parts, [&](std::size_t part) {
         Histogram* own = histograms.data() + part * used.size();
@@ -137,7 +135,7 @@ void HypothesisColumns::step(std::size_t slot, double eta, MarginState& state, i
     require_used(slot);
     require(state.n_rows() == n_rows_, "the state has another number of rows");
     double* scores = state.scores().data();
-    const std::size_t parts = parts_for(n_rows_, n_threads);
+    const std::size_t parts = row_parts(n_rows_, n_threads);
     const bool dense = kinds_[slot] == Kind::values;
     const float* values = values_[slot].data();
     const std::uint8_t* bytes = dense ? nullptr : blocks_[slot / 8].data();
@@ -154,7 +152,7 @@ void HypothesisColumns::step(std::size_t slot, double eta, MarginState& state, i
 
 void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out) {
     const std::size_t n = state.n_rows();
-    parallel_for(n * n_hypotheses >= kRowsPerTask ? n_threads : 1, n_hypotheses,
+    parallel_for(n * n_hypotheses >= 16384 ? n_threads : 1, n_hypotheses,
                  [&](std::size_t k) { out[k] = value_edge(state.edge_weights(), values + k * n, n); });
 }
 

@@ -20,8 +20,9 @@ public:
 
     std::size_t take_slot();  // for signs
     void release(std::size_t slot);
-    // Row i predicts +1 where positive[group[i]] is set.
-    void set_signs(std::size_t slot, const std::int32_t* group, const std::uint8_t* positive, int n_threads);
+    // Row i answers with the class class_of_group[group_of_row[i]]; the second class is +1.
+    void set_answers(std::size_t slot, const std::int32_t* group_of_row, const std::int32_t* class_of_group,
+                     std::size_t n_groups, int n_threads);
     std::size_t add_values(const float* values);
 
     // The edge sum over i of D(i) y_i h(x_i) of each slot (0 for empty ones).

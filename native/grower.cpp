@@ -19,43 +19,34 @@ constexpr std::size_t kFewRows = 128;
 constexpr std::size_t kManySlots = 40000;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-std::int64_t magnitude(std::int64_t sum) { return sum < 0 ? -sum : sum; }
-
-bool is_pure(Criterion criterion, std::int64_t sum) {
-    return criterion == Criterion::gini && magnitude(sum >> 32) == (sum & 0xffffffffLL);
-}
-
 }  // namespace
 
 struct TreeGrower::Work {
-    std::size_t begin = 0, end = 0;  // its rows are rows_[begin, end)
+    Node node;              // its rows are rows_[begin, begin + count), or all rows before the first split
+    std::size_t begin = 0;
     int depth = 0;
     std::uint64_t key = 0;  // names the node's place in the tree for the draws
-    std::int64_t sum = 0, mass = 0;
     std::size_t buffer = kNone;
     Split split;
     bool missing_left = false;
     std::size_t left = kNone;
 
-    std::size_t count() const { return end - begin; }
+    std::size_t count() const { return node.rows.count; }
 };
 
-// Histograms lent to open nodes: the sums and, with a leaf minimum, the sample weights behind them.
+// Histograms lent to open nodes.
 struct TreeGrower::Buffers {
-    std::vector<std::vector<std::int64_t>> sums, masses;
+    std::vector<std::unique_ptr<NodeHistograms>> all;
     std::vector<std::size_t> free;
-    std::size_t n_slots, limit;
-    bool with_masses;
+    std::size_t limit;
 
-    Buffers(std::size_t slots, bool masses_too) : n_slots(slots), with_masses(masses_too) {
-        const std::size_t bytes = std::max<std::size_t>(1, slots * sizeof(std::int64_t) * (masses_too ? 2 : 1));
-        limit = std::max<std::size_t>(4, kHistogramBytes / bytes);
-    }
+    explicit Buffers(std::size_t bytes_each)
+        : limit(std::max<std::size_t>(4, kHistogramBytes / std::max<std::size_t>(1, bytes_each))) {}
+
     std::size_t take() {
         if (free.empty()) {
-            sums.emplace_back(n_slots);
-            masses.emplace_back(with_masses ? n_slots : 0);
-            free.push_back(sums.size() - 1);
+            all.push_back(std::make_unique<NodeHistograms>());
+            free.push_back(all.size() - 1);
         }
         const std::size_t index = free.back();
         free.pop_back();
@@ -65,16 +56,16 @@ struct TreeGrower::Buffers {
         if (index != kNone) free.push_back(index);
         index = kNone;
     }
-    bool crowded() const { return sums.size() - free.size() >= limit; }
-    std::int64_t* sum(std::size_t index) { return sums[index].data(); }
-    std::int64_t* mass(std::size_t index) { return with_masses ? masses[index].data() : nullptr; }
+    bool crowded() const { return all.size() - free.size() >= limit; }
+    NodeHistograms& operator[](std::size_t index) { return *all[index]; }
 };
 
-TreeGrower::TreeGrower(const BinnedData& data, const MarginState& state, const GrowthOptions& options)
-    : data_(data), state_(state), options_(options), builder_(data, options.n_threads) {
+TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
+    : data_(data), state_(state), options_(options), statistics_(make_statistics(data, state, options.criterion)) {
     require(data.n_rows == state.n_rows(), "data and state have different numbers of rows");
     require(data.n_rows > 0 && data.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
     require(data.n_columns > 0, "at least one column is needed");
+    require(!state.class_begin().empty(), "the rows must be sorted by class");
     require(options.max_depth >= 1 && options.max_depth <= 60, "max_depth must lie between 1 and 60");
     require(options.n_threads >= 1, "n_threads must be at least 1");
     require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
@@ -87,28 +78,22 @@ TreeGrower::TreeGrower(const BinnedData& data, const MarginState& state, const G
     for (const double w : state.weights()) masses_.push_back(std::llrint(w * mass_scale_));
     minimum_mass_ = static_cast<std::int64_t>(std::ceil(std::min(options.minimum_leaf_weight * mass_scale_, 0x1p62)));
     if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data.n_rows, 1);
-    if (options.subsample < 1) hashes_ = data.row_hashes(state.labels().data(), options.n_threads);
+    if (options.subsample < 1) hashes_ = data.row_hashes(state.classes().data(), options.n_threads);
     rows_.resize(data.n_rows);
     scratch_.resize(data.n_rows);
     tree_.leaf_of_row.resize(data.n_rows);
+    tree_.n_channels = state.n_channels();
     shuffled_columns_.resize(data.n_columns);
     std::iota(shuffled_columns_.begin(), shuffled_columns_.end(), 0u);
-    buffers_ = std::make_unique<Buffers>(data.n_slots(), minimum_mass_ > 0);
+    buffers_ = std::make_unique<Buffers>(statistics_->histogram_bytes(minimum_mass_ > 0));
 }
 
 TreeGrower::~TreeGrower() = default;
 
 // Rows enter by a hash of their content, so that copies of a row enter together.
 void TreeGrower::draw_rows(std::uint64_t round) {
-    rows_.resize(data_.n_rows);
-    if (hashes_.empty()) {
-        const std::size_t n = data_.n_rows, parts = parts_for(n);
-        parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-            for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
-                rows_[i] = static_cast<std::uint32_t>(i);
-        });
-        return;
-    }
+    n_rows_drawn_ = data_.n_rows;
+    if (hashes_.empty()) return;
     const std::uint64_t key = mix(mix(options_.seed, round), 0x726f7773);
     const auto limit = static_cast<std::uint64_t>(options_.subsample * 18446744073709551616.0);
     std::size_t count = 0;
@@ -116,68 +101,37 @@ void TreeGrower::draw_rows(std::uint64_t round) {
         rows_[count] = static_cast<std::uint32_t>(i);
         count += mix(key, hashes_[i]) < limit;
     }
-    rows_.resize(count);
+    n_rows_drawn_ = count;
 }
 
 std::int64_t TreeGrower::mass_of(const std::uint32_t* rows, std::size_t count) const {
     if (masses_.empty()) return static_cast<std::int64_t>(count);
     std::int64_t mass = 0;
-    for (std::size_t i = 0; i < count; ++i) mass += masses_[rows[i]];
+    for (std::size_t i = 0; i < count; ++i) mass += masses_[rows ? rows[i] : i];
     return mass;
 }
 
 // Whether a node is searched through histograms of all columns: they pay when all columns and thresholds are wanted.
 bool TreeGrower::wants_histogram(const Work& work) const {
     return options_.max_features == 0 && !options_.random_thresholds && options_.growth != Growth::stump_pair &&
-           work.count() > kFewRows && work.depth < options_.max_depth && !is_pure(options_.criterion, work.sum);
+           work.count() > kFewRows && work.depth < options_.max_depth && !statistics_->hopeless(work.node);
 }
 
-RowSet TreeGrower::rows_of(const Work& work) const {
-    return {work.count() == data_.n_rows ? nullptr : rows_.data() + work.begin, work.count()};
+SplitSearch TreeGrower::search_of(const Work& work, std::size_t n_rows) const {
+    // Scanning the slots is worth waking threads only where the rows before kept them awake, or for many columns.
+    const bool share = n_rows >= kRowsPerTask || data_.n_slots() >= kManySlots;
+    return {minimum_mass_ > 0 ? masses_.data() : nullptr, minimum_mass_, options_.random_thresholds, work.key,
+            share || work.buffer == kNone ? options_.n_threads : 1};
 }
 
 void TreeGrower::build(Work& work) {
     work.buffer = buffers_->take();
-    builder_.build(rows_of(work), weights_, buffers_->sum(work.buffer));
-    if (minimum_mass_ > 0) builder_.build(rows_of(work), masses_.data(), buffers_->mass(work.buffer));
+    SplitSearch search = search_of(work, work.count());
+    search.n_threads = options_.n_threads;
+    statistics_->build(work.node, search, (*buffers_)[work.buffer]);
 }
 
-std::int64_t TreeGrower::sum_of(const LargeArray<std::uint32_t>& rows) const {
-    const std::size_t parts = parts_for(rows.size());
-    std::vector<std::int64_t> sums(parts, 0);
-    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-        std::int64_t sum = 0;
-        for (std::size_t i = range_begin(rows.size(), parts, part); i < range_begin(rows.size(), parts, part + 1); ++i)
-            sum += weights_[rows[i]];
-        sums[part] = sum;
-    });
-    return std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
-}
-
-// The rows of a node with their weights side by side.
-NodeRows TreeGrower::gather(const Work& work) {
-    const std::uint32_t* rows = rows_.data() + work.begin;
-    const std::size_t count = work.count();
-    gathered_.resize(std::max(gathered_.size(), count));
-    const std::size_t parts = parts_for(count);
-    const auto copy = [&](const std::int64_t* from, std::int64_t* to) {
-        parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-            for (std::size_t i = range_begin(count, parts, part); i < range_begin(count, parts, part + 1); ++i)
-                to[i] = from[rows[i]];
-        });
-    };
-    copy(weights_, gathered_.data());
-    if (minimum_mass_ > 0) {
-        gathered_masses_.resize(std::max(gathered_masses_.size(), count));
-        copy(masses_.data(), gathered_masses_.data());
-    }
-    return {rows, count, gathered_.data(), minimum_mass_ > 0 ? gathered_masses_.data() : nullptr};
-}
-
-std::size_t TreeGrower::parts_for(std::size_t n) const {
-    return std::max<std::size_t>(1,
-                                 std::min<std::size_t>(static_cast<std::size_t>(options_.n_threads), n / kRowsPerTask));
-}
+std::size_t TreeGrower::parts_for(std::size_t n) const { return row_parts(n, options_.n_threads); }
 
 // The columns at the places [first, last) of a shuffle named by the key, ascending.
 std::vector<std::uint32_t> TreeGrower::draw_columns(std::uint64_t key, std::size_t first, std::size_t last) {
@@ -199,37 +153,21 @@ std::vector<std::uint32_t> TreeGrower::draw_columns(std::uint64_t key, std::size
 // Finds the node's split: from its histograms where it has them, otherwise from its rows. With a few drawn columns,
 // twice as many are drawn as long as the node's rows are alike in all of them.
 void TreeGrower::search(Work& work) {
-    const SplitSearch search{options_.criterion, minimum_mass_, options_.random_thresholds, work.key};
-    const NodeTotals totals{work.sum, work.mass};
+    const SplitSearch search = search_of(work, work.count());
     if (work.buffer != kNone) {
-        const NodeHistograms histograms{buffers_->sum(work.buffer), buffers_->mass(work.buffer)};
-        // Scanning the slots is worth waking threads only where the rows before kept them awake, or for many columns.
-        const bool share = work.count() >= kRowsPerTask || data_.n_slots() >= kManySlots;
-        work.split = find_split(data_, histograms, totals, search, share ? options_.n_threads : 1);
+        work.split = statistics_->find(work.node, (*buffers_)[work.buffer], search);
         return;
     }
-    const NodeRows rows = gather(work);
     const std::size_t d = data_.n_columns;
     if (options_.max_features == 0) {
-        work.split = find_split_in_rows(data_, {nullptr, d}, rows, totals, search, options_.n_threads);
+        work.split = statistics_->find_in_rows(work.node, {nullptr, d}, search);
         return;
     }
     std::size_t first = 0, last = options_.max_features;
     for (; first < d && !work.split.asked; first = last, last = std::min(d, 2 * last)) {
         const std::vector<std::uint32_t> columns = draw_columns(work.key, first, last);
-        work.split =
-            find_split_in_rows(data_, {columns.data(), columns.size()}, rows, totals, search, options_.n_threads);
+        work.split = statistics_->find_in_rows(work.node, {columns.data(), columns.size()}, search);
     }
-}
-
-TreeGrower::Work TreeGrower::child(const Work& parent, bool is_left, std::size_t begin, std::size_t end) const {
-    Work work;
-    work.begin = begin;
-    work.end = end;
-    work.depth = parent.depth + 1;
-    work.key = mix(parent.key, is_left ? 1 : 2);
-    work.sum = is_left ? parent.split.left_sum : parent.sum - parent.split.left_sum;
-    return work;
 }
 
 // Builds the smaller child's histograms and takes them from the parent's, which become the larger child's.
@@ -243,51 +181,52 @@ void TreeGrower::give_children_histograms(Work& parent, Work& left, Work& right)
         return;
     }
     std::swap(larger.buffer, parent.buffer);
-    const auto take_out = [&](const std::int64_t* weights, std::int64_t* whole, const std::int64_t* part) {
-        if (part != nullptr)
-            subtract_histogram(whole, part, data_.n_slots());
-        else
-            builder_.remove(rows_of(smaller), weights, whole);
-    };
-    const bool built = smaller.buffer != kNone;
-    take_out(weights_, buffers_->sum(larger.buffer), built ? buffers_->sum(smaller.buffer) : nullptr);
-    if (minimum_mass_ > 0)
-        take_out(masses_.data(), buffers_->mass(larger.buffer), built ? buffers_->mass(smaller.buffer) : nullptr);
+    const NodeHistograms* known = smaller.buffer != kNone ? &(*buffers_)[smaller.buffer] : nullptr;
+    statistics_->take_out(smaller.node, known, search_of(larger, larger.count()), (*buffers_)[larger.buffer]);
 }
 
 // Sends the rows of works_[index] to two children, appended to works_, and gives these their histograms.
 std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
     const std::size_t left_index = works_.size();
-    Work parent = works_[index];
+    Work parent = std::move(works_[index]);
     const Question question{parent.split.column, parent.split.bin, parent.split.missing_left};
     std::uint32_t* rows = rows_.data() + parent.begin;
     const bool in_place = last_layer && masses_.empty();
     Partition partition;
     std::int64_t left_mass = 0;
     if (in_place) {
-        partition = assign_children(data_, question, rows, parent.count(), static_cast<std::int32_t>(left_index),
+        partition = assign_children(data_, question, parent.node.rows, static_cast<std::int32_t>(left_index),
                                     static_cast<std::int32_t>(left_index + 1), tree_.leaf_of_row.data(),
                                     options_.n_threads);
         left_mass = static_cast<std::int64_t>(partition.left_count);
     } else {
-        partition =
-            partition_rows(data_, question, rows, parent.count(), scratch_.data() + parent.begin, options_.n_threads);
+        partition = partition_rows(data_, question, parent.node.rows, rows, scratch_.data() + parent.begin,
+                                   options_.n_threads);
         left_mass = mass_of(rows, partition.left_count);
     }
     // Missing values that the node's rows did not have go where most of the weight goes.
     parent.missing_left =
-        partition.missing_count > 0 ? parent.split.missing_left : 2 * left_mass >= parent.mass;
-    const std::size_t middle = parent.begin + partition.left_count;
-    Work left = child(parent, true, parent.begin, middle), right = child(parent, false, middle, parent.end);
-    left.mass = left_mass;
-    right.mass = parent.mass - left_mass;
-    if (in_place) left.begin = left.end = right.begin = right.end = 0;
-    if (!last_layer) give_children_histograms(parent, left, right);
+        partition.missing_count > 0 ? parent.split.missing_left : 2 * left_mass >= parent.node.mass;
+    Work children[2];
+    for (int side = 0; side < 2; ++side) {
+        Work& child = children[side];
+        child.depth = parent.depth + 1;
+        child.key = mix(parent.key, side == 0 ? 1 : 2);
+        child.begin = parent.begin + (side == 0 ? 0 : partition.left_count);
+        child.node.mass = side == 0 ? left_mass : parent.node.mass - left_mass;
+        if (in_place) continue;
+        child.node.rows = {rows_.data() + child.begin,
+                           side == 0 ? partition.left_count : parent.count() - partition.left_count};
+    }
+    if (!last_layer) {
+        statistics_->describe_children(parent.node, parent.split, children[0].node, children[1].node);
+        give_children_histograms(parent, children[0], children[1]);
+    }
     buffers_->give_back(parent.buffer);
     parent.left = left_index;
-    works_[index] = parent;
-    works_.push_back(left);
-    works_.push_back(right);
+    works_[index] = std::move(parent);
+    works_.push_back(std::move(children[0]));
+    works_.push_back(std::move(children[1]));
     return left_index;
 }
 
@@ -295,7 +234,7 @@ std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
 void TreeGrower::open_leaf(std::size_t index, std::vector<std::size_t>& open) {
     Work& work = works_[index];
     const bool searchable =
-        work.count() > 1 && work.depth < options_.max_depth && !is_pure(options_.criterion, work.sum);
+        work.count() > 1 && work.depth < options_.max_depth && !statistics_->hopeless(work.node);
     if (searchable) search(work);
     if (!work.split.valid || buffers_->crowded()) buffers_->give_back(work.buffer);
     if (work.split.valid) open.push_back(index);
@@ -309,11 +248,9 @@ void TreeGrower::split_pair() {
     std::vector<std::uint32_t> columns = draw_columns(key, 0, options_.max_features);
     const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
                         options_.max_features > 0 ? columns.size() : data_.n_columns};
-    const SplitSearch search{Criterion::edge, minimum_mass_, options_.random_thresholds, key};
-    const Work &left = works_[1], &right = works_[2];
-    const Split shared =
-        find_shared_split(data_, set, gather(works_[0]), left.count(), NodeTotals{left.sum, left.mass},
-                          NodeTotals{right.sum, right.mass}, search, excluded, options_.n_threads);
+    SplitSearch search = search_of(works_[0], n_rows_drawn_);
+    search.draw_key = key;
+    const Split shared = statistics_->find_shared(works_[1].node, works_[2].node, set, excluded, search);
     if (!shared.valid) return;
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
         works_[index].split = shared;
@@ -322,53 +259,56 @@ void TreeGrower::split_pair() {
     }
 }
 
-void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
-    weights_ = options_.criterion == Criterion::edge ? state_.edge_weights() : state_.packed_weights();
-    draw_rows(round);
+void TreeGrower::plant_root(std::uint64_t round) {
     works_.clear();
     Work root;
-    root.end = rows_.size();
+    root.node.rows = {hashes_.empty() ? nullptr : rows_.data(), n_rows_drawn_};
     root.key = mix(mix(options_.seed, round), 1);
-    root.mass = mass_of(rows_.data(), rows_.size());
-    root.sum = sum_of(rows_);
+    root.node.mass = mass_of(root.node.rows.indices, n_rows_drawn_);
+    statistics_->describe(root.node, options_.n_threads);
     if (wants_histogram(root)) build(root);
-    works_.push_back(root);
+    works_.push_back(std::move(root));
+}
+
+void TreeGrower::grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check) {
+    std::size_t n_leaves = 1, updates = 0;
+    const std::size_t width = options_.max_features ? options_.max_features : data_.n_columns;
+    while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
+        auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
+        if (options_.growth == Growth::best_first)
+            next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+                const double ga = works_[a].split.gain, gb = works_[b].split.gain;
+                return ga < gb || (ga == gb && a > b);
+            });
+        const std::size_t index = *next;
+        open.erase(next);
+        updates += works_[index].count() * width;
+        if (updates >= kCheckUpdates) {
+            updates = 0;
+            check();
+        }
+        const std::size_t left = divide(index, works_[index].depth + 1 >= options_.max_depth);
+        open_leaf(left, open);
+        open_leaf(left + 1, open);
+        ++n_leaves;
+    }
+    for (const std::size_t index : open) buffers_->give_back(works_[index].buffer);
+}
+
+void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
+    draw_rows(round);
+    plant_root(round);
+    check();
     std::vector<std::size_t> open;
     open_leaf(0, open);
-    std::size_t updates = 0;
-    const auto look_for_interrupt = [&](const Work& work) {
-        updates += work.count() * (options_.max_features ? options_.max_features : data_.n_columns);
-        if (updates < kCheckUpdates) return;
-        updates = 0;
-        check();
-    };
-    look_for_interrupt(root);
-    if (options_.growth == Growth::stump_pair) {
-        if (!open.empty()) split_pair();
-    } else {
-        std::size_t n_leaves = 1;
-        const bool best_first = options_.growth == Growth::best_first;
-        while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
-            auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
-            if (best_first)
-                next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-                    const double ga = works_[a].split.gain, gb = works_[b].split.gain;
-                    return ga < gb || (ga == gb && a > b);
-                });
-            const std::size_t index = *next;
-            open.erase(next);
-            look_for_interrupt(works_[index]);
-            const std::size_t left = divide(index, works_[index].depth + 1 >= options_.max_depth);
-            open_leaf(left, open);
-            open_leaf(left + 1, open);
-            ++n_leaves;
-        }
-        for (const std::size_t index : open) buffers_->give_back(works_[index].buffer);
-    }
+    if (options_.growth != Growth::stump_pair)
+        grow_leaf_by_leaf(open, check);
+    else if (!open.empty())
+        split_pair();
     number_nodes();
     place_all_rows();
     sum_leaves();
-    tree_.list_candidates(options_.growth == Growth::best_first);
+    tree_.list_candidates(options_.growth == Growth::best_first, state_.edge_unit());
 }
 
 // Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them.
@@ -415,8 +355,8 @@ void TreeGrower::place_all_rows() {
         for (std::size_t index = 0; index < works_.size(); ++index) {
             const Work& work = works_[index];
             if (work.left != kNone) continue;
-            for (std::size_t i = work.begin; i < work.end; ++i)
-                tree_.leaf_of_row[rows_[i]] = static_cast<std::int32_t>(index);
+            for (std::size_t i = 0; i < work.count(); ++i)
+                tree_.leaf_of_row[work.node.rows[i]] = static_cast<std::int32_t>(index);
         }
         return;
     }
@@ -439,37 +379,31 @@ void TreeGrower::place_all_rows() {
     });
 }
 
-// D y and sample weight of every node over all rows: leaves from their rows, the others from their children.
+// What every answer gains, and the sample weight, at every node over all rows: leaves from their rows, the others from
+// their children.
 void TreeGrower::sum_leaves() {
-    const bool sampled = !hashes_.empty();
-    const std::size_t n = data_.n_rows, parts = parts_for(n), size = works_.size();
-    std::vector<std::vector<std::int64_t>> sums(parts), covers(parts);
-    const std::int64_t* edge = state_.edge_weights();
-    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-        const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
-        std::vector<std::int64_t>& sum = sums[part];
-        sum.assign(size, 0);
-        for (std::size_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(tree_.leaf_of_row[i])] += edge[i];
-        if (!sampled) return;  // then the growth counted the rows already
-        std::vector<std::int64_t>& cover = covers[part];
-        cover.assign(size, 0);
-        for (std::size_t i = begin; i < end; ++i)
-            cover[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_.empty() ? 1 : masses_[i];
-    });
+    const std::size_t size = works_.size(), width = tree_.n_channels, n = data_.n_rows;
+    std::vector<std::int64_t> by_label(size * width);
+    state_.leaf_sums(tree_.leaf_of_row.data(), size, options_.n_threads, by_label.data());
+    tree_.gains.assign(size * width, 0);
+    std::vector<std::int64_t> covers(size, 0);
+    if (hashes_.empty())  // then the growth counted the rows already
+        for (std::size_t index = 0; index < size; ++index) covers[index] = works_[index].node.mass;
+    else
+        for (std::size_t i = 0; i < n; ++i)
+            covers[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_.empty() ? 1 : masses_[i];
     for (std::size_t index = 0; index < size; ++index) {
-        GrownNode& node = tree_.nodes[static_cast<std::size_t>(tree_.node_of_label[index])];
-        for (const auto& sum : sums) node.sum += sum[index];
-        if (sampled)
-            for (const auto& cover : covers) node.cover += cover[index];
-        else
-            node.cover = works_[index].mass;
+        const auto number = static_cast<std::size_t>(tree_.node_of_label[index]);
+        tree_.nodes[number].cover = covers[index];
+        std::copy_n(by_label.data() + index * width, width, tree_.gains.data() + number * width);
     }
-    for (std::size_t i = tree_.nodes.size(); i-- > 0;) {
+    for (std::size_t i = size; i-- > 0;) {
         GrownNode& node = tree_.nodes[i];
         if (node.left < 0) continue;
         const auto left = static_cast<std::size_t>(node.left);
-        node.sum = tree_.nodes[left].sum + tree_.nodes[left + 1].sum;
         node.cover = tree_.nodes[left].cover + tree_.nodes[left + 1].cover;
+        for (std::size_t k = 0; k < width; ++k)
+            tree_.gains[i * width + k] = tree_.gains[left * width + k] + tree_.gains[(left + 1) * width + k];
     }
 }
 

@@ -9,9 +9,9 @@
 #include "binning.hpp"
 #include "grown_tree.hpp"
 #include "histogram.hpp"
-#include "margins.hpp"
 #include "partition.hpp"
-#include "split.hpp"
+#include "state.hpp"
+#include "statistics.hpp"
 
 namespace radboost {
 
@@ -36,8 +36,8 @@ struct GrowthOptions {
 
 class TreeGrower {
 public:
-    // Keeps references to `data` and `state`.
-    TreeGrower(const BinnedData& data, const MarginState& state, const GrowthOptions& options);
+    // Keeps references to `data` and `state`, whose rows must be sorted by class.
+    TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
     ~TreeGrower();
     TreeGrower(const TreeGrower&) = delete;
     TreeGrower& operator=(const TreeGrower&) = delete;
@@ -55,36 +55,34 @@ private:
     struct Buffers;
 
     void draw_rows(std::uint64_t round);
+    void plant_root(std::uint64_t round);
+    SplitSearch search_of(const Work& work, std::size_t n_rows) const;
     void search(Work& work);
     bool wants_histogram(const Work& work) const;
-    RowSet rows_of(const Work& work) const;
-    void build(Work& work);
-    std::int64_t sum_of(const LargeArray<std::uint32_t>& rows) const;
-    NodeRows gather(const Work& work);
     std::size_t parts_for(std::size_t n) const;
+    void build(Work& work);
     void give_children_histograms(Work& parent, Work& left, Work& right);
     std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
     std::size_t divide(std::size_t index, bool last_layer);
     void open_leaf(std::size_t index, std::vector<std::size_t>& open);
     void split_pair();
-    Work child(const Work& parent, bool is_left, std::size_t begin, std::size_t end) const;
+    void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
     std::int64_t mass_of(const std::uint32_t* rows, std::size_t count) const;
     void number_nodes();
     void place_all_rows();
     void sum_leaves();
 
     const BinnedData& data_;
-    const MarginState& state_;
+    const BoostingState& state_;
     GrowthOptions options_;
-    HistogramBuilder builder_;
-    const std::int64_t* weights_ = nullptr;
+    std::unique_ptr<NodeStatistics> statistics_;
     std::vector<std::int64_t> masses_;  // sample weights as integers; empty: every row has 1
     double mass_scale_ = 1;
     std::int64_t minimum_mass_ = 0;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
     LargeArray<std::uint32_t> rows_, scratch_;
+    std::size_t n_rows_drawn_ = 0;
     std::vector<std::uint32_t> shuffled_columns_;
-    LargeArray<std::int64_t> gathered_, gathered_masses_;
     std::vector<Work> works_;
     std::unique_ptr<Buffers> buffers_;
     GrownTree tree_;

@@ -16,13 +16,15 @@ struct GrownNode {
     std::uint32_t column = 0, bin = 0;
     bool missing_left = false;
     double gain = 0;
-    std::int64_t sum = 0;    // of D y over all rows, scaled by kEdgeScale
     std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
 };
 
 struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<int> depths;
+    // What each answer gains at a node over all rows, n_channels for each (see BoostingState).
+    std::size_t n_channels = 1;
+    std::vector<std::int64_t> gains;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
@@ -31,11 +33,18 @@ struct GrownTree {
     std::vector<double> candidate_edges;
 
     // Candidates are the trees at the end of each layer, or of every size.
-    void list_candidates(bool every_size);
-    // The sign (+1, -1) that each of the first 2 n + 1 nodes has as a leaf.
-    std::vector<std::int8_t> signs(std::size_t n_splits) const;
+    void list_candidates(bool every_size, double edge_unit);
+    // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
+    std::vector<std::int32_t> answers(std::size_t n_splits) const;
     // Stores the predictions of the tree after n splits.
     void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
+
+private:
+    const std::int64_t* gains_of(std::size_t node) const { return gains.data() + node * n_channels; }
+    // The edge of a node that answers as well as it can.
+    std::int64_t best_gain(std::size_t node) const;
 };
+
+constexpr std::int32_t kAbstains = -1;
 
 }  // namespace radboost

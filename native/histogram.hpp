@@ -3,41 +3,41 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "binning.hpp"
 
 namespace radboost {
 
-// A set of rows: `indices` null means the rows 0 .. count - 1.
+// Rows of a node: `indices` null means the rows 0 .. count - 1.
 struct RowSet {
     const std::uint32_t* indices;
     std::size_t count;
+
+    std::size_t operator[](std::size_t i) const { return indices ? indices[i] : i; }
 };
 
-// Which columns a histogram covers: `indices` null means all of them.
+// Which columns a search covers: `indices` null means all of them.
 struct ColumnSet {
     const std::uint32_t* indices;
     std::size_t count;
+
+    std::size_t operator[](std::size_t k) const { return indices ? indices[k] : k; }
 };
 
-class HistogramBuilder {
-public:
-    HistogramBuilder(const BinnedData& data, int n_threads) : data_(data), n_threads_(n_threads) {}
+// Columns handled in one sweep over the rows: their histograms stay in the first- or second-level cache.
+constexpr std::size_t kTileColumns = 64;
+// Row times column updates below which waking threads costs more than it brings.
+constexpr std::size_t kParallelUpdates = 60000;
 
-    // histogram[slot_offsets[c] + code] = sum of weights over the rows with that code, for every column c. Integer sums:
-    // the result does not depend on threads or order.
-    void build(RowSet rows, const std::int64_t* weights, std::int64_t* histogram);
-    // Takes the rows out of a histogram that holds them.
-    void remove(RowSet rows, const std::int64_t* weights, std::int64_t* histogram) const;
+// histogram[slot_offsets[c] + code] += weights[row] for the rows at the places [begin, end) and the columns
+// [first, last). Integer sums: the result does not depend on threads or order.
+template <class Weight>
+void add_to_histogram(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,
+                      std::size_t last, const Weight* weights, Weight* histogram);
 
-private:
-    const BinnedData& data_;
-    int n_threads_;
-    std::vector<std::vector<std::int64_t>> scratch_;  // one histogram for each thread but the first
-};
-
-// larger = parent - smaller, in the parent's place.
-void subtract_histogram(std::int64_t* parent, const std::int64_t* smaller, std::size_t n_slots);
+// Takes rows out of a histogram that holds them.
+template <class Weight>
+void remove_from_histogram(const BinnedData& data, RowSet rows, std::size_t begin, std::size_t end,
+                           const Weight* weights, Weight* histogram);
 
 }  // namespace radboost

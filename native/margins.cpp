@@ -1,8 +1,9 @@
 #include "margins.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "exact_math.hpp"
 #include "exact_sum.hpp"
@@ -12,7 +13,6 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kBlock = 512;          // rows evaluated together, small enough for the first-level cache
-constexpr std::size_t kRowsPerTask = 16384;  // fewer rows are not worth waking a thread
 constexpr double kInverseLn2 = 0x1.71547652b82fep0;
 
 RADBOOST_CLONES void exponential(const double* u, std::size_t n, double* value, double* derivative) {
@@ -32,13 +32,6 @@ RADBOOST_CLONES void logistic(const double* u, std::size_t n, double* value, dou
 
 RADBOOST_CLONES void margin_arguments(const double* scores, const std::int8_t* labels, std::size_t n, double* u) {
     for (std::size_t i = 0; i < n; ++i) u[i] = 1.0 - static_cast<double>(labels[i]) * scores[i];
-}
-
-RADBOOST_CLONES void scale(const double* weights, std::size_t n, double* value, double* derivative) {
-    for (std::size_t i = 0; i < n; ++i) {
-        value[i] *= weights[i];
-        derivative[i] *= weights[i];
-    }
 }
 
 RADBOOST_CLONES double largest_of(const double* values, std::size_t n, double largest) {
@@ -74,24 +67,16 @@ RADBOOST_CLONES std::int64_t count_wrong(const double* scores, const std::int8_t
     return wrong;
 }
 
-RADBOOST_CLONES void quantise(const double* d, const std::int8_t* labels, std::size_t n, double edge_factor,
-                              double packed_factor, std::int64_t* edge, std::int64_t* packed) {
+RADBOOST_CLONES void quantise_rows(const double* d, const std::int8_t* labels, std::size_t n, double edge_factor,
+                                   double growth_factor, std::int64_t* edge, std::uint32_t* growth) {
     for (std::size_t i = 0; i < n; ++i) {
-        const std::int64_t sign = labels[i];
-        edge[i] = sign * std::llrint(d[i] * edge_factor);
-        const std::int64_t q = std::llrint(d[i] * packed_factor);
-        packed[i] = (sign * q) * (std::int64_t{1} << 32) + q;
+        edge[i] = static_cast<std::int64_t>(labels[i]) * std::llrint(d[i] * edge_factor);
+        growth[i] = static_cast<std::uint32_t>(std::llrint(d[i] * growth_factor));
     }
 }
 
-// Ranges of rows for the threads, and a place for each to leave its part of a sum.
-std::size_t n_parts(std::size_t n, int n_threads) {
-    return std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(n_threads), n / kRowsPerTask));
-}
-
 struct alignas(64) Partial {
-    int128 first = 0, second = 0, third = 0;
-    double largest = 0, other_largest = 0;
+    int128 loss = 0, slope = 0, error = 0;
 };
 
 double as_double(std::int64_t bits) {
@@ -100,6 +85,14 @@ double as_double(std::int64_t bits) {
     return x;
 }
 
+std::vector<std::uint16_t> classes_of(const std::vector<std::int8_t>& labels) {
+    std::vector<std::uint16_t> classes(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        require(labels[i] == 1 || labels[i] == -1, "labels must be -1 or +1");
+        classes[i] = labels[i] > 0;
+    }
+    return classes;
+}
 
 }  // namespace
 
@@ -111,160 +104,136 @@ void evaluate_loss(MarginLoss loss, const double* u, std::size_t n, double* valu
 }
 
 MarginState::MarginState(std::vector<std::int8_t> labels, std::vector<double> weights)
-    : labels_(std::move(labels)),
-      weights_(std::move(weights)),
+    : BoostingState(classes_of(labels), 2, std::move(weights)),
+      labels_(std::move(labels)),
       scores_(labels_.size(), 0.0),
-      edge_(labels_.size(), 0),
-      packed_(labels_.size(), 0) {
-    require(weights_.empty() || weights_.size() == labels_.size(), "one weight per row is needed");
-    for (const std::int8_t y : labels_) require(y == 1 || y == -1, "labels must be -1 or +1");
-    for (const double w : weights_) {
-        require(w > 0 && w <= 0x1p52, "weights must be positive and at most 2^52");
-        integer_weights_ = integer_weights_ && w == std::floor(w);
-    }
-    const std::vector<double> ones(labels_.size(), 1.0);
-    total_weight_ = weighted_sum(ones.data(), 1);
-    require(total_weight_ <= 0x1p52, "the sum of the weights must be at most 2^52");
-}
+      edge_(labels_.size(), 0) {}
 
-// A term as it enters a sum before the multiplication by an integer weight; other weights are multiplied in at once.
-double MarginState::unit(std::size_t row, double value) const {
-    return integer_weights_ ? value : value * weights_[row];
-}
-
-double MarginState::weighted_sum(const double* values, int n_threads) const {
-    const std::size_t n = n_rows(), parts = n_parts(n, n_threads);
-    std::vector<Partial> partial(parts);
+double MarginState::largest_argument(int n_threads) const {
+    const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
+    std::vector<double> largest(parts, -std::numeric_limits<double>::infinity());
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
-            partial[part].largest = std::max(partial[part].largest, std::fabs(unit(i, values[i])));
-    });
-    double largest = 0;
-    for (const Partial& p : partial) largest = std::max(largest, p.largest);
-    const FixedScale scale(largest);
-    const bool repeat = !weights_.empty() && integer_weights_;
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        int128 sum = 0;
-        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
-            const int128 term = scale.fixed(unit(i, values[i]));
-            sum += repeat ? term * static_cast<std::int64_t>(weights_[i]) : term;
-        }
-        partial[part].first = sum;
-    });
-    int128 total = 0;
-    for (const Partial& p : partial) total += p.first;
-    return scale.value(total);
-}
-
-LossSums MarginState::reweigh(MarginLoss loss, bool want_packed, int n_threads) {
-    const std::size_t n = n_rows(), parts = n_parts(n, n_threads);
-    std::vector<Partial> partial(parts);
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        double u[kBlock], value[kBlock], derivative[kBlock];
+        double u[kBlock];
         const std::size_t end = range_begin(n, parts, part + 1);
         for (std::size_t i = range_begin(n, parts, part); i < end; i += kBlock) {
             const std::size_t count = std::min(kBlock, end - i);
             margin_arguments(scores_.data() + i, labels_.data() + i, count, u);
-            evaluate_loss(loss, u, count, value, derivative);
-            std::memcpy(edge_.data() + i, derivative, count * sizeof(double));
-            std::memcpy(packed_.data() + i, value, count * sizeof(double));
-            if (!integer_weights_) scale(weights_.data() + i, count, value, derivative);
-            partial[part].largest = largest_of(derivative, count, partial[part].largest);
-            partial[part].other_largest = largest_of(value, count, partial[part].other_largest);
+            largest[part] = largest_of(u, count, largest[part]);
         }
     });
-    double largest_slope = 0, largest_loss = 0;
-    for (const Partial& p : partial) {
-        largest_slope = std::max(largest_slope, p.largest);
-        largest_loss = std::max(largest_loss, p.other_largest);
-    }
-    return finish(largest_slope, largest_loss, want_packed, n_threads);
+    return *std::max_element(largest.begin(), largest.end());
 }
 
-LossSums MarginState::reweigh_from(const double* values, const double* derivatives, bool want_packed, int n_threads) {
-    std::memcpy(edge_.data(), derivatives, n_rows() * sizeof(double));
-    std::memcpy(packed_.data(), values, n_rows() * sizeof(double));
-    double largest_slope = 0, largest_loss = 0;
-    for (std::size_t i = 0; i < n_rows(); ++i) {
-        largest_slope = std::max(largest_slope, unit(i, derivatives[i]));
-        largest_loss = std::max(largest_loss, unit(i, values[i]));
-    }
-    return finish(largest_slope, largest_loss, want_packed, n_threads);
-}
-
-// From Phi' and Phi, stored where the weights will be, to their sums and to the quantised weights.
-LossSums MarginState::finish(double largest_slope, double largest_loss, bool want_packed, int n_threads) {
-    const std::size_t n = n_rows(), parts = n_parts(n, n_threads);
+template <class Evaluate>
+LossSums MarginState::renew(double largest_loss, double largest_slope, int n_threads, Evaluate&& evaluate) {
+    const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
+    const double heaviest = integer_weights() ? 1.0 : *std::max_element(weights().begin(), weights().end());
+    const FixedScale loss_scale(largest_loss * heaviest), slope_scale(largest_slope * heaviest);
+    const FixedScale error_scale(total_weight());
     std::vector<Partial> partial(parts);
-    const FixedScale slope_scale(largest_slope), loss_scale(largest_loss), error_scale(total_weight_);
-    const bool repeat = !weights_.empty() && integer_weights_;
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
+        double value[kBlock], derivative[kBlock];
+        Halves loss, slope;
+        std::int64_t wrong = 0;
         Partial& own = partial[part];
-        if (weights_.empty()) {
-            double values[kBlock];
-            Halves slope, loss;
-            std::int64_t wrong = 0;
-            for (std::size_t i = begin; i < end; i += kBlock) {
-                const std::size_t count = std::min(kBlock, end - i);
-                std::memcpy(values, edge_.data() + i, count * sizeof(double));
-                add_fixed(values, count, slope_scale.factor(), &slope);
-                std::memcpy(values, packed_.data() + i, count * sizeof(double));
-                add_fixed(values, count, loss_scale.factor(), &loss);
-                wrong += count_wrong(scores_.data() + i, labels_.data() + i, count);
+        const std::size_t end = range_begin(n, parts, part + 1);
+        for (std::size_t first = range_begin(n, parts, part); first < end; first += kBlock) {
+            const std::size_t count = std::min(kBlock, end - first);
+            evaluate(first, count, value, derivative);
+            std::memcpy(edge_.data() + first, derivative, count * sizeof(double));
+            if (weights().empty()) {
+                add_fixed(value, count, loss_scale.factor(), &loss);
+                add_fixed(derivative, count, slope_scale.factor(), &slope);
+                wrong += count_wrong(scores_.data() + first, labels_.data() + first, count);
+                continue;
             }
-            own.first = slope.total();
-            own.second = loss.total();
-            own.third = static_cast<int128>(error_scale.fixed(1.0)) * wrong;
-            return;
+            for (std::size_t k = 0; k < count; ++k) {
+                const std::size_t row = first + k;
+                const std::int64_t times = repeats() ? copies()[row] : 1;
+                own.loss += static_cast<int128>(loss_scale.fixed(unit(row, value[k]))) * times;
+                own.slope += static_cast<int128>(slope_scale.fixed(unit(row, derivative[k]))) * times;
+                if (static_cast<double>(labels_[row]) * scores_[row] <= 0)
+                    own.error += static_cast<int128>(error_scale.fixed(unit(row, 1.0))) * times;
+            }
         }
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::int64_t copies = repeat ? static_cast<std::int64_t>(weights_[i]) : 1;
-            own.first += static_cast<int128>(slope_scale.fixed(unit(i, as_double(edge_[i])))) * copies;
-            own.second += static_cast<int128>(loss_scale.fixed(unit(i, as_double(packed_[i])))) * copies;
-            const bool wrong = static_cast<double>(labels_[i]) * scores_[i] <= 0;
-            own.third += wrong ? static_cast<int128>(error_scale.fixed(unit(i, 1.0))) * copies : 0;
-        }
+        if (weights().empty()) own = {loss.total(), slope.total(), static_cast<int128>(error_scale.fixed(1.0)) * wrong};
     });
-    int128 slope = 0, loss = 0, error = 0;
+    Partial all;
     for (const Partial& p : partial) {
-        slope += p.first;
-        loss += p.second;
-        error += p.third;
+        all.loss += p.loss;
+        all.slope += p.slope;
+        all.error += p.error;
     }
-    const LossSums sums{loss_scale.value(loss), slope_scale.value(slope), error_scale.value(error)};
-    const double positive_slope = std::max(sums.slope, 0x1p-900);
-    const double edge_factor = kEdgeScale / positive_slope, packed_factor = kPackedScale / positive_slope;
-    const bool whole_product = total_weight_ >= kLargeWeight;
+    const LossSums sums{loss_scale.value(all.loss), slope_scale.value(all.slope), error_scale.value(all.error)};
+    quantise(sums.slope, n_threads);
+    return sums;
+}
+
+// From Phi' to the edge and growth weights, now that the sum S is known.
+void MarginState::quantise(double slope, int n_threads) {
+    const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
+    const double positive_slope = std::max(slope, 0x1p-900);
+    const double edge_factor = kEdgeScale / positive_slope, growth_factor = kGrowthScale / positive_slope;
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
-        if (weights_.empty()) {
+        if (weights().empty()) {
             double d[kBlock];
             for (std::size_t i = begin; i < end; i += kBlock) {
                 const std::size_t count = std::min(kBlock, end - i);
                 std::memcpy(d, edge_.data() + i, count * sizeof(double));
-                quantise(d, labels_.data() + i, count, edge_factor, packed_factor, edge_.data() + i, packed_.data() + i);
+                quantise_rows(d, labels_.data() + i, count, edge_factor, growth_factor, edge_.data() + i,
+                              growth_.data() + i);
             }
             return;
         }
         for (std::size_t i = begin; i < end; ++i) {
-            const std::int64_t copies = repeat ? static_cast<std::int64_t>(weights_[i]) : 1;
             const double d = unit(i, as_double(edge_[i]));
-            const std::int64_t sign = labels_[i];
-            edge_[i] = sign * std::llrint(d * edge_factor) * copies;
-            if (!want_packed) continue;
-            const std::int64_t q = repeat && whole_product
-                                       ? std::llrint(d * packed_factor * weights_[i])
-                                       : std::llrint(d * packed_factor) * copies;
-            packed_[i] = sign * q * (std::int64_t{1} << 32) + q;
+            edge_[i] = labels_[i] * std::llrint(d * edge_factor) * (repeats() ? copies()[i] : 1);
+            growth_[i] = growth_weight(i, d / positive_slope);
         }
     });
-    return sums;
+}
+
+LossSums MarginState::reweigh(MarginLoss loss, int n_threads) {
+    // Phi and Phi' increase, so the largest argument has the largest of both: the scales are known before the sums.
+    const double largest = largest_argument(n_threads);
+    double largest_loss, largest_slope;
+    evaluate_loss(loss, &largest, 1, &largest_loss, &largest_slope);
+    return renew(largest_loss, largest_slope, n_threads,
+                 [&](std::size_t first, std::size_t count, double* value, double* derivative) {
+                     double u[kBlock];
+                     margin_arguments(scores_.data() + first, labels_.data() + first, count, u);
+                     evaluate_loss(loss, u, count, value, derivative);
+                 });
+}
+
+LossSums MarginState::reweigh_from(const double* values, const double* derivatives, int n_threads) {
+    const double largest_loss = largest_of(values, n_rows(), 0.0), largest_slope = largest_of(derivatives, n_rows(), 0.0);
+    return renew(largest_loss, largest_slope, n_threads,
+                 [&](std::size_t first, std::size_t count, double* value, double* derivative) {
+                     std::memcpy(value, values + first, count * sizeof(double));
+                     std::memcpy(derivative, derivatives + first, count * sizeof(double));
+                 });
+}
+
+void MarginState::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                            std::int64_t* sums) const {
+    const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
+    std::vector<std::vector<std::int64_t>> partial(parts);
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        std::vector<std::int64_t> own(n_labels, 0);
+        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
+            own[static_cast<std::size_t>(label_of_row[i])] += edge_[i];
+        partial[part] = std::move(own);
+    });
+    std::fill(sums, sums + n_labels, 0);
+    for (const auto& own : partial)
+        for (std::size_t label = 0; label < n_labels; ++label) sums[label] += own[label];
 }
 
 LineSums MarginState::along(MarginLoss loss, const double* h, double eta, int n_threads) {
     // Few passes are made in the life of a fit (only `step="line_search"` asks), so the terms are simply stored.
-    const std::size_t n = n_rows(), parts = n_parts(n, n_threads);
+    const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
     std::vector<double> values(n), slopes(n);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         double u[kBlock];

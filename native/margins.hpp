@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common.hpp"
-#include "large_array.hpp"
+#include "state.hpp"
 
 namespace radboost {
 
@@ -26,49 +25,41 @@ struct LineSums {
     double slope;  // its derivative in eta: - sum of w y h Phi'
 };
 
-// The weights D of one round exist as integers too, quantised per unit of sample weight and then multiplied by the
-// weight, so that a row of weight k and k rows of weight 1 add up to the same:
-// D y, scaled to a total of about 2^61: what the edges of hypotheses and leaves are summed from;
-// (D y) * 2^32 + D, each scaled to a total of about 2^30: two histogram channels in one addition.
+// D y of a round, scaled to a total of about 2^61: what the edges of hypotheses and leaves are summed from. It is
+// quantised per unit of sample weight and then multiplied by the weight, like the growth weights.
 constexpr double kEdgeScale = 2305843009213693952.0;  // 2^61
-constexpr double kPackedScale = 1073741824.0;         // 2^30
-// From this sum of weights on a unit of weight is too small for 30 bits, and the product is quantised instead.
-constexpr double kLargeWeight = 16777216.0;  // 2^24
 
-class MarginState {
+// Two classes, one column of scores: the first class is y = -1, the second y = +1.
+class MarginState : public BoostingState {
 public:
     // `weights` empty: every row counts once. Labels are -1 or +1.
     MarginState(std::vector<std::int8_t> labels, std::vector<double> weights);
 
-    std::size_t n_rows() const { return labels_.size(); }
-    double total_weight() const { return total_weight_; }
-    bool integer_weights() const { return integer_weights_; }
     const std::vector<std::int8_t>& labels() const { return labels_; }
-    const std::vector<double>& weights() const { return weights_; }
     LargeArray<double>& scores() { return scores_; }
     const std::int64_t* edge_weights() const { return edge_.data(); }
-    const std::int64_t* packed_weights() const { return packed_.data(); }
 
     // Evaluates the loss at the scores and renews the quantised weights (Deep Boosting, equation (5)).
-    LossSums reweigh(MarginLoss loss, bool want_packed, int n_threads);
+    LossSums reweigh(MarginLoss loss, int n_threads);
     // The same from a loss that was evaluated elsewhere.
-    LossSums reweigh_from(const double* values, const double* derivatives, bool want_packed, int n_threads);
+    LossSums reweigh_from(const double* values, const double* derivatives, int n_threads);
     // Along scores + eta h; `h` holds one prediction per row.
     LineSums along(MarginLoss loss, const double* h, double eta, int n_threads);
-    // sum of w v, independent of the order of the rows.
-    double weighted_sum(const double* values, int n_threads) const;
+
+    void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                   std::int64_t* sums) const override;
+    double edge_unit() const override { return 1.0 / kEdgeScale; }
 
 private:
-    LossSums finish(double largest_slope, double largest_loss, bool want_packed, int n_threads);
-    double unit(std::size_t row, double value) const;
+    double largest_argument(int n_threads) const;
+    // Calls evaluate(first, count, values, derivatives) for blocks of rows, and goes from there to the sums and weights.
+    template <class Evaluate>
+    LossSums renew(double largest_loss, double largest_slope, int n_threads, Evaluate&& evaluate);
+    void quantise(double slope, int n_threads);
 
     std::vector<std::int8_t> labels_;
-    std::vector<double> weights_;
     LargeArray<double> scores_;
-    // Phi' and then the edge weights; Phi and then the packed ones: nothing needs both at the same time.
-    LargeArray<std::int64_t> edge_, packed_;
-    bool integer_weights_ = true;
-    double total_weight_ = 0;
+    LargeArray<std::int64_t> edge_;  // Phi' as the bits of a double until the sum of all is known
 };
 
 }  // namespace radboost

@@ -34,18 +34,17 @@ struct Counts {
 
 }  // namespace
 
-Partition partition_rows(const BinnedData& data, const Question& question, std::uint32_t* rows, std::size_t count,
+Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
                          std::uint32_t* scratch, int n_threads) {
     const Sides sides(data, question);
-    const std::size_t parts = parts_for(count, n_threads);
+    const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<Counts> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
-        std::uint32_t *left = rows + begin, *right = scratch + begin;
+        std::uint32_t *left = out + begin, *right = scratch + begin;
         std::size_t missing = 0;
-        for (std::size_t i = begin; i < end; ++i) {
+        const auto send = [&](std::uint32_t row) {
             // Both stores always happen and only one pointer moves on: no branch to mispredict.
-            const std::uint32_t row = rows[i];
             const std::uint32_t code = sides.codes[row];
             const bool goes_left = sides.left(code);
             missing += code == sides.missing_code;
@@ -53,42 +52,48 @@ Partition partition_rows(const BinnedData& data, const Question& question, std::
             *right = row;
             left += goes_left;
             right += !goes_left;
-        }
-        counts[part] = {static_cast<std::size_t>(left - (rows + begin)), missing};
+        };
+        if (rows.indices == nullptr)
+            for (std::size_t i = begin; i < end; ++i) send(static_cast<std::uint32_t>(i));
+        else
+            for (std::size_t i = begin; i < end; ++i) send(rows.indices[i]);
+        counts[part] = {static_cast<std::size_t>(left - (out + begin)), missing};
     });
     Partition result{counts[0].left, counts[0].missing};
     for (std::size_t part = 1; part < parts; ++part) {
-        std::memmove(rows + result.left_count, rows + range_begin(count, parts, part),
-                     counts[part].left * sizeof *rows);
+        std::memmove(out + result.left_count, out + range_begin(count, parts, part), counts[part].left * sizeof *out);
         result.left_count += counts[part].left;
         result.missing_count += counts[part].missing;
     }
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        std::uint32_t* to = rows + result.left_count;
+        std::uint32_t* to = out + result.left_count;
         for (std::size_t before = 0; before < part; ++before)
             to += range_begin(count, parts, before + 1) - range_begin(count, parts, before) - counts[before].left;
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
-        std::memcpy(to, scratch + begin, (end - begin - counts[part].left) * sizeof *rows);
+        std::memcpy(to, scratch + begin, (end - begin - counts[part].left) * sizeof *out);
     });
     return result;
 }
 
-Partition assign_children(const BinnedData& data, const Question& question, const std::uint32_t* rows,
-                          std::size_t count, std::int32_t left, std::int32_t right, std::int32_t* leaf_of_row,
-                          int n_threads) {
+Partition assign_children(const BinnedData& data, const Question& question, RowSet rows, std::int32_t left,
+                          std::int32_t right, std::int32_t* leaf_of_row, int n_threads) {
     const Sides sides(data, question);
-    const std::size_t parts = parts_for(count, n_threads);
+    const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<Counts> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         Counts local;
-        for (std::size_t i = range_begin(count, parts, part); i < range_begin(count, parts, part + 1); ++i) {
-            const std::uint32_t row = rows[i];
+        const auto send = [&](std::size_t row) {
             const std::uint32_t code = sides.codes[row];
             const bool goes_left = sides.left(code);
             local.left += goes_left;
             local.missing += code == sides.missing_code;
             leaf_of_row[row] = goes_left ? left : right;
-        }
+        };
+        const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
+        if (rows.indices == nullptr)
+            for (std::size_t i = begin; i < end; ++i) send(i);
+        else
+            for (std::size_t i = begin; i < end; ++i) send(rows.indices[i]);
         counts[part] = local;
     });
     Partition result;

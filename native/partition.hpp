@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "histogram.hpp"
 
 namespace radboost {
 
@@ -20,13 +21,13 @@ struct Partition {
     std::size_t missing_count = 0;
 };
 
-// Rearranges `rows` so that those going left come first, both groups in their old order. `scratch` has room for all.
-Partition partition_rows(const BinnedData& data, const Question& question, std::uint32_t* rows, std::size_t count,
+// Writes `rows` to `out` so that those going left come first, both groups in their old order. `out` may be where the rows
+// already are; `scratch` has room for all.
+Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
                          std::uint32_t* scratch, int n_threads);
 
 // Writes the child of each row instead of moving it: the last layer needs no more.
-Partition assign_children(const BinnedData& data, const Question& question, const std::uint32_t* rows,
-                          std::size_t count, std::int32_t left, std::int32_t right, std::int32_t* leaf_of_row,
-                          int n_threads);
+Partition assign_children(const BinnedData& data, const Question& question, RowSet rows, std::int32_t left,
+                          std::int32_t right, std::int32_t* leaf_of_row, int n_threads);
 
 }  // namespace radboost

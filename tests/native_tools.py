@@ -14,7 +14,8 @@ NO_WEIGHTS = np.empty(0)
 
 
 def bin_natively(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, n_threads: int = 1) -> Any:
-    return _native.bin_matrix(X, NO_WEIGHTS if weights is None else weights.astype(float), max_bins, n_threads)
+    weights = NO_WEIGHTS if weights is None else weights.astype(float)
+    return _native.bin_matrix(X, weights, np.zeros(0, dtype=np.int64), max_bins, n_threads)
 
 
 def naive_columns(data: Any) -> tuple[list[binning.Column], list[list[int]]]:
@@ -29,31 +30,26 @@ def naive_columns(data: Any) -> tuple[list[binning.Column], list[list[int]]]:
     return columns, codes.tolist()
 
 
-def state_with_weights(y: np.ndarray, D: np.ndarray, weights: np.ndarray | None = None, packed: bool = True) -> Any:
+def by_class(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows in the order that growth asks for: first those of label -1, then those of +1."""
+    order = np.argsort(y, kind="stable")
+    return X[order], y[order]
+
+
+def state_with_weights(y: np.ndarray, D: np.ndarray, weights: np.ndarray | None = None) -> Any:
     """A native state whose row weights are proportional to D (times the sample weights)."""
     state = _native.MarginState(y.astype(np.int8), NO_WEIGHTS if weights is None else weights.astype(float))
-    state.reweigh_from(np.ones(len(y)), np.asarray(D, dtype=float), packed, 1)
+    state.reweigh_from(np.ones(len(y)), np.asarray(D, dtype=float), 1)
     return state
 
 
-def edge_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> splits.Sample:
-    """The oracle's sample with the very integers that the native edge criterion adds up."""
+def growth_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> splits.Sample:
+    """The oracle's sample with the very integers that the native growth adds up, and those it judges leaves by."""
     columns, codes = naive_columns(data)
-    signed = [int(v) for v in state.edge_weights()]
-    return splits.Sample(columns, codes, signed, [abs(v) for v in signed], row_weights(data, weights))
-
-
-def gini_sample(data: Any, state: Any, weights: np.ndarray | None = None) -> splits.Sample:
-    """The same for the two packed channels of the gini criterion."""
-    columns, codes = naive_columns(data)
-    packed = [int(v) for v in state.packed_weights()]
-    return splits.Sample(
-        columns,
-        codes,
-        [v >> 32 for v in packed],
-        [v & 0xFFFFFFFF for v in packed],
-        row_weights(data, weights),
-    )
+    judged = [int(v) for v in state.edge_weights()]
+    mass = [int(v) for v in state.growth_weights()]
+    signed = [q if v > 0 else -q for q, v in zip(mass, judged, strict=True)]
+    return splits.Sample(columns, codes, signed, mass, row_weights(data, weights), judged)
 
 
 def row_weights(data: Any, weights: np.ndarray | None) -> list[float]:

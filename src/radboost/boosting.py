@@ -87,13 +87,12 @@ class Booster:
         self.columns = HypothesisColumns(n_rows)
         self.members: dict[int, Member] = {}  # by slot
         self.trace = Trace()
-        self._packed = any(proposer.packed for proposer in proposers)
         self._randomised = any(proposer.randomised for proposer in proposers)
         self._penalty_value = 0.0
         self._flawless = False
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:
-        state = self.objective.reweigh(self._packed)
+        state = self.objective.reweigh()
         idle = 0
         for round_index in range(n_rounds):
             if state.slope <= SMALLEST_SLOPE:
@@ -105,7 +104,7 @@ class Booster:
                 break
             if step is not None:
                 idle = 0
-                state = self.objective.reweigh(self._packed)
+                state = self.objective.reweigh()
             else:
                 idle += 1
                 self.trace.n_skipped += 1

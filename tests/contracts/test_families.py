@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from native_tools import by_class
 from radboost import DeepBoostClassifier, KernelFamily, TreeOptions, complexity
 from radboost._native import HypothesisColumns
 from radboost.families import FAMILIES, Family, Problem, get_families
@@ -33,8 +34,10 @@ GROWTH = [
 
 
 def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarray | None = None) -> Problem:
-    data = bin_rows(X, w, settings.options.max_bins, 1)
-    return Problem(X, data, MarginObjective(y.astype(np.int8), w, get_loss("logistic"), 1), settings)
+    """A problem on rows that stand in the engine's order already."""
+    order = np.arange(len(y))
+    data = bin_rows(X, w, order, settings.options.max_bins, 1)
+    return Problem(X, order, data, MarginObjective(y.astype(np.int8), w, get_loss("logistic"), 1), settings)
 
 
 @EVERY
@@ -42,7 +45,7 @@ def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarra
 @pytest.mark.parametrize("weighted", [False, True])
 def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weighted: bool) -> None:
     """Edge, predictions on the training rows and raw predictions agree, round after round."""
-    X, y = smooth(1, m=50, d=4)
+    X, y = by_class(*smooth(1, m=50, d=4))
     w = np.random.default_rng(0).random(50) + 0.5 if weighted else None
     setting = problem(X, y, settings, w)
     (family,) = get_families(CASES[name])
@@ -50,7 +53,7 @@ def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weigh
     columns = HypothesisColumns(50)
     scores = np.zeros(50)
     for round_index in range(4):
-        setting.objective.reweigh(True)
+        setting.objective.reweigh()
         slope = (1.0 if w is None else w) / (1 + np.exp(y * scores - 1))
         D = slope / slope.sum()
         candidates = proposer.propose(round_index)
@@ -74,7 +77,7 @@ def test_candidates_are_what_they_say(name: str, settings: GrowthSettings, weigh
 
 @EVERY
 def test_families_can_be_counted(name: str) -> None:
-    X, y = smooth(2, m=30, d=4)
+    X, y = by_class(*smooth(2, m=30, d=4))
     (family,) = get_families(CASES[name])
     assert isinstance(family, Family)
     assert family.n_families(problem(X, y, GROWTH[0])) >= 1
@@ -82,7 +85,7 @@ def test_families_can_be_counted(name: str) -> None:
 
 def test_p_counts_the_families_of_different_price() -> None:
     """p of Theorem 1: H_1; H_1 and H_2; T_0 ... T_n for the largest tree that the options and the rows allow."""
-    X, y = smooth(2, m=30, d=4)
+    X, y = by_class(*smooth(2, m=30, d=4))
 
     def count(name: str, settings: GrowthSettings) -> int:
         return get_families(name)[0].n_families(problem(X, y, settings))
@@ -103,12 +106,12 @@ def prices(
     setting = problem(X, y, settings, w)
     (family,) = get_families(name)
     proposer = family.start(setting)
-    setting.objective.reweigh(True)
+    setting.objective.reweigh()
     return {c.hypothesis().n_splits: c.complexity for c in proposer.propose(0)}
 
 
 def test_complexities_of_the_trees() -> None:
-    X, y = smooth(3, m=60, d=4)
+    X, y = by_class(*smooth(3, m=60, d=4))
     w = np.random.default_rng(1).integers(1, 4, 60).astype(float)
     found = prices("trees", X, y, GROWTH[0], w)
     assert len(found) >= 2
@@ -123,7 +126,7 @@ def test_complexities_of_the_trees() -> None:
 
 
 def test_a_column_with_missing_values_counts_twice() -> None:
-    X, y = smooth(4, m=60, d=4)
+    X, y = by_class(*smooth(4, m=60, d=4))
     X[5, 1] = np.nan
     X[6, 3] = np.nan
     assert prices("stumps", X, y, GROWTH[0])[1] == pytest.approx(rademacher.stumps(60, 6))
@@ -133,26 +136,26 @@ def test_a_column_with_missing_values_counts_twice() -> None:
 
 @pytest.mark.parametrize("name", ["stumps", "stump_pairs", "trees"])
 def test_the_constant_of_imbalanced_data_belongs_to_the_first_family(name: str) -> None:
-    X, y = tiny(5, m=40)
-    y = np.where(np.arange(40) == 3, 1, -1)
+    X, _ = tiny(5, m=40)
+    X, y = by_class(X, np.where(np.arange(40) == 3, 1, -1))
     found = prices(name, X, y, GROWTH[0])
     expected = rademacher.trees(40, 3, 0) if name == "trees" else rademacher.stumps(40, 3)
     assert found == {0: pytest.approx(expected)}
 
 
 def test_kernel_complexity_is_the_trace_bound() -> None:
-    X, y = smooth(6, m=50)
+    X, y = by_class(*smooth(6, m=50))
     found = prices("kernel", X, y, GROWTH[0])
     assert found == {0: pytest.approx(complexity.kernel(50.0, 50.0))}
 
 
 @pytest.mark.parametrize("flip", [1, -1])
 def test_the_steepest_kernel_is_proposed_whatever_its_sign(flip: int) -> None:
-    X, y = smooth(6, m=40, d=3)
+    X, y = by_class(*smooth(6, m=40, d=3))
     y = flip * np.where(np.sum(X**2, axis=1) < 2.0, 1, -1)
     setting = problem(X, y, GROWTH[0])
     proposer = KernelFamily(gamma=0.2).start(setting)
-    setting.objective.reweigh(False)
+    setting.objective.reweigh()
     (candidate,) = proposer.propose(0)
     K = np.exp(-0.2 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
     edges = K @ y / 40
@@ -160,11 +163,11 @@ def test_the_steepest_kernel_is_proposed_whatever_its_sign(flip: int) -> None:
 
 
 def test_stump_pairs_ask_one_second_question() -> None:
-    X, y = smooth(7, m=80, d=4)
+    X, y = by_class(*smooth(7, m=80, d=4))
     setting = problem(X, y, GROWTH[0])
     (family,) = get_families("stump_pairs")
     proposer = family.start(setting)
-    setting.objective.reweigh(False)
+    setting.objective.reweigh()
     stump, pair = (c.hypothesis() for c in proposer.propose(0))
     assert (stump.n_splits, stump.n_nodes, stump.depth) == (1, 3, 1)
     assert (pair.n_splits, pair.n_nodes, pair.depth) == (2, 7, 2)
@@ -174,7 +177,7 @@ def test_stump_pairs_ask_one_second_question() -> None:
 
 
 def test_kernel_centres_are_drawn_by_content() -> None:
-    X, y = smooth(8, m=60)
+    X, y = by_class(*smooth(8, m=60))
     order = np.random.default_rng(0).permutation(60)
     doubled = np.repeat(X, 2, axis=0)
     family = KernelFamily(n_centres=10)
@@ -192,7 +195,7 @@ def test_kernel_centres_are_drawn_by_content() -> None:
 
 
 def test_own_kernels_are_checked() -> None:
-    X, y = smooth(9, m=20)
+    X, y = by_class(*smooth(9, m=20))
     for kernel, message in (
         (lambda c, x: 2 * np.ones((len(c), len(x))), r"\[-1, 1\]"),
         (lambda c, x: np.ones(3), "shape"),

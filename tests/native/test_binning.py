@@ -135,8 +135,21 @@ def test_bad_sizes_are_refused() -> None:
         with pytest.raises(ValueError, match="max_bins"):
             bin_natively(X, None, max_bins)
     with pytest.raises(ValueError, match="weight"):
-        _native.bin_matrix(X, np.ones(3), 255, 1)
+        _native.bin_matrix(X, np.ones(3), np.zeros(0, dtype=np.int64), 255, 1)
+    for order in ([0, 1, 2], [0, 1, 2, 4], [0, 1, 2, -1]):
+        with pytest.raises(ValueError, match="row"):
+            _native.bin_matrix(X, np.zeros(0), np.array(order), 255, 1)
     with pytest.raises(ValueError, match="column"):
         bin_natively(X).thresholds(2)
-    with pytest.raises(ValueError, match="label"):
-        bin_natively(X).row_hashes(np.ones(3, dtype=np.int8), 1)
+    with pytest.raises(ValueError, match="class"):
+        bin_natively(X).row_hashes(np.ones(3, dtype=np.uint16), 1)
+
+
+def test_rows_can_be_put_in_another_order() -> None:
+    rng = np.random.default_rng(3)
+    X, w, order = rng.normal(size=(3000, 4)), rng.random(3000), rng.permutation(3000)
+    plain = bin_natively(X, w)
+    moved = _native.bin_matrix(X, w, order, 255, 2)
+    np.testing.assert_array_equal(moved.codes().reshape(3000, 4), plain.codes().reshape(3000, 4)[order])
+    for c in range(4):
+        np.testing.assert_array_equal(moved.thresholds(c), plain.thresholds(c))

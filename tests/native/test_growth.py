@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from native_tools import (
     bin_natively,
-    edge_sample,
-    gini_sample,
+    by_class,
     grow_natively,
+    growth_sample,
     state_with_weights,
     stored_predictions,
 )
@@ -33,6 +33,7 @@ def problem(seed: int, m: int = 24, weighted: bool = False, max_bins: int = 255,
     """
     rng = np.random.default_rng(seed)
     X, y = tiny(seed, m=m, d=3, levels=int(rng.integers(2, 9)), missing=float(rng.choice([0.0, 0.2])))
+    X, y = by_class(X, y)
     D = rng.choice([0.0, 1.0, 1.0, 2.0, 3.7], m) * rng.choice([1.0, 1e-6], m, p=[0.9, 0.1])
     D = D if tied else rng.random(m)
     D[0] = 1.0
@@ -49,7 +50,7 @@ def same(native: Any, naive: Any) -> None:
 def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, max_bins: int) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted, max_bins=max_bins)
     state = state_with_weights(y, D, w)
-    sample = edge_sample(data, state, w)
+    sample = growth_sample(data, state, w)
     made, sizes, edges, trees = grow_natively(data, state, max_depth=depth, minimum_leaf_weight=minimum)
     naive = growth.grow_layers(sample, depth, min_leaf_weight=minimum)
     assert sizes == [t.n_splits for t in naive]
@@ -66,8 +67,7 @@ def test_layers_by_edge(seed: int, weighted: bool, depth: int, minimum: float, m
 def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted, tied=False)
     state = state_with_weights(y, D, w)
-    sample = gini_sample(data, state, w)
-    edge = edge_sample(data, state, w)
+    sample = growth_sample(data, state, w)
     _, sizes, edges, trees = grow_natively(data, state, criterion="gini", max_depth=depth)
     naive = growth.grow_layers(sample, depth, "gini")
     assert sizes == [t.n_splits for t in naive]
@@ -75,14 +75,14 @@ def test_layers_by_gini(seed: int, weighted: bool, depth: int) -> None:
         questions = {p: q[:3] for p, q in growth.by_path(native).items()}
         assert questions == {p: q[:3] for p, q in growth.by_path(expected).items()}
         h = growth.predict(native, X)
-        assert found == sum(s * v for s, v in zip(edge.signed, h, strict=True)) / 2.0**61
+        assert found == sum(s * v for s, v in zip(sample.judge, h, strict=True)) / 2.0**61
 
 
 @given(SEEDS, st.integers(2, 7), st.sampled_from(["edge", "gini"]), st.sampled_from([0.0, 2.0]))
 def test_best_first(seed: int, leaves: int, criterion: str, minimum: float) -> None:
     _, y, D, w, data = problem(seed, tied=False)
     state = state_with_weights(y, D, w)
-    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    sample = growth_sample(data, state, w)
     _, sizes, _, trees = grow_natively(
         data,
         state,
@@ -107,7 +107,7 @@ def test_stump_pairs(seed: int, weighted: bool) -> None:
     X, y, D, w, data = problem(seed, weighted=weighted)
     state = state_with_weights(y, D, w)
     made, sizes, edges, trees = grow_natively(data, state, growth="stump_pair", max_depth=2)
-    naive = growth.grow_stump_pair(edge_sample(data, state, w))
+    naive = growth.grow_stump_pair(growth_sample(data, state, w))
     assert edges == [t.edge / 2.0**61 for t in naive]
     for native, expected, size in zip(trees, naive, sizes, strict=True):
         same(native, expected)
@@ -123,7 +123,7 @@ def test_many_rows(seed: int, criterion: str, order: str, minimum: float) -> Non
     """Nodes with enough rows for histograms and the subtraction of the smaller child."""
     _, y, D, w, data = problem(seed, m=400, tied=criterion == "edge" and order == "layers")
     state = state_with_weights(y, D, w)
-    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    sample = growth_sample(data, state, w)
     leaves = 6 if order == "best_first" else 0
     _, sizes, _, trees = grow_natively(
         data, state, growth=order, criterion=criterion, max_depth=4, max_leaves=leaves, minimum_leaf_weight=minimum
@@ -158,6 +158,7 @@ def test_with_one_column_both_questions_of_a_pair_are_about_it() -> None:
     X = np.repeat([[0.0], [1.0], [2.0]], 20, axis=0)
     y = np.where(X[:, 0] == 1, -1, 1)
     y[:3] = -y[:3]
+    X, y = by_class(X, y)
     _, _, edges, trees = grow_natively(
         bin_natively(X), state_with_weights(y, np.ones(60)), growth="stump_pair", max_depth=2
     )
@@ -170,8 +171,8 @@ def test_subsampled_rows_grow_the_tree_and_all_rows_judge_it(seed: int, depth: i
     X, y, D, w, data = problem(seed, m=30, weighted=weighted)
     state = state_with_weights(y, D, w)
     made, sizes, edges, trees = grow_natively(data, state, seed, max_depth=depth, subsample=0.5)
-    rows = chance.drawn_rows(0, seed, data.row_hashes(y.astype(np.int8), 1).tolist(), 0.5)
-    naive = growth.grow_layers(edge_sample(data, state, w), depth, grow_rows=rows)
+    rows = chance.drawn_rows(0, seed, data.row_hashes((y > 0).astype(np.uint16), 1).tolist(), 0.5)
+    naive = growth.grow_layers(growth_sample(data, state, w), depth, grow_rows=rows)
     assert sizes == [t.n_splits for t in naive]
     for native, expected in zip(trees, naive, strict=True):
         same(native, expected)
@@ -194,6 +195,7 @@ def test_subsample_takes_about_its_share_and_copies_together() -> None:
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(2000, 2)), 2, axis=0)
     y = np.repeat(rng.choice([-1, 1], 2000), 2)
+    X, y = by_class(X, y)
     data = bin_natively(X)
     state = state_with_weights(y, np.ones(4000))
     once = bin_natively(X[::2], np.full(2000, 2.0))
@@ -211,7 +213,7 @@ def test_subsample_takes_about_its_share_and_copies_together() -> None:
 
 @pytest.mark.parametrize("criterion", ["edge", "gini"])
 def test_random_thresholds_lie_inside_the_node(criterion: str) -> None:
-    X, y = smooth(3, m=200, d=3)
+    X, y = by_class(*smooth(3, m=200, d=3))
     data = bin_natively(X)
     state = state_with_weights(y, np.ones(200))
     roots = []
@@ -236,7 +238,7 @@ def test_random_thresholds_are_drawn_by_node_and_column(
     """The very draws of the naive twin, which knows nothing but (seed, round, node, column)."""
     _, y, D, w, data = problem(seed, m=40, tied=False)
     state = state_with_weights(y, D, w)
-    sample = (edge_sample if criterion == "edge" else gini_sample)(data, state, w)
+    sample = growth_sample(data, state, w)
     _, sizes, _, trees = grow_natively(
         data,
         state,
@@ -263,7 +265,7 @@ def test_random_thresholds_are_drawn_by_node_and_column(
 def test_random_thresholds_waste_no_draw() -> None:
     """Two values leave one threshold; with missing values there is one more question."""
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
-    y = np.repeat([1, -1], 10)
+    y = np.repeat([-1, 1], 10)
     data, state = bin_natively(X), state_with_weights(y, np.ones(20))
     for round_number in range(40):
         _, sizes, edges, _ = grow_natively(data, state, round_number, random_thresholds=True, max_depth=1)
@@ -278,7 +280,7 @@ def test_random_thresholds_waste_no_draw() -> None:
 
 def test_every_node_makes_draws_of_its_own() -> None:
     rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(400, 30)), rng.choice([-1, 1], 400)
+    X, y = by_class(rng.normal(size=(400, 30)), rng.choice([-1, 1], 400))
     data, state = bin_natively(X), state_with_weights(y, rng.random(400))
     for options in ({"max_features": 1}, {"random_thresholds": True, "max_features": 2}):
         roots, lefts, rights = [], [], []
@@ -305,8 +307,7 @@ def _leaves(tree: Any, X: np.ndarray) -> list[int]:
 
 def test_max_features_draws_columns_per_node() -> None:
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(300, 20))
-    y = rng.choice([-1, 1], 300)
+    X, y = by_class(rng.normal(size=(300, 20)), rng.choice([-1, 1], 300))
     data, state = bin_natively(X), state_with_weights(y, np.ones(300))
     full = grow_natively(data, state, max_depth=1)[3][0].feature[0]
     drawn = [int(grow_natively(data, state, r, max_features=3, max_depth=1)[3][0].feature[0]) for r in range(60)]
@@ -331,7 +332,7 @@ def test_max_features_draws_columns_per_node() -> None:
     ],
 )
 def test_threads_do_not_matter(options: dict[str, Any]) -> None:
-    X, y = smooth(4, m=40_000, d=6, missing=0.01)
+    X, y = by_class(*smooth(4, m=40_000, d=6, missing=0.01))
     D = np.random.default_rng(5).random(40_000)
     first = None
     for n_threads in (1, 2, 5):
@@ -350,7 +351,7 @@ def test_threads_do_not_matter(options: dict[str, Any]) -> None:
 
 def test_reused_grower_forgets() -> None:
     """One grower grows many trees: the second is that of a fresh one."""
-    X, y = smooth(6, m=150, missing=0.1)
+    X, y = by_class(*smooth(6, m=150, missing=0.1))
     data, state = bin_natively(X), state_with_weights(y, np.random.default_rng(0).random(150))
     for options in (
         {"subsample": 0.5},
@@ -369,7 +370,7 @@ def test_reused_grower_forgets() -> None:
 
 def test_many_columns_and_deep_trees() -> None:
     rng = np.random.default_rng(7)
-    X, y = rng.normal(size=(200, 150)), rng.choice([-1, 1], 200)
+    X, y = by_class(rng.normal(size=(200, 150)), rng.choice([-1, 1], 200))
     data, state = bin_natively(X), state_with_weights(y, np.ones(200))
     _, sizes, edges, trees = grow_natively(data, state, max_depth=60, criterion="gini")
     assert edges[-1] == pytest.approx(1.0)
@@ -378,7 +379,7 @@ def test_many_columns_and_deep_trees() -> None:
 
 
 def test_options_are_checked() -> None:
-    X, y = tiny(0)
+    X, y = by_class(*tiny(0))
     data, state = bin_natively(X), state_with_weights(y, np.ones(14))
     for changes in (
         {"growth": "x"},
@@ -389,7 +390,7 @@ def test_options_are_checked() -> None:
     ):
         with pytest.raises(ValueError, match=r"growth|criterion|max_depth|n_threads"):
             grow_natively(data, state, **changes)
-    other = state_with_weights(np.array([1, -1]), np.ones(2))
+    other = state_with_weights(np.array([-1, 1]), np.ones(2))
     with pytest.raises(ValueError, match="rows"):
         grow_natively(data, other)
     made, sizes, *_ = grow_natively(data, state)

@@ -73,7 +73,7 @@ def test_sums_and_weights(name: str, weights: str) -> None:
     columns = _native.HypothesisColumns(57)
     f = np.zeros(57)
     for seed in range(4):
-        sums = state.reweigh(name, True, 1)
+        sums = state.reweigh(name, 1)
         u = 1 - y * f
         slope = w * losses.LOSSES[name].derivative(u)
         assert sums.loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-14)
@@ -81,9 +81,7 @@ def test_sums_and_weights(name: str, weights: str) -> None:
         assert sums.error == pytest.approx(np.sum(w * (y * f <= 0)), rel=1e-14, abs=1e-14)
         D = slope / slope.sum()
         np.testing.assert_allclose(state.edge_weights() / 2.0**61, D * y, rtol=1e-13)
-        packed = state.packed_weights()
-        np.testing.assert_allclose((packed >> 32) / 2.0**30, D * y, atol=3e-9)
-        np.testing.assert_array_equal(packed & 0xFFFFFFFF, np.abs(packed >> 32))
+        np.testing.assert_allclose(state.growth_weights() / 2.0**30, D, atol=3e-9)
         h = np.round(np.random.default_rng(seed).uniform(-1, 1, 57) * 2**20) / 2**20
         slot = columns.add_values(h.astype(np.float32))
         np.testing.assert_allclose(columns.edges(state, 1)[slot], np.sum(D * y * h), atol=1e-9)
@@ -123,11 +121,10 @@ def test_line_sums(name: str) -> None:
 @given(st.integers(0, 10**6), st.integers(1, 40))
 def test_packed_signs_give_the_edges(seed: int, n_hypotheses: int) -> None:
     """Eight hypotheses to a byte: every edge as if it were added up alone, also when slots are reused."""
-    from native_tools import bin_natively, grower, stored_predictions
+    from native_tools import bin_natively, by_class, grower, stored_predictions
 
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 6, (30, 4)).astype(float)
-    y = rng.choice([-1, 1], 30)
+    X, y = by_class(rng.integers(0, 6, (30, 4)).astype(float), rng.choice([-1, 1], 30))
     data = bin_natively(X)
     columns = _native.HypothesisColumns(30)
     kept: dict[int, np.ndarray] = {}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_tools import bin_natively, forest_of, grow_natively, state_with_weights
+from native_tools import bin_natively, by_class, forest_of, grow_natively, state_with_weights
 from radboost import _native
 from reference import growth
 from reference.data import smooth
@@ -52,7 +52,7 @@ def test_scores(seed: int, n_trees: int, m: int, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("max_bins", [4, 255])
 def test_raw_rows_reach_the_leaves_of_their_bins(dtype: Any, max_bins: int) -> None:
-    X, y = smooth(1, m=500, missing=0.05)
+    X, y = by_class(*smooth(1, m=500, missing=0.05))
     X = np.round(X, 2).astype(dtype)
     data, state = bin_natively(X, None, max_bins), state_with_weights(y, np.random.default_rng(0).random(500))
     for options in ({}, {"subsample": 0.5}, {"criterion": "gini", "random_thresholds": True}):

@@ -88,7 +88,7 @@ def question_threshold(sample: Sample, question: Question) -> float:
 def new_root(sample: Sample, grow_rows: Sequence[int] | None) -> Node:
     rows = sample.rows
     grown = rows if grow_rows is None else list(grow_rows)
-    return Node(rows, grown, 0, "", sign_of(total(sample.signed, rows), 1))
+    return Node(rows, grown, 0, "", sign_of(total(sample.judge, rows), 1))
 
 
 def ask(sample: Sample, node: Node, question: Question) -> None:
@@ -104,9 +104,9 @@ def ask(sample: Sample, node: Node, question: Question) -> None:
         left, right = parts(sample, node.rows, question)
     node.question = question
     node.threshold = question_threshold(sample, question)
-    node.left = Node(left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.signed, left), node.sign))
+    node.left = Node(left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.judge, left), node.sign))
     node.right = Node(
-        right, grown_right, node.depth + 1, node.path + "R", sign_of(total(sample.signed, right), node.sign)
+        right, grown_right, node.depth + 1, node.path + "R", sign_of(total(sample.judge, right), node.sign)
     )
 
 
@@ -131,7 +131,7 @@ def freeze(sample: Sample, root: Node, max_depth: int | None = None, n_splits: i
     edge: float = 0
     for node in nodes:
         if id(node) not in inner_ids:
-            edge += abs(total(sample.signed, node.rows))
+            edge += abs(total(sample.judge, node.rows))
             for i in node.rows:
                 predictions[i] = node.sign
     return Tree(

@@ -27,13 +27,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a tree is grown on. `signed` is D*y, `mass` D, `weight` the sample weight, one per row."""
+    """What a tree is grown on. `signed` is D*y, `mass` D, `weight` the sample weight, one per row.
+
+    `judged` is D*y again where leaves are judged by finer numbers than growth uses.
+    """
 
     columns: Sequence[Column]
     codes: Sequence[Sequence[int]]
     signed: Sequence[float]
     mass: Sequence[float]
     weight: Sequence[float]
+    judged: Sequence[float] | None = None
+
+    @property
+    def judge(self) -> Sequence[float]:
+        return self.signed if self.judged is None else self.judged
 
     @property
     def rows(self) -> list[int]:
@@ -82,9 +90,8 @@ def questions(
     column = sample.columns[feature]
     present = set(range(-1, column.n_bins))
     if nodes:
-        channel = 0 if criterion == "edge" else 1
         sums = [item for rows in nodes for item in histogram(sample, rows, feature).items()]
-        present = {b for b, s in sums if s[channel] != 0 or (weighed and s[2] != 0)}
+        present = {b for b, s in sums if s[1] != 0 or (weighed and s[2] != 0)}
     missing = column.has_missing and MISSING in present
     for t in range(column.n_bins if missing else column.n_bins - 1):
         if t in present:

@@ -63,8 +63,9 @@ class Script(Family):
                 found: list[Candidate] = []
                 for name in names:
                     values = script.rows[abs(name) - 1] * math.copysign(1, name)
-                    edge = value_edges(problem.objective.state, values[None].astype(np.float32), 1)[0]
-                    found.append(ValuesCandidate(Row(values), values, float(edge), script.complexity))
+                    sorted_values = values[problem.order]
+                    edge = value_edges(problem.objective.state, sorted_values[None].astype(np.float32), 1)[0]
+                    found.append(ValuesCandidate(Row(values), sorted_values, float(edge), script.complexity))
                 return found
 
         return Reader()

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from radboost._typing import FloatArray, FloatMatrix, LabelSigns
+from radboost._typing import ClassIds, FloatArray, FloatMatrix
 
 FLOATS = (np.float64, np.float32)
 BLOCK_BYTES = 2**26
@@ -85,8 +85,8 @@ def _columns_without_numbers(X: Any) -> list[str]:
     return [f"column {name!r}" for name, dtype in pairs if getattr(dtype, "kind", "O") not in "biuf"]
 
 
-def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], LabelSigns]:
-    """The two classes in ascending order, and -1 for rows of the first, +1 for those of the second."""
+def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
+    """The classes in ascending order, and the place of each row's among them."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > 2:
@@ -100,17 +100,17 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], LabelSigns]:
             f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; two are needed to "
             "learn to tell them apart."
         )
-    return classes, (2 * codes.reshape(-1) - 1).astype(np.int8)
+    return classes, codes.reshape(-1).astype(np.uint16)
 
 
-def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> LabelSigns:
-    """-1 and +1 for labels that must be among the classes of the training rows."""
+def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
+    """The places of labels that must be among the classes of the training rows."""
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
         raise ValueError(
             f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {classes.tolist()}."
         )
-    return np.where(y == classes[1], 1, -1).astype(np.int8)
+    return np.searchsorted(classes, y).astype(np.uint16)
 
 
 def dense_rows(X: Any) -> FloatMatrix:

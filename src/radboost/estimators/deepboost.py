@@ -220,26 +220,31 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         rows = read_rows(checked, X, y, reset=True)
         weights = check_sample_weight(sample_weight, rows.n_rows)
         rows, weights = rows.without_zero_weights(weights)
-        classes, labels = read_labels(rows.y)
+        classes, class_ids = read_labels(rows.y)
         if weights is not None:
             warn_small_total(float(weights.sum()), rows.n_rows)
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
         settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
         loss, families = get_loss(self.loss), get_families(self.family)
-        data = bin_rows(rows.X, weights, settings.options.max_bins, settings.n_threads)
+        # The engine wants its rows sorted by class; copies of a row may change places.
+        order = np.argsort(class_ids, kind="stable")
+        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads)
+        class_ids = class_ids[order]
+        weights = None if weights is None else np.ascontiguousarray(weights[order])
         if stopping is not None and watched is None:
-            hashes = data.row_hashes(labels, settings.n_threads)
-            keep, held_back = split_by_content(hashes, labels, stopping.validation_fraction, settings.seed)
+            hashes = data.row_hashes(class_ids, settings.n_threads)
+            keep, held_back = split_by_content(hashes, class_ids, stopping.validation_fraction, settings.seed)
             watched = Watched(
-                dense_rows(rows.X[held_back]),
-                labels[held_back],
+                dense_rows(rows.X[order[held_back]]),
+                class_ids[held_back],
                 None if weights is None else weights[held_back],
             )
-            data, rows, labels = data.subset(keep), rows.select(keep), labels[keep]
+            data, order, class_ids = data.subset(keep), order[keep], class_ids[keep]
             weights = None if weights is None else np.ascontiguousarray(weights[keep])
+        labels = (2 * class_ids.astype(np.int8) - 1).astype(np.int8)
         objective = MarginObjective(labels, weights, loss, settings.n_threads)
         validation = None if watched is None else Validation(watched, loss, stopping, settings.n_threads)
-        problem = Problem(rows.X, data, objective, settings)
+        problem = Problem(rows.X, order, data, objective, settings)
         trace = self._boost(problem, families, validation)
         n_rounds = len(trace.history["objective"])
         if stopping is not None and validation is not None:

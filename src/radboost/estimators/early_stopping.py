@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._native import MarginState
-from radboost._typing import FloatArray, FloatMatrix, LabelSigns
+from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting import Step, Trace
 from radboost.losses.base import MarginLoss
@@ -58,23 +58,23 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
 
 
 def split_by_content(
-    hashes: npt.NDArray[np.uint64], labels: LabelSigns, fraction: float, seed: int
+    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
     with np.errstate(over="ignore"):
         keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
         keyed ^= keyed >> np.uint64(29)
         keyed *= np.uint64(0xBF58476D1CE4E5B9)
-    held_back = np.zeros(len(labels), dtype=bool)
-    for label in (-1, 1):
-        ranked = np.unique(keyed[labels == label])
+    held_back = np.zeros(len(class_ids), dtype=bool)
+    for class_id in np.unique(class_ids):
+        ranked = np.unique(keyed[class_ids == class_id])
         # The smallest keys of each class, but never all of a class.
         n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
         if n_held > 0:
-            held_back |= (labels == label) & (keyed <= ranked[n_held - 1])
+            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
     if not held_back.any():
         raise ValueError(
-            f"No class has two different rows ({len(labels)} rows in all), so none can be held back for early "
+            f"No class has two different rows ({len(class_ids)} rows in all), so none can be held back for early "
             "stopping. Pass X_val and y_val, or switch early_stopping off."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
@@ -85,7 +85,7 @@ class Watched:
     """Validation rows."""
 
     X: FloatMatrix
-    labels: LabelSigns
+    class_ids: ClassIds
     weights: FloatArray | None
 
 
@@ -94,13 +94,13 @@ class Validation:
 
     def __init__(self, rows: Watched, loss: MarginLoss, stopping: EarlyStopping | None, n_threads: int) -> None:
         self._X = rows.X
-        self._labels = rows.labels
+        self._labels = (2 * rows.class_ids.astype(np.int8) - 1).astype(np.int8)
         # Sums through the native state are the same for every order of the rows.
-        self._sums = MarginState(rows.labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._sums = MarginState(self._labels, np.zeros(0) if rows.weights is None else rows.weights)
         self._loss = loss
         self._patience = None if stopping is None else stopping.patience
         self._n_threads = n_threads
-        self._scores = np.zeros(len(rows.labels))
+        self._scores = np.zeros(len(rows.class_ids))
         self._best_loss = np.inf
         self.best_round = 0  # rounds to keep
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._native import BinnedData, HypothesisColumns, value_edges
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.objectives.margin import MarginObjective
 from radboost.trees.grower import GrowthSettings
 
@@ -38,7 +38,8 @@ class Hypothesis(Protocol):
 class Problem:
     """One training set as the families see it."""
 
-    X: Any  # raw rows, dense or sparse
+    X: Any  # raw rows, dense or sparse, as they were given
+    order: RowOrder  # where each of the engine's rows, which are sorted by class, stands in X
     data: BinnedData
     objective: MarginObjective
     settings: GrowthSettings
@@ -91,7 +92,6 @@ class ValuesCandidate(Candidate):
 class Proposer(ABC):
     """A family at work on one problem."""
 
-    packed: bool = False  # reads the two-channel weights
     randomised: bool = False  # may propose something else on the same weights
 
     @abstractmethod

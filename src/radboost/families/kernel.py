@@ -74,7 +74,7 @@ def evaluate_kernel(
 
 class KernelProposer(Proposer):
     def __init__(self, family: KernelFamily, problem: Problem) -> None:
-        rows = _dense_rows(problem.X)
+        rows = _dense_rows(problem.X[problem.order])
         self._kernel = family.kernel
         self._gamma = family.resolve_gamma(rows, problem)
         self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)

@@ -42,12 +42,10 @@ class TreeProposer(Proposer):
         grower: TreeGrower,
         bound: Callable[[int], float],
         questions: Callable[[int], int] = lambda n_grown: n_grown,
-        packed: bool = False,
     ) -> None:
         self.grower = grower
         self.n_features = problem.data.n_columns
         self.questions = questions
-        self.packed = packed
         self.randomised = problem.settings.randomised
         self._bound = bound
         self._bounds: dict[int, float] = {}
@@ -111,7 +109,7 @@ class Trees(Family):
             criterion=settings.criterion,
             max_depth=settings.max_depth,
         )
-        return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d), packed=settings.criterion == "gini")
+        return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d))
 
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.

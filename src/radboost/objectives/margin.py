@@ -46,13 +46,13 @@ class MarginObjective:
         """Whether Deep Boosting's closed-form step lowers this objective."""
         return self._native_name is not None
 
-    def reweigh(self, packed: bool) -> LossState:
-        """Renews D (equation (5)) and its quantised forms; `packed` when a family grows by two channels."""
+    def reweigh(self) -> LossState:
+        """Renews D (equation (5)) and its quantised forms."""
         if self._native_name is not None:
-            sums = self.state.reweigh(self._native_name, packed, self.n_threads)
+            sums = self.state.reweigh(self._native_name, self.n_threads)
         else:
             values, derivatives = self._evaluate(1.0 - self.labels * self.state.scores())
-            sums = self.state.reweigh_from(values, derivatives, packed, self.n_threads)
+            sums = self.state.reweigh_from(values, derivatives, self.n_threads)
         m = self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)
 

@@ -9,23 +9,26 @@ import numpy as np
 from scipy import sparse
 
 from radboost._native import BinnedData, bin_matrix, side_by_side
-from radboost._typing import FloatArray
+from radboost._typing import FloatArray, RowOrder
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
 
 
-def bin_rows(X: Any, weights: FloatArray | None, max_bins: int, n_threads: int) -> BinnedData:
-    """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block."""
+def bin_rows(X: Any, weights: FloatArray | None, order: RowOrder, max_bins: int, n_threads: int) -> BinnedData:
+    """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
+
+    Row i of the result is row order[i] of X.
+    """
     weights = np.zeros(0) if weights is None else weights
     if not sparse.issparse(X):
-        return bin_matrix(X, weights, max_bins, n_threads)
+        return bin_matrix(X, weights, order, max_bins, n_threads)
     n_rows, n_columns = X.shape
     _check_memory(n_rows, n_columns)
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [
-        bin_matrix(columns[:, first : first + width].toarray(), weights, max_bins, n_threads)
+        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads)
         for first in range(0, n_columns, width)
     ]
     return parts[0] if len(parts) == 1 else side_by_side(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from radboost._native import BinnedData, MarginState, TreeGrower
+from radboost._native import BinnedData, BoostingState, TreeGrower
 from radboost._validation import check_choice, check_integer, check_real
 
 
@@ -61,7 +61,7 @@ class GrowthSettings:
 
 def make_grower(
     data: BinnedData,
-    state: MarginState,
+    state: BoostingState,
     settings: GrowthSettings,
     *,
     growth: str,

@@ -1,0 +1,65 @@
+// What the bindings share: arrays in, arrays out, and the check for Ctrl-C.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binning.hpp"
+#include "common.hpp"
+#include "margins.hpp"
+
+namespace radboost {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using CMatrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+inline void check_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+template <class T>
+Output<T> as_array(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Output<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+std::vector<T> as_vector(const Vector<T>& array) {
+    return std::vector<T>(array.data(), array.data() + array.size());
+}
+
+template <class T>
+MatrixView<T> view(const Matrix<T>& X) {
+    return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+}
+
+inline MarginLoss loss_named(const std::string& name) {
+    require(name == "exponential" || name == "logistic", "the native losses are 'exponential' and 'logistic'");
+    return name == "exponential" ? MarginLoss::exponential : MarginLoss::logistic;
+}
+
+// One per topic.
+void bind_data(nb::module_& m);
+void bind_state(nb::module_& m);
+void bind_trees(nb::module_& m);
+void bind_functions(nb::module_& m);
+
+}  // namespace radboost

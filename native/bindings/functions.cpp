@@ -1,0 +1,44 @@
+// Functions without a state of their own.
+#include "bindings/arrays.hpp"
+
+#include <cmath>
+
+#include "columns.hpp"
+#include "exact_math.hpp"
+#include "kernels.hpp"
+
+namespace radboost {
+
+void bind_functions(nb::module_& m) {
+    m.def("exp", &exact_exp);
+    m.def("log", [](double x) {
+        require(x >= 0x1p-1022 && std::isfinite(x), "log needs a positive number");
+        return exact_log(x);
+    });
+    m.def("evaluate_loss", [](const std::string& loss, Vector<double> u) {
+        std::vector<double> value(u.size()), derivative(u.size());
+        evaluate_loss(loss_named(loss), u.data(), u.size(), value.data(), derivative.data());
+        return std::make_pair(as_array(std::move(value)), as_array(std::move(derivative)));
+    });
+    m.def("kernel_values", [](const std::string& name, double gamma, CMatrix<double> centres, CMatrix<double> X,
+                              int n_threads) {
+        require(name == "rbf" || name == "laplacian" || name == "cosine", "unknown kernel");
+        require(centres.shape(1) == X.shape(1), "centres and rows have different numbers of columns");
+        const Kernel kernel = name == "rbf" ? Kernel::rbf : name == "laplacian" ? Kernel::laplacian : Kernel::cosine;
+        std::vector<float> out(centres.shape(0) * X.shape(0));
+        {
+            nb::gil_scoped_release release;
+            kernel_values(kernel, gamma, centres.data(), centres.shape(0), X.data(), X.shape(0), X.shape(1), n_threads,
+                          out.data());
+        }
+        return as_array(std::move(out));
+    });
+    m.def("value_edges", [](const MarginState& s, CMatrix<float> values, int n_threads) {
+        require(values.shape(1) == s.n_rows(), "one prediction per row is needed");
+        std::vector<double> out(values.shape(0));
+        value_edges(s, values.data(), values.shape(0), n_threads, out.data());
+        return as_array(std::move(out));
+    });
+}
+
+}  // namespace radboost

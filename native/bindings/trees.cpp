@@ -1,0 +1,123 @@
+// Growth and prediction of trees.
+#include "bindings/arrays.hpp"
+
+#include <tuple>
+
+#include "grower.hpp"
+#include "predict.hpp"
+
+namespace radboost {
+namespace {
+
+template <class T>
+Output<double> forest_scores(const Forest& forest, Matrix<T> X, Vector<double> weights, int n_threads) {
+    require(weights.size() == forest.n_trees(), "one weight per tree is needed");
+    std::vector<double> out(X.shape(0));
+    {
+        nb::gil_scoped_release release;
+        forest.scores(view(X), weights.data(), n_threads, out.data(), check_signals);
+    }
+    return as_array(std::move(out));
+}
+
+template <class T>
+Output<double> forest_values(const Forest& forest, Matrix<T> X, int n_threads) {
+    std::vector<double> out(X.shape(0) * forest.n_trees());
+    {
+        nb::gil_scoped_release release;
+        forest.tree_values(view(X), n_threads, out.data());
+    }
+    return as_array(std::move(out));
+}
+
+GrowthOptions growth_options(const std::string& growth, const std::string& criterion, int max_depth,
+                             std::size_t max_leaves, std::size_t max_features, double subsample,
+                             bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads) {
+    require(growth == "layers" || growth == "best_first" || growth == "stump_pair", "unknown growth");
+    require(criterion == "edge" || criterion == "gini", "unknown criterion");
+    GrowthOptions options;
+    options.growth = growth == "layers" ? Growth::layers : growth == "best_first" ? Growth::best_first : Growth::stump_pair;
+    options.criterion = criterion == "edge" ? Criterion::edge : Criterion::gini;
+    options.max_depth = max_depth;
+    options.max_leaves = max_leaves;
+    options.max_features = max_features;
+    options.subsample = subsample;
+    options.random_thresholds = random_thresholds;
+    options.minimum_leaf_weight = minimum_leaf_weight;
+    options.seed = seed;
+    options.n_threads = n_threads;
+    return options;
+}
+
+// The arrays of a tree after `n_splits` splits. Leaves are -1 and +1 with two classes, otherwise a class, or -1 where they
+// abstain.
+auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
+    const std::vector<std::int32_t> answers = g.tree().answers(n_splits);
+    const bool two_classes = g.tree().n_channels == 1;
+    const std::size_t size = answers.size();
+    std::vector<std::int32_t> feature(size, -1), left(size, -1);
+    std::vector<double> threshold(size, 0), value(size, 0), cover(size), gain(size, 0);
+    std::vector<std::uint8_t> missing_left(size, 0);
+    for (std::size_t i = 0; i < size; ++i) {
+        const GrownNode& node = g.tree().nodes[i];
+        cover[i] = static_cast<double>(node.cover) / g.mass_scale();
+        if (node.left >= 0 && static_cast<std::size_t>(node.left) < size) {
+            feature[i] = static_cast<std::int32_t>(node.column);
+            threshold[i] = g.data().threshold(node.column, node.bin);
+            left[i] = node.left;
+            missing_left[i] = node.missing_left;
+            gain[i] = node.gain;
+        } else {
+            value[i] = two_classes ? 2 * answers[i] - 1 : answers[i];
+        }
+    }
+    return std::make_tuple(as_array(std::move(feature)), as_array(std::move(threshold)), as_array(std::move(left)),
+                          as_array(std::move(missing_left)), as_array(std::move(value)), as_array(std::move(cover)),
+                          as_array(std::move(gain)));
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    nb::class_<TreeGrower>(m, "TreeGrower")
+        .def("__init__",
+             [](TreeGrower* self, const BinnedData& data, const BoostingState& state, const std::string& growth,
+                const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
+                double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
+                int n_threads) {
+                 new (self) TreeGrower(data, state,
+                                       growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample,
+                                                      random_thresholds, minimum_leaf_weight, seed, n_threads));
+             },
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("state"), nb::kw_only(),
+             nb::arg("growth"), nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"),
+             nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
+             nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
+        .def("grow",
+             [](TreeGrower& g, std::uint64_t round) {
+                 {
+                     nb::gil_scoped_release release;
+                     g.grow(round, check_signals);
+                 }
+                 return std::make_pair(g.tree().candidate_splits, g.tree().candidate_edges);
+             })
+        .def("tree", &tree_arrays)
+        .def("store", [](const TreeGrower& g, std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) {
+            nb::gil_scoped_release release;
+            g.tree().store(n_splits, columns, slot, g.n_threads());
+        });
+    nb::class_<Forest>(m, "Forest")
+        .def("__init__",
+             [](Forest* self, Vector<std::int64_t> offsets, Vector<std::int32_t> features, Vector<double> thresholds,
+                Vector<std::int32_t> left, Vector<std::uint8_t> missing_left, Vector<double> values,
+                std::size_t n_features) {
+                 new (self) Forest(as_vector(offsets), as_vector(features), as_vector(thresholds), as_vector(left),
+                                   as_vector(missing_left), as_vector(values), n_features);
+             })
+        .def("scores", &forest_scores<float>)
+        .def("scores", &forest_scores<double>)
+        .def("tree_values", &forest_values<float>)
+        .def("tree_values", &forest_values<double>);
+}
+
+}  // namespace radboost

@@ -1,0 +1,237 @@
+// How the best question is found, whatever it is scored by.
+//
+// A Table holds one column of a node: entries (bins, or the codes that occur), each with what the score needs, and one
+// more for the missing values. It provides
+//   void read(const NodeHistograms&, std::size_t column);
+//   void read(const ColumnCodes&);                      // from the node's rows
+//   bool has_missing() const;
+//   void scores(std::size_t n, bool missing_left, double* out) const;   // cut after entry 0, 1, ..., n - 1
+//   double score_cut(const ColumnCodes&, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const;
+// and is made from (statistics, node). Scores are not negative; a cut that leaves a side without weight scores -1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "hashing.hpp"
+#include "pool.hpp"
+#include "statistics.hpp"
+
+namespace radboost {
+
+constexpr std::size_t kEntries = 256;
+using EntryScores = std::array<double, kEntries>;
+
+// The codes of some rows in one column, gathered, and the list of those that occur.
+class ColumnCodes {
+public:
+    // Gathers; `list` and `range` say more about the codes.
+    void load(const BinnedData& data, std::size_t column, const RowSet& rows);
+    void list();                       // fills present(), ranks()
+    void list_all(std::size_t n_bins);  // the same with an entry for every bin, seen or not
+    void range();                      // fills low(), high()
+
+    const std::uint8_t* codes() const { return codes_; }
+    std::size_t count() const { return count_; }
+    std::size_t n_present() const { return n_present_; }  // without the missing value
+    std::uint8_t present(std::size_t k) const { return present_[k]; }
+    // The entry of a code; that of the missing value is n_present().
+    const std::uint8_t* ranks() const { return ranks_; }
+    bool missing() const { return missing_; }
+    int missing_code() const { return missing_code_; }  // -1: the column has none
+    std::uint8_t low() const { return low_; }
+    std::uint8_t high() const { return high_; }
+
+private:
+    std::vector<std::uint8_t> gathered_;
+    const std::uint8_t* codes_ = nullptr;
+    std::size_t count_ = 0, n_present_ = 0;
+    int missing_code_ = -1;
+    bool missing_ = false;
+    std::uint8_t low_ = 0, high_ = 0;
+    std::uint8_t present_[kEntries], ranks_[kEntries];
+};
+
+struct BestSplit {
+    double score;
+    Split split;
+
+    // Takes the first of the best cuts after the entries 0 .. n - 1; `left` holds the scores with the missing values on
+    // the left, or is null.
+    void take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
+};
+
+// Marks the cuts that leave a child with too little sample weight. `masses` has an entry each, and then the missing
+// values'.
+void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
+                           std::int64_t minimum, double* scores);
+// The same for a single cut: whether both children have enough.
+bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, std::uint8_t bin,
+                  bool missing_left);
+// Sample weights by entry, the missing values' last.
+void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out);
+
+// Runs body(k, best, thread's own scratch) for k = 0 .. n - 1, in parts, one after the other or on several threads, and
+// returns the first of the best.
+template <class Body>
+BestSplit best_of_columns(std::size_t n_columns, double to_beat, int n_threads, Body&& body) {
+    const BestSplit start{to_beat, Split{}};
+    if (n_threads <= 1) {
+        BestSplit best = start;
+        for (std::size_t k = 0; k < n_columns; ++k) body(k, best);
+        return best;
+    }
+    // One task per column for few columns, which differ in cost; a range of columns each for many.
+    const std::size_t parts = std::min<std::size_t>(n_columns, 8 * static_cast<std::size_t>(n_threads));
+    std::vector<BestSplit> bests(parts, start);
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        for (std::size_t k = range_begin(n_columns, parts, part); k < range_begin(n_columns, parts, part + 1); ++k)
+            body(k, bests[part]);
+    });
+    BestSplit best = bests[0];
+    for (const BestSplit& other : bests) {
+        const bool asked = best.split.asked || other.split.asked;
+        if (other.score > best.score) best = other;
+        best.split.asked = asked;
+    }
+    return best;
+}
+
+ColumnCodes& thread_codes();
+
+template <class Table, class Statistics>
+BestSplit search_histograms(const Statistics& statistics, const BinnedData& data, const Node& node,
+                            const NodeHistograms& histograms, const SplitSearch& search, double to_beat) {
+    return best_of_columns(data.n_columns, to_beat, search.n_threads, [&](std::size_t column, BestSplit& best) {
+        Table table(statistics, node);
+        table.read(histograms, column);
+        const std::size_t bins = data.n_bins(column);
+        const bool missing = data.has_missing[column] && table.has_missing();
+        // With missing values in the node the last bin is a question too: is the value there at all?
+        const std::size_t n = missing ? bins : (bins > 0 ? bins - 1 : 0);
+        EntryScores right, left;
+        for (const bool to_left : {false, true}) {
+            if (to_left && !missing) break;
+            double* scores = to_left ? left.data() : right.data();
+            table.scores(n, to_left, scores);
+            if (search.minimum_mass > 0)
+                forbid_light_children(histograms.masses.data() + data.slot_offsets[column], bins, to_left, node,
+                                      search.minimum_mass, scores);
+        }
+        best.take(column, right.data(), missing ? left.data() : nullptr, n, nullptr);
+    });
+}
+
+// All cuts between the codes that occur in the rows.
+template <class Table, class Statistics>
+BestSplit search_rows(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
+                      const SplitSearch& search, double to_beat) {
+    const bool parallel = node.rows.count * columns.count >= kParallelUpdates;
+    return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
+        const std::size_t column = columns[k];
+        ColumnCodes& codes = thread_codes();
+        codes.load(data, column, node.rows);
+        codes.list();
+        const std::size_t present = codes.n_present();
+        const std::size_t n = codes.missing() ? present : (present > 0 ? present - 1 : 0);
+        if (n == 0) return;
+        Table table(statistics, node);
+        table.read(codes);
+        std::array<std::int64_t, kEntries + 1> masses;
+        if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, masses.data());
+        EntryScores right, left;
+        for (const bool to_left : {false, true}) {
+            if (to_left && !codes.missing()) break;
+            double* scores = to_left ? left.data() : right.data();
+            table.scores(n, to_left, scores);
+            if (search.minimum_mass > 0)
+                forbid_light_children(masses.data(), present, to_left, node, search.minimum_mass, scores);
+        }
+        best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
+    });
+}
+
+// One cut per column, drawn between the lowest and the highest code in the node: needs no table.
+template <class Table, class Statistics>
+BestSplit search_random(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
+                        const SplitSearch& search, double to_beat) {
+    const bool parallel = node.rows.count * columns.count >= kParallelUpdates;
+    return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
+        const std::size_t column = columns[k];
+        ColumnCodes& codes = thread_codes();
+        codes.load(data, column, node.rows);
+        codes.range();
+        // With missing values the highest code is a question as well.
+        if (codes.low() > codes.high()) return;
+        const std::uint32_t choices = std::uint32_t{codes.high()} - codes.low() + (codes.missing() ? 1 : 0);
+        if (choices == 0) return;
+        best.split.asked = true;
+        const auto bin = static_cast<std::uint8_t>(codes.low() + draw_below(mix(search.draw_key, column), choices));
+        const Table table(statistics, node);
+        std::vector<std::int64_t> left_sums(node.sums.size());
+        for (const bool to_left : {false, true}) {
+            if (to_left && !codes.missing()) break;
+            if (search.minimum_mass > 0 && !heavy_enough(codes, node, search, bin, to_left)) continue;
+            const double score = table.score_cut(codes, bin, to_left, left_sums.data());
+            if (!(score > best.score)) continue;
+            best.score = score;
+            best.split.valid = true;
+            best.split.missing_left = to_left;
+            best.split.column = static_cast<std::uint32_t>(column);
+            best.split.bin = bin;
+            best.split.left_sums = left_sums;
+        }
+    });
+}
+
+// The best cut of two nodes at once: the scores at both are added.
+template <class Table, class Statistics>
+BestSplit search_shared(const Statistics& statistics, const BinnedData& data, const Node& first, const Node& second,
+                        ColumnSet columns, std::size_t excluded, const SplitSearch& search, double to_beat) {
+    const bool parallel = (first.rows.count + second.rows.count) * columns.count >= kParallelUpdates;
+    return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
+        const std::size_t column = columns[k];
+        if (column == excluded) return;
+        ColumnCodes codes[2];
+        const Node* nodes[2] = {&first, &second};
+        const std::size_t bins = data.n_bins(column);
+        bool missing = false;
+        for (int side = 0; side < 2; ++side) {
+            codes[side].load(data, column, nodes[side]->rows);
+            codes[side].range();
+            missing = missing || codes[side].missing();
+        }
+        const std::size_t lowest = std::min(codes[0].low(), codes[1].low());
+        const std::size_t highest = std::max(codes[0].high(), codes[1].high());
+        const std::size_t n = highest + (missing ? 1 : 0);
+        if (lowest >= n) return;
+        EntryScores totals[2];
+        for (const bool to_left : {false, true}) {
+            totals[to_left].fill(-1);
+            if (to_left && !missing) continue;
+            EntryScores scores[2];
+            for (int side = 0; side < 2; ++side) {
+                codes[side].list_all(bins);
+                Table table(statistics, *nodes[side]);
+                table.read(codes[side]);
+                table.scores(n, to_left, scores[side].data());
+                if (search.minimum_mass == 0) continue;
+                std::array<std::int64_t, kEntries + 1> masses;
+                masses_by_entry(codes[side], *nodes[side], search.masses, masses.data());
+                forbid_light_children(masses.data(), bins, to_left, *nodes[side], search.minimum_mass,
+                                      scores[side].data());
+            }
+            const std::size_t drawn =
+                lowest + draw_below(mix(search.draw_key, column), static_cast<std::uint32_t>(n - lowest));
+            for (std::size_t entry = lowest; entry < n; ++entry)
+                if ((!search.random_thresholds || entry == drawn) && scores[0][entry] >= 0 && scores[1][entry] >= 0)
+                    totals[to_left][entry] = scores[0][entry] + scores[1][entry];
+        }
+        for (std::size_t entry = 0; entry < lowest; ++entry) totals[0][entry] = totals[1][entry] = -1;
+        best.take(column, totals[0].data(), missing ? totals[1].data() : nullptr, n, nullptr);
+    });
+}
+
+}  // namespace radboost

@@ -32,16 +32,29 @@ def breast_cancer() -> Data:
     return X, y.astype(np.int64)
 
 
-def mnist17(rows: int | None) -> Data:
-    """Ones and sevens of MNIST, through RadBoost's registry; the first `rows` of them when given."""
+def real(name: str, rows: int | None = None) -> Data:
+    """A set of RadBoost's registry, labels 0, 1, ..., its first rows only when told how many."""
     from radboost import datasets
 
     # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = beside if "RADBOOST_DATA" not in os.environ and beside.is_dir() else None
     try:
-        loaded = datasets.load("mnist17", data_dir=folder)
+        loaded = datasets.load(name, data_dir=folder)
     except datasets.DatasetError as error:
-        raise DataMissingError(f"mnist17 is not available: {error}") from error
+        raise DataMissingError(f"{name} is not available: {error}") from error
     X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
     return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
+
+
+def first_rows(data: Data, rows: int) -> Data:
+    """The first rows, their labels without gaps."""
+    X, y = data
+    return X[:rows], np.unique(y[:rows], return_inverse=True)[1]
+
+
+def parted(data: Data, every: int) -> tuple[Data, Data]:
+    """Training and test rows: one row of so many is kept for testing."""
+    X, y = data
+    test = np.arange(len(y)) % every == 0
+    return (X[~test], y[~test]), (X[test], y[test])

@@ -17,6 +17,7 @@ The gradient boosting libraries learn at rate 0.1. *RadBoost edge* and *RadBoost
 search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator as it
 comes. The last columns hold the figure of RadBoost divided by that of the row: below 1, RadBoost needs less.
 "s per tree" is the slope between {few} and {many} rounds, so binning and other work done once falls out.
+With more than two classes RadBoost grows one tree a round, the others one for each class and round.
 AdaBoost from scikit-learn has neither bins nor threads and is measured once, on the large sets between
 {slow_few} and {slow_many} rounds.
 """

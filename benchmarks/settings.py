@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+WARM_UP_ROWS = 1_000  # a first fit on so many loads the code of a library
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -28,7 +30,13 @@ class Sizes:
     large_columns: int = 28
     slope: tuple[int, int] = (20, 120)
     slow_slope: tuple[int, int] = (1, 3)
-    mnist_rows: int | None = None
+    mnist17_rows: int | None = None
+    letters_rows: int | None = None
+    letters_rounds: int = 20
+    reach_rounds: int = 300
+    mnist_train_rows: int = 60_000
+    mnist_rounds: int = 100
+    mnist_repeats: int = 2
     small_rounds: int = 100
     predict_rows: int = 500_000
     predict_train_rows: int = 100_000
@@ -45,7 +53,13 @@ class Sizes:
             large_test_rows=5_000,
             slope=(5, 15),
             slow_slope=(1, 2),
-            mnist_rows=500,
+            mnist17_rows=500,
+            letters_rows=3_000,
+            letters_rounds=3,
+            reach_rounds=30,
+            mnist_train_rows=1_000,
+            mnist_rounds=3,
+            mnist_repeats=1,
             small_rounds=20,
             predict_rows=20_000,
             predict_train_rows=5_000,

@@ -18,19 +18,21 @@ constexpr std::size_t kRowsPerCheck = 1048576;
 
 Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,
                std::vector<double> thresholds, std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left,
-               std::vector<double> values, std::size_t n_features)
+               std::vector<double> values, std::size_t n_features, std::size_t n_outputs)
     : offsets_(std::move(tree_offsets)),
       features_(std::move(features)),
       left_(std::move(left)),
       thresholds_(std::move(thresholds)),
       values_(std::move(values)),
       missing_left_(std::move(missing_left)),
-      n_features_(n_features) {
+      n_features_(n_features),
+      n_outputs_(n_outputs) {
     const auto n_nodes = static_cast<std::int64_t>(features_.size());
     require(left_.size() == features_.size() && thresholds_.size() == features_.size() &&
                 values_.size() == features_.size() && missing_left_.size() == features_.size(),
             "the arrays of the nodes have different lengths");
     require(n_features < (std::size_t{1} << 30), "too many features");
+    require(n_outputs >= 1 && n_outputs < (std::size_t{1} << 31), "the number of outputs must be 1 to 2^31 - 1");
     require(!offsets_.empty() && offsets_.front() == 0 && offsets_.back() == n_nodes,
             "the offsets of the trees do not span the nodes");
     for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree)
@@ -42,7 +44,7 @@ Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t>
         int deepest = 0;
         for (std::size_t i = 0; i < size; ++i) {
             const std::size_t node = begin + i;
-            require(std::isfinite(values_[node]), "the value of a leaf is not finite");
+            check_value(node);
             deepest = std::max(deepest, depth[i]);
             if (features_[node] == -1) continue;
             require(features_[node] >= 0 && static_cast<std::size_t>(features_[node]) < n_features,
@@ -56,6 +58,19 @@ Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t>
     }
     double_nodes_ = packed_nodes<double>();
     float_nodes_ = packed_nodes<float>();
+    if (n_outputs_ > 1) {
+        votes_.resize(values_.size(), -1);
+        for (std::size_t node = 0; node < values_.size(); ++node)
+            if (features_[node] < 0) votes_[node] = static_cast<std::int32_t>(values_[node]);
+    }
+}
+
+void Forest::check_value(std::size_t node) const {
+    const double value = values_[node];
+    require(std::isfinite(value), "the value of a leaf is not finite");
+    if (n_outputs_ == 1 || features_[node] != -1) return;
+    require(value >= -1.0 && value < static_cast<double>(n_outputs_) && value == std::floor(value),
+            "a leaf votes for a class that does not exist");
 }
 
 template <class T>
@@ -122,12 +137,26 @@ bool any_missing(const MatrixView<T>& X, std::size_t first, std::size_t count) {
 
 }  // namespace
 
+inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight,
+                                double* out) const {
+    if (n_outputs_ == 1) {
+        const double* values = values_.data() + begin;
+        for (std::size_t i = 0; i < count; ++i) out[i] += weight * values[at[i]];
+        return;
+    }
+    const std::int32_t* votes = votes_.data() + begin;
+    for (std::size_t i = 0; i < count; ++i) {
+        // Adding nothing to output 0 is cheaper than a branch that the processor cannot foresee.
+        const std::int32_t vote = votes[at[i]];
+        out[i * n_outputs_ + static_cast<std::size_t>(std::max(vote, 0))] += vote < 0 ? 0.0 : weight;
+    }
+}
+
 template <class T>
 void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out,
                     InterruptCheck check) const {
     require(X.n_columns == n_features_, "the rows have another number of features than the trees");
     const std::vector<Node<T>>& all = nodes<T>();
-    std::fill(out, out + X.n_rows, 0.0);
     for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
         check();
         const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
@@ -138,14 +167,15 @@ void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads
             for (std::size_t first = slice + task * kRowsPerTask; first < end; first += kBlockRows) {
                 const std::size_t count = std::min(kBlockRows, end - first);
                 const bool missing = any_missing(X, first, count);
+                double* const sums = out + first * n_outputs_;
+                std::fill(sums, sums + count * n_outputs_, 0.0);
                 for (std::size_t tree = 0; tree < n_trees(); ++tree) {
                     const std::int64_t begin = offsets_[tree];
                     if (missing)
                         walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
                     else
                         walk<false>(all.data() + begin, depths_[tree], X, first, count, at);
-                    for (std::size_t i = 0; i < count; ++i)
-                        out[first + i] += weights[tree] * values_[static_cast<std::size_t>(begin + at[i])];
+                    add_answers(static_cast<std::size_t>(begin), at, count, weights[tree], sums);
                 }
             }
         });

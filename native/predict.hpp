@@ -11,20 +11,25 @@ namespace radboost {
 
 // Trees one after the other. In each, children follow their parent and stand side by side; a leaf has feature -1. A row
 // goes left when x[feature] <= threshold, or when it is missing there and missing_left is set.
+//
+// With one output the value of a leaf is a number. With several it is the index of the output that the leaf votes for,
+// or -1 where the leaf abstains.
 class Forest {
 public:
     // Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
-           std::size_t n_features);
+           std::size_t n_features, std::size_t n_outputs = 1);
 
     std::size_t n_trees() const { return offsets_.size() - 1; }
     std::size_t n_features() const { return n_features_; }
+    std::size_t n_outputs() const { return n_outputs_; }
 
-    // out[i] = sum over the trees of weight * value of the leaf that row i reaches, added in the order of the trees.
+    // One output: out[i] = sum over the trees of weight * value of the leaf that row i reaches. Several: out[i *
+    // n_outputs + k] = sum of the weights of the trees that vote for k. Both are added in the order of the trees.
     template <class T>
     void scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out, InterruptCheck check) const;
-    // out[tree * n_rows + i]: the value of each tree alone.
+    // out[tree * n_rows + i]: the value of each tree's leaf alone.
     template <class T>
     void tree_values(const MatrixView<T>& X, int n_threads, double* out) const;
 
@@ -41,12 +46,17 @@ private:
     template <class T>
     const std::vector<Node<T>>& nodes() const;
 
+    void check_value(std::size_t node) const;
+    // out += weight times the answers of the nodes `at`, counted from the tree's first, for `count` rows.
+    void add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight, double* out) const;
+
     std::vector<std::int64_t> offsets_;
     std::vector<int> depths_;
     std::vector<std::int32_t> features_, left_;
     std::vector<double> thresholds_, values_;
     std::vector<std::uint8_t> missing_left_;
-    std::size_t n_features_;
+    std::vector<std::int32_t> votes_;  // the values as indices, with several outputs
+    std::size_t n_features_, n_outputs_;
     std::vector<Node<double>> double_nodes_;
     std::vector<Node<float>> float_nodes_;
 };

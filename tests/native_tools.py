@@ -101,7 +101,7 @@ def stored_predictions(made: Any, n_splits: int, n_rows: int) -> list[float]:
     return columns.predictions(slot).tolist()
 
 
-def forest_of(trees: list[Any], n_features: int) -> Any:
+def forest_of(trees: list[Any], n_features: int, n_outputs: int = 1) -> Any:
     offsets = np.cumsum([0] + [len(t.feature) for t in trees]).astype(np.int64)
 
     def joined(name: str, dtype: Any) -> np.ndarray:
@@ -115,4 +115,5 @@ def forest_of(trees: list[Any], n_features: int) -> Any:
         joined("missing_left", np.uint8),
         joined("value", float),
         n_features,
+        n_outputs,
     )

@@ -50,7 +50,7 @@ def test_tags() -> None:
     tags = DeepBoostClassifier().__sklearn_tags__()
     assert tags.input_tags.allow_nan
     assert tags.input_tags.sparse
-    assert not tags.classifier_tags.multi_class
+    assert tags.classifier_tags.multi_class
     assert not tags.non_deterministic
 
 

@@ -2,9 +2,12 @@
 
     python -m benchmarks.accuracy --data-dir DIR
     python -m benchmarks.accuracy --data-dir DIR --only DeepBoost --candidate 'deeper={"max_depth": 10}'
+    python -m benchmarks.accuracy --data-dir DIR --suite many --tuned
 
-The first compares the defaults with all peers, the second tries other parameters beside the defaults.
+The first compares the defaults with all peers, the second tries other parameters beside the defaults, the third
+does the first on sets with many classes and also gives every library the same number of configurations to choose from.
 
-Ten binary sets, three seeds, 5-fold cross-validation, on clean labels and with a fifth of the training labels
-exchanged. Every result is kept in a file of JSON lines, so a second run computes only what is new.
+Ten binary sets in 5-fold cross-validation, or eleven sets with more classes (up to 2,000 training rows drawn at random,
+the rest test); three seeds, on clean labels and with a fifth of the training labels exchanged. Every result is kept in
+a file of JSON lines, so a second run computes only what is new.
 """

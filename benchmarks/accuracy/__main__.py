@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
-from benchmarks.accuracy.competitors import PEERS, Competitor, deepboost, deepboost_paper
+from benchmarks.accuracy.competitors import Competitor, deepboost, deepboost_paper, peers, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import SETS, Source, all_tasks
+from benchmarks.accuracy.tasks import SUITES, Source, all_tasks
+from benchmarks.accuracy.tuning import GRIDS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -22,7 +23,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
-    parser.add_argument("--datasets", default=",".join(SETS), help="a choice of the sets, separated by commas")
+    parser.add_argument("--suite", choices=SUITES, default="two", help="sets with two classes (default), or with many")
+    parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
+    parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
         "--candidate",
@@ -49,8 +52,11 @@ def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
         Competitor("DeepBoost", "radboost", deepboost, tag=arguments.tag),
         Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=arguments.tag),
         *(Competitor(name, "radboost", deepboost, p, arguments.tag) for name, p in candidates.items()),
-        *PEERS,
+        *peers(arguments.suite),
     ]
+    if arguments.tuned:
+        ours = Competitor("DeepBoost tuned", "radboost", deepboost, tag=arguments.tag, grid=GRIDS["DeepBoost"])
+        everyone += [ours, *tuned_peers()]
     if arguments.only is None:
         return everyone
     wanted = arguments.only.split(",")
@@ -63,9 +69,10 @@ def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
 def main() -> None:
     """Run what is missing, then print the table."""
     arguments = _parser().parse_args()
-    names = tuple(arguments.datasets.split(","))
-    if unknown := set(names) - set(SETS):
-        sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(SETS)}")
+    known = SUITES[arguments.suite]
+    names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
+    if unknown := set(names) - set(known):
+        sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     competitors, tasks, results = _competitors(arguments), all_tasks(names), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)

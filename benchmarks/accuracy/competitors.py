@@ -1,13 +1,15 @@
-"""Who takes part: RadBoost with named parameters, and the peers at their defaults, one thread each."""
+"""Who takes part: RadBoost with named parameters, and the peers, one thread each."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
+
+from benchmarks.accuracy.tuning import GRIDS, Tuned
 
 
 @dataclass(frozen=True)
@@ -19,15 +21,21 @@ class Competitor:
     make: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tag: str = ""
+    grid: Sequence[Mapping[str, Any]] = ()
+    """Parameters to choose from by cross-validation inside the training part; empty for none."""
 
     @property
     def key(self) -> str:
-        """Maker, library version, parameters and tag, hashed."""
-        facts = [self.make.__name__, self.library, version(self.library), dict(self.parameters), self.tag]
+        """Maker, library version, parameters, tag and grid, hashed."""
+        facts: list[Any] = [self.make.__name__, self.library, version(self.library), dict(self.parameters), self.tag]
+        if self.grid:
+            facts.append([dict(choice) for choice in self.grid])
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
     def build(self, seed: int) -> Any:
         """A fresh estimator."""
+        if self.grid:
+            return Tuned(lambda **choice: self.make(seed, **self.parameters, **choice), self.grid, seed)
         return self.make(seed, **self.parameters)
 
 
@@ -43,28 +51,28 @@ def deepboost_paper(seed: int, **parameters: Any) -> Any:
     return DeepBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
 
 
-def lightgbm(seed: int) -> Any:
+def lightgbm(seed: int, **parameters: Any) -> Any:
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1, **parameters)
 
 
-def xgboost(seed: int) -> Any:
+def xgboost(seed: int, **parameters: Any) -> Any:
     from xgboost import XGBClassifier
 
-    return XGBClassifier(random_state=seed, n_jobs=1)
+    return XGBClassifier(random_state=seed, n_jobs=1, **parameters)
 
 
-def catboost(seed: int) -> Any:
+def catboost(seed: int, **parameters: Any) -> Any:
     from catboost import CatBoostClassifier
 
-    return CatBoostClassifier(random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False)
+    return CatBoostClassifier(random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False, **parameters)
 
 
-def hist_gradient_boosting(seed: int) -> Any:
+def hist_gradient_boosting(seed: int, **parameters: Any) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(random_state=seed)
+    return HistGradientBoostingClassifier(random_state=seed, **parameters)
 
 
 def adaboost(seed: int) -> Any:
@@ -76,18 +84,27 @@ def adaboost(seed: int) -> Any:
     return make_pipeline(SimpleImputer(strategy="median"), AdaBoostClassifier(random_state=seed))
 
 
-def random_forest(seed: int) -> Any:
+def random_forest(seed: int, **parameters: Any) -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(random_state=seed, n_jobs=1)
+    return RandomForestClassifier(random_state=seed, n_jobs=1, **parameters)
 
 
 #: the slowest last
 PEERS = (
-    Competitor("AdaBoost", "scikit-learn", adaboost),
     Competitor("RandomForest", "scikit-learn", random_forest),
     Competitor("HistGradientBoosting", "scikit-learn", hist_gradient_boosting),
     Competitor("LightGBM", "lightgbm", lightgbm),
     Competitor("XGBoost", "xgboost", xgboost),
     Competitor("CatBoost", "catboost", catboost),
 )
+
+
+def peers(suite: str) -> list[Competitor]:
+    """The other libraries at their defaults; AdaBoost over stumps is no contender where classes are many."""
+    return [Competitor("AdaBoost", "scikit-learn", adaboost), *PEERS] if suite == "two" else list(PEERS)
+
+
+def tuned_peers() -> list[Competitor]:
+    """The other libraries, each with its grid."""
+    return [replace(peer, name=f"{peer.name} tuned", grid=GRIDS[peer.name]) for peer in PEERS]

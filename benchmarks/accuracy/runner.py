@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.competitors import Competitor
 from benchmarks.accuracy.tasks import NOISES, Parts, Source, Task
@@ -86,7 +87,8 @@ def run(
 def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, float, float]:
     estimator = competitor.build(task.seed)
     started = time.perf_counter()
-    with warnings.catch_warnings():
+    # HistGradientBoosting has no parameter for its threads
+    with threadpool_limits(1), warnings.catch_warnings():
         # LightGBM names the columns in fit and then warns at predict that a plain array has none
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         estimator.fit(parts.X_train, parts.y_train)

@@ -1,8 +1,9 @@
-"""The data of the experiment: which sets, which folds, which labels are exchanged."""
+"""The data of the experiment: which sets, which rows train and test, which labels are exchanged."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from radboost import datasets
 
-#: name -> how many rows are drawn (None: all)
-SETS: dict[str, int | None] = {
+#: two classes: name -> how many rows are drawn (None: all)
+TWO_CLASSES: dict[str, int | None] = {
     "breastcancer": None,
     "ionosphere": None,
     "german": None,
@@ -25,14 +26,36 @@ SETS: dict[str, int | None] = {
     "adult": 2000,
     "higgs_part": 2000,
 }
+#: the eight sets of "Multi-Class Deep Boosting", and three more
+MANY_CLASSES = (
+    "abalone",
+    "handwritten",
+    "letters",
+    "pageblocks",
+    "pendigits",
+    "satimage",
+    "statlog",
+    "yeast",
+    "vowel",
+    "dna",
+    "waveform40",
+)
+SUITES: dict[str, tuple[str, ...]] = {"two": tuple(TWO_CLASSES), "many": MANY_CLASSES}
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
+MOST_TRAINING_ROWS = 2000
+MOST_TEST_ROWS = 5000
+
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One fit: a set, the seed of its rows, folds and exchanged labels, the share of those, the test fold."""
+    """One fit: a set, the seed of its rows, parts and exchanged labels, the share of those, the test fold.
+
+    A set with many classes has one draw of training and test rows per seed, fold 0.
+    """
 
     dataset: str
     seed: int
@@ -42,7 +65,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a task trains and tests on. Labels are 0 and 1; text columns are coded as `datasets.load` does."""
+    """What a task trains and tests on. Text columns are coded as `datasets.load` does.
+
+    Labels of the training part are 0, 1, ... without gaps, which some libraries insist on; a test row of a class that
+    the training part lacks has the label -1, which nobody predicts.
+    """
 
     X_train: NDArray[Any]
     y_train: NDArray[np.int64]
@@ -50,9 +77,19 @@ class Parts:
     y_test: NDArray[np.int64]
 
 
-def all_tasks(names: tuple[str, ...]) -> list[Task]:
+def all_tasks(names: Sequence[str]) -> list[Task]:
     """Every task of those sets."""
-    return [Task(n, s, e, k) for n in names for s in SEEDS for e in NOISES for k in range(FOLDS)]
+    return [
+        Task(n, s, e, k) for n in names for s in SEEDS for e in NOISES for k in range(1 if n in MANY_CLASSES else FOLDS)
+    ]
+
+
+def cut(X: NDArray[Any], y: NDArray[np.int64], train: Rows, test: Rows) -> Parts:
+    """Those rows of a set as parts."""
+    known, y_train = np.unique(y[train], return_inverse=True)
+    position = np.searchsorted(known, y[test]).clip(max=len(known) - 1)
+    y_test = np.where(known[position] == y[test], position, -1)
+    return Parts(X[train], y_train, X[test], y_test)
 
 
 class Source:
@@ -65,22 +102,41 @@ class Source:
     def parts(self, task: Task) -> Parts:
         """The training and test part of a task."""
         X, y = self._rows(task)
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=task.seed)
-        train, test = list(folds.split(X, y))[task.fold]
-        y_train = y[train]
+        train, test = _draw(y, task) if task.dataset in MANY_CLASSES else _fold(y, task)
         if task.noise:
-            draw = np.random.default_rng([task.seed, task.fold, zlib.crc32(task.dataset.encode())])
-            exchanged = draw.permutation(len(train))[: round(task.noise * len(train))]
-            y_train[exchanged] = 1 - y_train[exchanged]
-        return Parts(X[train], y_train, X[test], y[test])
+            y = _exchange(y, train, task)
+        return cut(X, y, train, test)
 
     def _rows(self, task: Task) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if task.dataset not in self._read:
             data = datasets.load(task.dataset, self._data_dir)
             self._read[task.dataset] = data.X, np.unique(data.y, return_inverse=True)[1]
         X, y = self._read[task.dataset]
-        limit = SETS[task.dataset]
+        limit = TWO_CLASSES.get(task.dataset)
         if limit is None:
             return X, y
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
+
+
+def _fold(y: NDArray[np.int64], task: Task) -> tuple[Rows, Rows]:
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=task.seed)
+    train, test = list(folds.split(y, y))[task.fold]
+    return train, test
+
+
+def _draw(y: NDArray[np.int64], task: Task) -> tuple[Rows, Rows]:
+    """Two thirds train, or as many as the limit allows; the others test, up to theirs."""
+    rows = np.random.default_rng(task.seed).permutation(len(y))
+    n_train = min(MOST_TRAINING_ROWS, round(len(y) * 2 / 3))
+    return rows[:n_train], rows[n_train : n_train + MOST_TEST_ROWS]
+
+
+def _exchange(y: NDArray[np.int64], train: Rows, task: Task) -> NDArray[np.int64]:
+    """Another class, each as likely, for a share of the training rows."""
+    draw = np.random.default_rng([task.seed, task.fold, zlib.crc32(task.dataset.encode())])
+    chosen = train[draw.permutation(len(train))[: round(task.noise * len(train))]]
+    n_classes = int(y.max()) + 1
+    y = y.copy()
+    y[chosen] = (y[chosen] + draw.integers(1, n_classes, len(chosen))) % n_classes
+    return y

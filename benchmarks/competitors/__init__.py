@@ -21,4 +21,7 @@ COMPETITORS: dict[str, Competitor] = {
     )
 }
 
-__all__ = ["COMPETITORS", "Competitor"]
+#: without those that are too slow for a large fit
+FAST = {name: competitor for name, competitor in COMPETITORS.items() if not competitor.slow}
+
+__all__ = ["COMPETITORS", "FAST", "Competitor"]

@@ -22,7 +22,10 @@ class Competitor(ABC):
 
     @abstractmethod
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
-        """Real-valued scores by the library's fastest public way; positive means class 1."""
+        """Real-valued scores by the library's fastest public way.
+
+        Two classes: one number a row, positive for class 1. More: one number a row and class.
+        """
 
     @abstractmethod
     def trees(self, model: Any) -> int:
@@ -34,4 +37,6 @@ class Competitor(ABC):
 
     def error(self, model: Any, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> float:
         """The share of wrong predictions."""
-        return float(np.mean((self.scores(model, X, settings) > 0) != (y == 1)))
+        scores = self.scores(model, X, settings)
+        labels = scores.argmax(axis=1) if scores.ndim == 2 else scores > 0
+        return float(np.mean(labels != y))

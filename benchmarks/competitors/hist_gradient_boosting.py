@@ -35,4 +35,7 @@ class HistGradientBoosting(Competitor):
         return result
 
     def trees(self, model: Any) -> int:
+        return int(model.n_iter_ * model.n_trees_per_iteration_)
+
+    def rounds(self, model: Any) -> int:
         return int(model.n_iter_)

@@ -36,6 +36,9 @@ class LightGBM(Competitor):
     def trees(self, model: Any) -> int:
         return int(model.booster_.num_trees())
 
+    def rounds(self, model: Any) -> int:
+        return int(model.booster_.current_iteration())
+
 
 class LightGBMQuantised(LightGBM):
     """Gradients rounded to a few bits: its fastest training."""

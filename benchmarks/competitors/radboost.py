@@ -1,6 +1,7 @@
-"""RadBoost: the full search of the paper with either split criterion, and the default."""
+"""RadBoost: the full search of the paper with either split criterion, and the default; each also with whole steps."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,22 @@ class RadBoostDefault(Competitor):
 
     name = "RadBoost default"
     ours = True
+    options: ClassVar[dict[str, Any]] = {}
+    """Parameters beyond, or instead of, those that all competitors share."""
 
-    def estimator(self, **same: Any) -> DeepBoostClassifier:
-        """The estimator with the parameters that all competitors share."""
-        return DeepBoostClassifier(**same)
+    def estimator(self, **parameters: Any) -> DeepBoostClassifier:
+        """The estimator with these parameters."""
+        return DeepBoostClassifier(**parameters)
 
     def fit(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
-        return self.estimator(
-            n_rounds=settings.rounds,
-            max_depth=settings.depth,
-            n_jobs=settings.threads,
-            random_state=settings.seed,
-            tree_options=TreeOptions(max_bins=settings.bins),
-        ).fit(X, y)
+        same = {
+            "n_rounds": settings.rounds,
+            "max_depth": settings.depth,
+            "n_jobs": settings.threads,
+            "random_state": settings.seed,
+            "tree_options": TreeOptions(max_bins=settings.bins),
+        }
+        return self.estimator(**same | self.options).fit(X, y)
 
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
         result: NDArray[Any] = model.decision_function(X)
@@ -39,6 +43,11 @@ class RadBoostDefault(Competitor):
     def rounds(self, model: Any) -> int:
         return int(model.n_iter_)
 
+    def staged_errors(self, model: Any, X: NDArray[Any], y: NDArray[np.int64]) -> Iterator[float]:
+        """The share of wrong predictions after each round."""
+        for labels in model.staged_predict(X):
+            yield float(np.mean(labels != y))
+
 
 class RadBoostEdge(RadBoostDefault):
     """Every row, feature and threshold in every round; splits by the edge, as in the paper."""
@@ -46,8 +55,8 @@ class RadBoostEdge(RadBoostDefault):
     name = "RadBoost edge"
     criterion = "edge"
 
-    def estimator(self, **same: Any) -> DeepBoostClassifier:
-        return DeepBoostClassifier.paper(loss="logistic", split_criterion=self.criterion, **same)
+    def estimator(self, **parameters: Any) -> DeepBoostClassifier:
+        return DeepBoostClassifier.paper(loss="logistic", split_criterion=self.criterion, **parameters)
 
 
 class RadBoostGini(RadBoostEdge):
@@ -55,3 +64,47 @@ class RadBoostGini(RadBoostEdge):
 
     name = "RadBoost gini"
     criterion = "gini"
+
+
+_WHOLE: dict[str, Any] = {"learning_rate": 1.0, "step": "line_search"}
+
+
+class EdgeWholeSteps(RadBoostEdge):
+    """Whole steps, by line search."""
+
+    options = _WHOLE
+
+
+class GiniWholeSteps(RadBoostGini):
+    """The same."""
+
+    options = _WHOLE
+
+
+class DefaultWholeSteps(RadBoostDefault):
+    """The same."""
+
+    options = _WHOLE
+
+
+class DeeperGiniWholeSteps(RadBoostGini):
+    """The same with deep trees: one tree serves all classes, so it may need more leaves than one of many."""
+
+    name = "RadBoost gini, depth 12"
+    options = _WHOLE | {"max_depth": 12}
+
+
+class DeeperDefaultWholeSteps(RadBoostDefault):
+    """The same."""
+
+    name = "RadBoost default, depth 12"
+    options = _WHOLE | {"max_depth": 12}
+
+
+WHOLE_STEPS = (
+    EdgeWholeSteps(),
+    GiniWholeSteps(),
+    DefaultWholeSteps(),
+    DeeperGiniWholeSteps(),
+    DeeperDefaultWholeSteps(),
+)

@@ -33,4 +33,7 @@ class XGBoost(Competitor):
         return result
 
     def trees(self, model: Any) -> int:
+        return self.rounds(model) * (1 if model.n_classes_ == 2 else int(model.n_classes_))
+
+    def rounds(self, model: Any) -> int:
         return int(model.get_booster().num_boosted_rounds())

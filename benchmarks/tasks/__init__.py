@@ -4,12 +4,24 @@ from collections.abc import Callable
 
 from benchmarks.results import Result
 from benchmarks.settings import Sizes
-from benchmarks.tasks import fit_large, fit_mnist17, fit_small, memory, predict
+from benchmarks.tasks import (
+    fit_large,
+    fit_letters,
+    fit_mnist,
+    fit_mnist17,
+    fit_small,
+    memory,
+    predict,
+    reach_letters,
+)
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
     "fit-large": fit_large.run,
     "fit-mnist17": fit_mnist17.run,
     "fit-small": fit_small.run,
+    "fit-letters": fit_letters.run,
+    "reach-letters": reach_letters.run,
+    "fit-mnist": fit_mnist.run,
     "predict": predict.run,
     "memory": memory.run,
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "class_state.hpp"
 #include "columns.hpp"
 #include "exact_math.hpp"
 #include "kernels.hpp"
@@ -30,6 +31,15 @@ void bind_functions(nb::module_& m) {
             nb::gil_scoped_release release;
             kernel_values(kernel, gamma, centres.data(), centres.shape(0), X.data(), X.shape(0), X.shape(1), n_threads,
                           out.data());
+        }
+        return as_array(std::move(out));
+    });
+    m.def("value_edges", [](const ClassState& s, CMatrix<float> values, int n_threads) {
+        require(values.shape(1) == s.n_rows(), "one prediction per row is needed");
+        std::vector<double> out(values.shape(0) * s.n_classes());
+        {
+            nb::gil_scoped_release release;
+            value_edges(s, values.data(), values.shape(0), n_threads, out.data());
         }
         return as_array(std::move(out));
     });

@@ -12,7 +12,8 @@ namespace {
 template <class T>
 Output<double> forest_scores(const Forest& forest, Matrix<T> X, Vector<double> weights, int n_threads) {
     require(weights.size() == forest.n_trees(), "one weight per tree is needed");
-    std::vector<double> out(X.shape(0));
+    require(X.shape(0) <= (std::size_t{1} << 60) / forest.n_outputs(), "more scores than memory can hold");
+    std::vector<double> out(X.shape(0) * forest.n_outputs());
     {
         nb::gil_scoped_release release;
         forest.scores(view(X), weights.data(), n_threads, out.data(), check_signals);
@@ -110,10 +111,13 @@ void bind_trees(nb::module_& m) {
         .def("__init__",
              [](Forest* self, Vector<std::int64_t> offsets, Vector<std::int32_t> features, Vector<double> thresholds,
                 Vector<std::int32_t> left, Vector<std::uint8_t> missing_left, Vector<double> values,
-                std::size_t n_features) {
+                std::size_t n_features, std::size_t n_outputs) {
                  new (self) Forest(as_vector(offsets), as_vector(features), as_vector(thresholds), as_vector(left),
-                                   as_vector(missing_left), as_vector(values), n_features);
-             })
+                                   as_vector(missing_left), as_vector(values), n_features, n_outputs);
+             },
+             nb::arg("tree_offsets"), nb::arg("features"), nb::arg("thresholds"), nb::arg("left"),
+             nb::arg("missing_left"), nb::arg("values"), nb::arg("n_features"), nb::arg("n_outputs") = 1)
+        .def_prop_ro("n_outputs", &Forest::n_outputs)
         .def("scores", &forest_scores<float>)
         .def("scores", &forest_scores<double>)
         .def("tree_values", &forest_values<float>)

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from radboost._native import HypothesisColumns, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
-from radboost.objectives.margin import LossState, MarginObjective
+from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
@@ -20,11 +22,20 @@ SMALLEST_SLOPE = 1e-280
 NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
+# Where the objective has kinks, descent along coordinates can be stuck above the minimum. Then every weight gets a
+# random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so
+# many pushes in a row that led nowhere lower.
+LARGEST_PUSH = 0.05
+FRUITLESS_PUSHES = 5
+# Weights beyond this would leave the range of the scores.
+LARGEST_TOTAL = 2000.0
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
 NO_LOSS = "no row asks for a change any more"
+STUCK = f"{FRUITLESS_PUSHES} random pushes in a row led to no lower objective"
+TOO_LARGE = f"the weights add up to more than {LARGEST_TOTAL:g}"
 ALL_ROUNDS = "all rounds done"
 
 
@@ -37,6 +48,7 @@ class Member:
     price: float
     weight: float
     key: object
+    signed: bool  # may have a negative weight
 
 
 @dataclass(frozen=True)
@@ -60,36 +72,50 @@ class Trace:
     )
     n_skipped: int = 0
     stop_reason: str = ALL_ROUNDS
+    pushed: bool = False  # whether the objective rose on purpose
+
+    @property
+    def n_rounds_to_keep(self) -> int:
+        """All rounds; after a push those up to the lowest objective."""
+        objectives = self.history["objective"]
+        return 1 + objectives.index(min(objectives)) if self.pushed else len(objectives)
 
 
-# Told of every round; returns a reason to stop, or None.
-Monitor = Callable[[Trace, Step | None], str | None]
+# Told of every round and its steps; returns a reason to stop, or None.
+Monitor = Callable[[Trace, Sequence[Step]], str | None]
 
 
 class Booster:
-    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|. Deep Boosting, Figure 2."""
+    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|.
+
+    Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
+    """
 
     def __init__(
         self,
-        objective: MarginObjective,
+        objective: Objective,
         proposers: Sequence[Proposer],
         penalty: WeightedL1,
         *,
         n_rows: int,
         learning_rate: float,
         line_search: bool,
+        seed: int = 0,
     ) -> None:
         self.objective = objective
         self.proposers = proposers
         self.penalty = penalty
         self.learning_rate = learning_rate
         self.line_search = line_search or not objective.has_closed_form
-        self.columns = HypothesisColumns(n_rows)
+        self.columns = HypothesisColumns(n_rows, objective.n_classes)
         self.members: dict[int, Member] = {}  # by slot
         self.trace = Trace()
         self._randomised = any(proposer.randomised for proposer in proposers)
         self._penalty_value = 0.0
         self._flawless = False
+        self._seed = seed
+        self._lowest = math.inf
+        self._fruitless_pushes = 0
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:
         state = self.objective.reweigh()
@@ -99,25 +125,51 @@ class Booster:
                 self.trace.stop_reason = NO_LOSS
                 break
             step = self._round(round_index, state)
-            if step is None and not self._randomised:
-                self.trace.stop_reason = CONVERGED
-                break
+            steps = [step] if step is not None else []
+            reason = None
             if step is not None:
                 idle = 0
-                state = self.objective.reweigh()
             else:
                 idle += 1
                 self.trace.n_skipped += 1
+                if idle == (PATIENCE if self._randomised else 1):
+                    reason, steps = self._push(round_index)
+                    idle = 0
+                if reason == CONVERGED:
+                    self.trace.stop_reason = reason
+                    self.trace.n_skipped -= 1
+                    break
+            if steps:
+                state = self.objective.reweigh()
             self._record(state)
-            reason = monitor(self.trace, step)
-            if reason is None and idle == PATIENCE:
-                reason = EXHAUSTED
-            if reason is None and self._flawless:
-                reason = FLAWLESS
+            reason = monitor(self.trace, steps) or reason or self._reason_to_stop()
             if reason is not None:
                 self.trace.stop_reason = reason
                 break
         return self.trace
+
+    def _reason_to_stop(self) -> str | None:
+        if self._flawless:
+            return FLAWLESS
+        total = sum(abs(member.weight) for member in self.members.values())
+        return TOO_LARGE if total > LARGEST_TOTAL else None
+
+    def _push(self, round_index: int) -> tuple[str | None, list[Step]]:
+        """What to do when no coordinate goes down: end, or move every weight a little at random."""
+        ended = EXHAUSTED if self._randomised else CONVERGED
+        if self.objective.smooth or not self.members:
+            return ended, []
+        objective = self.trace.history["objective"][-1]
+        if objective < self._lowest - SLOPE_TOLERANCE:
+            self._lowest, self._fruitless_pushes = objective, 0
+        elif self._fruitless_pushes == FRUITLESS_PUSHES:
+            return STUCK, []
+        self._fruitless_pushes += 1
+        self.trace.pushed = True
+        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(self.members))
+        etas = [on_grid(float(push), self.objective.step_grid) for push in pushes]
+        members = list(self.members.values())
+        return None, [self._apply(member, eta, round_index) for member, eta in zip(members, etas, strict=True) if eta]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:
         """Figure 2, lines 4-17. None when no direction goes down."""
@@ -134,7 +186,7 @@ class Booster:
         best, best_slope = None, SLOPE_TOLERANCE
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
-            size = abs(slope(candidate.edge, 0.0, threshold))
+            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, candidate.signed))
             if size > best_slope:
                 best, best_slope = candidate, size
         return best, best_slope
@@ -142,19 +194,21 @@ class Booster:
     def _best_member(self, state: LossState, alone: bool) -> tuple[Member | None, float, float]:
         """The member with the steepest slope.
 
-        With whole steps every member competes (Figure 2). Damped steps leave every new member short of its optimum, so
-        that it would be chosen again and again: then a member competes only where its weight would shrink, or alone.
+        With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
+        never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
+        again and again: then a member competes only where its weight would shrink, or alone.
         """
         best, best_edge, best_slope = None, 0.0, 0.0
         if not self.members:
             return best, best_edge, best_slope
         growing_allowed = alone or self.learning_rate == 1.0
-        edges = self.columns.edges(self.objective.state, self.objective.n_threads)
+        growing, shrinking = self.objective.edges(self.columns)
         for slot, member in self.members.items():
-            size = slope(edges[slot], member.weight, member.price / state.slope)
+            threshold = member.price / state.slope
+            size = slope(growing[slot], shrinking[slot], member.weight, threshold, member.signed)
             shrinks = size * member.weight > 0
             if (shrinks or growing_allowed) and abs(size) > max(SLOPE_TOLERANCE, abs(best_slope)):
-                best, best_edge, best_slope = member, edges[slot], size
+                best, best_edge, best_slope = member, growing[slot], size
         return best, best_edge, best_slope
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
@@ -167,7 +221,7 @@ class Booster:
                 return self._move(member, edge, round_index, state)
         slot = candidate.enter(self.columns)
         price = self.penalty.price(candidate.complexity)
-        member = Member(len(self.trace.hypotheses), slot, price, 0.0, (key, sign))
+        member = Member(len(self.trace.hypotheses), slot, price, 0.0, (key, sign), candidate.signed)
         eta = self._step_size(member, candidate.edge, state)
         if eta == 0.0:
             self.columns.release(slot)
@@ -184,16 +238,19 @@ class Booster:
     def _step_size(self, member: Member, edge: float, state: LossState) -> float:
         """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
         if self.line_search:
-            predictions = self.columns.predictions(member.slot)
-            eta = line_search_step(lambda step: self.objective.along(predictions, step)[1], member.weight, member.price)
+
+            def derivative(step: float) -> float:
+                return self.objective.slope_along(self.columns, member.slot, step)
+
+            eta = line_search_step(derivative, member.weight, member.price, member.signed)
         else:
-            eta = closed_form_step(edge, member.weight, member.price / state.slope)
+            eta = closed_form_step(edge, member.weight, member.price / state.slope, member.signed)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
             eta = math.copysign(0.5 * log(max(4.0, 2.0 * self.objective.total_weight)), edge)
             self._flawless = self.learning_rate == 1.0 and not self._randomised
         if member.weight != 0.0 and eta == -member.weight:
             return eta
-        return on_grid(self.learning_rate * eta)
+        return on_grid(self.learning_rate * eta, self.objective.step_grid)
 
     def _apply(self, member: Member, eta: float, round_index: int) -> Step:
         self.objective.step(self.columns, member.slot, eta)

@@ -42,12 +42,18 @@ def _parser() -> argparse.ArgumentParser:
 
     reproduce = commands.add_parser("reproduce", help="run a table of a paper again, beside the paper's figures")
     reproduce.set_defaults(run=_reproduce)
-    reproduce.add_argument("table", help="deep-boosting-1, deep-boosting-2 or deep-boosting-3")
-    reproduce.add_argument("--quick", action="store_true", help="three of the ten runs and a coarse grid")
+    reproduce.add_argument("table", help="deep-boosting-1, -2, -3, or multi-class-deep-boosting-1, -2, -3")
+    reproduce.add_argument("--quick", action="store_true", help="a coarse grid, and not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
     reproduce.add_argument("--seed", type=int, default=0, help="of the random folds (default: 0)")
     reproduce.add_argument("--jobs", type=int, default=_cores(), help="fits at a time (default: all cores)")
     reproduce.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
+    reproduce.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FILE",
+        help="keep every fit in this file: a second run, or a table that shares fits, computes only what is new",
+    )
     reproduce.add_argument(
         "--split-criterion",
         choices=("edge", "gini"),
@@ -82,8 +88,9 @@ def _reproduce(given: argparse.Namespace) -> int:
         raise ValueError(f"--jobs is {given.jobs}; give how many fits may run at a time, 1 or more")
     if given.seed < 0:
         raise ValueError(f"--seed is {given.seed}; give a number that is not negative")
-    if given.json is not None and not given.json.parent.is_dir():
-        raise ValueError(f"--json {given.json}: there is no folder {given.json.parent}")
+    for option, path in (("--json", given.json), ("--keep", given.keep)):
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"{option} {path}: there is no folder {path.parent}")
     settings = {
         "table": table.name,
         "radboost": __version__,
@@ -91,26 +98,30 @@ def _reproduce(given: argparse.Namespace) -> int:
         "seed": given.seed,
         "split_criterion": given.split_criterion,
         "rounds": protocol.ROUNDS,
+        "rule": table.rule,
     }
-    runs = protocol.QUICK_RUNS if given.quick else protocol.FOLDS
+    runs = table.runs(quick=given.quick)
     cells = []
+    kept = experiments.KeptResults(given.keep)
     with progress(protocol.count_fits(table, names, quick=given.quick)) as display:
-        display.say(f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header()}")
+        display.say(f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header(table)}")
         for cell in protocol.reproduce(
             table,
-            datasets=names,
+            names,
             quick=given.quick,
             seed=given.seed,
             jobs=given.jobs,
             data_dir=given.data_dir,
             split_criterion=given.split_criterion,
+            kept=kept,
             advance=display.advance,
+            expect=display.expect,
         ):
             display.say(report.row(cell))
             cells.append(cell)
             if given.json is not None:
                 report.write_json(given.json, settings, cells)
-        display.say(f"\n{report.legend()}")
+        display.say(f"\n{report.legend(table)}")
     return 0
 
 

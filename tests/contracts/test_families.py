@@ -12,7 +12,7 @@ from radboost import DeepBoostClassifier, KernelFamily, TreeOptions, complexity
 from radboost._native import HypothesisColumns
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import get_loss
-from radboost.objectives import MarginObjective
+from radboost.objectives import make_objective
 from radboost.trees import GrowthSettings, bin_rows
 from reference import rademacher
 from reference.data import smooth, tiny
@@ -37,7 +37,9 @@ def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarra
     """A problem on rows that stand in the engine's order already."""
     order = np.arange(len(y))
     data = bin_rows(X, w, order, settings.options.max_bins, 1)
-    return Problem(X, order, data, MarginObjective(y.astype(np.int8), w, get_loss("logistic"), 1), settings)
+    return Problem(
+        X, order, data, make_objective("auto", get_loss("logistic"), (y > 0).astype(np.uint16), 2, w, 1), settings
+    )
 
 
 @EVERY

@@ -20,7 +20,7 @@ THRESHOLD = st.floats(0, 2) | st.sampled_from([0.0, 1e-12])
 
 @given(EDGE, WEIGHT, THRESHOLD)
 def test_closed_form_is_the_minimum_of_the_bound(edge: float, weight: float, q: float) -> None:
-    eta = closed_form_step(edge, weight, q)
+    eta = closed_form_step(edge, weight, q, signed=True)
     eps = (1 - edge) / 2
 
     def bound(step: float) -> float:
@@ -36,24 +36,26 @@ def test_closed_form_is_the_minimum_of_the_bound(edge: float, weight: float, q: 
 @given(st.floats(0.02, 0.98), WEIGHT, THRESHOLD)
 def test_closed_form_is_the_printed_one(eps: float, weight: float, q: float) -> None:
     printed = steps.closed_form_as_printed(weight, eps, q)
-    assert closed_form_step(1 - 2 * eps, weight, q) == pytest.approx(printed, abs=1e-9)
+    assert closed_form_step(1 - 2 * eps, weight, q, signed=True) == pytest.approx(printed, abs=1e-9)
 
 
 def test_adaboost_step() -> None:
     for eps in (0.01, 0.25, 0.499, 0.7):
-        assert closed_form_step(1 - 2 * eps, 0.0, 0.0) == pytest.approx(0.5 * math.log((1 - eps) / eps), abs=1e-13)
+        assert closed_form_step(1 - 2 * eps, 0.0, 0.0, signed=True) == pytest.approx(
+            0.5 * math.log((1 - eps) / eps), abs=1e-13
+        )
 
 
 def test_infinite_steps_are_capped() -> None:
-    assert closed_form_step(1.0, 0.0, 0.0) == LARGEST_STEP
-    assert closed_form_step(-1.0, 0.0, 0.0) == -LARGEST_STEP
-    assert closed_form_step(1.0, 0.0, 1e-3) == pytest.approx(math.log(1 / 1e-3), rel=1e-12)
+    assert closed_form_step(1.0, 0.0, 0.0, signed=True) == LARGEST_STEP
+    assert closed_form_step(-1.0, 0.0, 0.0, signed=True) == -LARGEST_STEP
+    assert closed_form_step(1.0, 0.0, 1e-3, signed=True) == pytest.approx(math.log(1 / 1e-3), rel=1e-12)
 
 
 @given(EDGE, WEIGHT, THRESHOLD)
 def test_slope_is_figure_2(edge: float, weight: float, q: float) -> None:
     expected = deepboost.member_direction((1 - edge) / 2, weight, q)
-    assert slope(edge, weight, q) == pytest.approx(expected, abs=1e-15)
+    assert slope(edge, edge, weight, q, signed=True) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
@@ -72,7 +74,8 @@ def test_slope_is_the_derivative_of_the_objective(
     F = steps.along(loss, f, h, y, w, alpha, price)
     raw = w * loss.derivative(1 - y * f)
     S, m = raw.sum(), w.sum()
-    d = slope(float(np.sum(raw * y * h) / S), alpha, price * m / S)
+    edge = float(np.sum(raw * y * h) / S)
+    d = slope(edge, edge, alpha, price * m / S, signed=True)
     t = 1e-6
     if alpha != 0:
         assert d * 2 * S / m == pytest.approx((F(t) - F(-t)) / (2 * t), abs=1e-5)
@@ -106,7 +109,7 @@ def test_line_search_is_the_minimum_of_the_objective(
     def derivative(eta: float) -> float:
         return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / m)
 
-    eta = line_search_step(derivative, alpha, price)
+    eta = line_search_step(derivative, alpha, price, signed=True)
     best = F(steps.exact_line_search(F, alpha, LARGEST_STEP + abs(alpha)))
     at = F(eta)
     if abs(eta) < LARGEST_STEP:
@@ -130,19 +133,58 @@ def test_closed_form_never_raises_the_objective(
     F = steps.along(loss, f, h, y, w, alpha, price)
     raw = w * loss.derivative(1 - y * f)
     edge = float(np.sum(raw * y * h) / raw.sum())
-    eta = closed_form_step(edge, alpha, price * w.sum() / raw.sum())
+    eta = closed_form_step(edge, alpha, price * w.sum() / raw.sum(), signed=True)
     assert F(eta) <= F(0) + 1e-12
-    assert F(on_grid(rate * eta)) <= F(0) + 1e-12
+    assert F(on_grid(rate * eta, 2.0**-40)) <= F(0) + 1e-12
     if loss is losses.EXPONENTIAL and not real and abs(eta) < LARGEST_STEP:
         assert F(eta) <= steps.grid(F, -6, 6, 601)[0] + 1e-12
 
 
 def test_grid_cuts_towards_zero() -> None:
     for value in (0.3, -0.3, 1e-13, -1e-13, 5.0):
-        cut = on_grid(value)
-        assert abs(cut) <= abs(value)
-        assert abs(value - cut) < 2.0**-40
-        assert cut * 2.0**40 == round(cut * 2.0**40)
+        for grid in (2.0**-40, 2.0**-20):
+            cut = on_grid(value, grid)
+            assert abs(cut) <= abs(value)
+            assert abs(value - cut) < grid
+            assert cut / grid == round(cut / grid)
+
+
+@given(EDGE, st.floats(0, 4) | st.just(0.0), THRESHOLD)
+def test_closed_form_on_the_half_line(edge: float, weight: float, q: float) -> None:
+    """Multi-Class Deep Boosting, Figure 1, lines 6-8: the minimum of the bound over weights that are not negative."""
+    eta = closed_form_step(edge, weight, q, signed=False)
+    assert eta >= -weight
+    eps = (1 - edge) / 2
+
+    def bound(step: float) -> float:
+        return steps.bound(step, weight, eps, q)
+
+    best = min(bound(-weight), steps.grid(bound, -weight, LARGEST_STEP, 2001)[0])
+    assert bound(eta) <= best + 1e-12 * max(1.0, best)
+
+
+@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@given(seed=st.integers(0, 10**6), alpha=st.sampled_from([0.0, 0.7, 3.0]), price=st.floats(0, 1.5))
+def test_line_search_on_the_half_line(loss: losses.Loss, seed: int, alpha: float, price: float) -> None:
+    y, h, f, w = problem(seed, real=True)
+    F = steps.along(loss, f, h, y, w, alpha, price)
+
+    def derivative(eta: float) -> float:
+        return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / w.sum())
+
+    eta = line_search_step(derivative, alpha, price, signed=False)
+    assert eta >= -alpha
+    if eta < LARGEST_STEP:
+        assert F(eta) <= steps.grid(F, -alpha, 6, 601)[0] + 1e-11
+
+
+@given(EDGE, EDGE, st.floats(0, 4) | st.just(0.0), THRESHOLD)
+def test_slope_on_the_half_line(one: float, other: float, weight: float, q: float) -> None:
+    """Multi-Class Deep Boosting, equation (28); at a weight of zero only growth counts."""
+    growing, shrinking = min(one, other), max(one, other)  # the loss is convex: its right derivative is the larger
+    right, left = (q - growing) / 2, (q - shrinking) / 2
+    expected = right if right < 0 else left if left > 0 and weight > 0 else 0.0
+    assert slope(growing, shrinking, weight, q, signed=False) == expected
 
 
 def test_price_is_equation_3() -> None:

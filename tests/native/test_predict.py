@@ -19,8 +19,8 @@ from reference.data import smooth
 pytestmark = pytest.mark.native
 
 
-def random_tree(rng: np.random.Generator, n_features: int) -> Any:
-    feature, threshold, left, missing_left, value = [-1], [0.0], [0], [False], [1]
+def random_tree(rng: np.random.Generator, n_features: int, answers: Any = (-1, 1)) -> Any:
+    feature, threshold, left, missing_left, value = [-1], [0.0], [0], [False], [int(answers[-1])]
     for _ in range(int(rng.integers(0, 8))):
         leaf = int(rng.choice([i for i, f in enumerate(feature) if f < 0]))
         feature[leaf] = int(rng.integers(n_features))
@@ -31,7 +31,7 @@ def random_tree(rng: np.random.Generator, n_features: int) -> Any:
             threshold.append(0.0)
             left.append(0)
             missing_left.append(False)
-            value.append(int(rng.choice([-1, 1])))
+            value.append(int(rng.choice(answers)))
     return SimpleNamespace(feature=feature, threshold=threshold, left=left, missing_left=missing_left, value=value)
 
 
@@ -65,6 +65,33 @@ def test_raw_rows_reach_the_leaves_of_their_bins(dtype: Any, max_bins: int) -> N
             np.testing.assert_array_equal(raw, columns.predictions(slot))
 
 
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 12),
+    st.integers(1, 200),
+    st.sampled_from([2, 3, 26, 1000]),
+    st.sampled_from([np.float64, np.float32]),
+)
+def test_votes_for_classes(seed: int, n_trees: int, m: int, n_outputs: int, dtype: Any) -> None:
+    rng = np.random.default_rng(seed)
+    trees = [random_tree(rng, 3, answers=range(-1, n_outputs)) for _ in range(n_trees)]
+    X = rng.choice([0.0, -0.0, 0.5, 0.1, -0.5, 2.0, np.nan, 1e30, np.nextafter(0.5, 1)], (m, 3)).astype(dtype)
+    weights = rng.integers(0, 2**20, n_trees) / 2**20
+    votes = np.array([growth.predict(tree, X) for tree in trees]).astype(int)
+    expected = np.zeros((m, n_outputs))
+    for tree, weight in enumerate(weights):
+        for row in range(m):
+            if votes[tree, row] >= 0:
+                expected[row, votes[tree, row]] += weight
+    forest = forest_of(trees, 3, n_outputs)
+    assert forest.n_outputs == n_outputs
+    for layout in (X, np.asfortranarray(X)):
+        for n_threads in (1, 3):
+            scores = forest.scores(layout, weights, n_threads)
+            np.testing.assert_array_equal(scores.reshape(m, n_outputs), expected)
+            np.testing.assert_array_equal(forest.tree_values(layout, n_threads).reshape(n_trees, m), votes)
+
+
 def test_many_rows_over_several_threads() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(20_001, 3))
@@ -84,6 +111,7 @@ def broken(**changes: Any) -> dict[str, Any]:
         "missing_left": [0, 0, 0],
         "value": [0.0, 1.0, -1.0],
         "n_features": 2,
+        "n_outputs": 1,
     }
     return {**good, **changes}
 
@@ -97,6 +125,7 @@ def build(parts: dict[str, Any]) -> Any:
         np.array(parts["missing_left"], dtype=np.uint8),
         np.array(parts["value"], dtype=float),
         parts["n_features"],
+        parts["n_outputs"],
     )
 
 
@@ -122,6 +151,17 @@ def build(parts: dict[str, Any]) -> Any:
         {"left": [1, 0]},
         {"threshold": [0.0] * 4},
         {"n_features": 2**40},
+        {"n_outputs": 0},
+        {"n_outputs": -1},
+        {"n_outputs": 2**31},
+        {"n_outputs": 2**64 - 1},
+        {"n_outputs": 3, "value": [0, 3, 0]},
+        {"n_outputs": 3, "value": [0, -2, 0]},
+        {"n_outputs": 3, "value": [0, 0.5, 0]},
+        {"n_outputs": 3, "value": [0, -0.5, 0]},
+        {"n_outputs": 3, "value": [0, 1e300, 0]},
+        {"n_outputs": 3, "value": [0, math.nan, 0]},
+        {"n_outputs": 2**31 - 1, "value": [0, 2**31 - 1, 0]},
     ],
     ids=str,
 )
@@ -137,6 +177,10 @@ def test_width_and_weights_are_checked() -> None:
         forest.scores(np.zeros((2, 3)), np.ones(1), 1)
     with pytest.raises(ValueError, match="weight"):
         forest.scores(np.zeros((2, 2)), np.ones(2), 1)
+    # Rows that take no memory, times classes: the number of scores must not wrap around.
+    wide = build(broken(n_outputs=2**31 - 1, value=[0, 0, 2**31 - 2]))
+    with pytest.raises((ValueError, MemoryError)):
+        wide.scores(np.broadcast_to(np.zeros(2), (2**33, 2)), np.ones(1), 1)
     assert build(broken(offsets=[0], feature=[], threshold=[], left=[], missing_left=[], value=[])).scores(
         np.zeros((2, 2)), np.ones(0), 1
     ).tolist() == [0.0, 0.0]

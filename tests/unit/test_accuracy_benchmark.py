@@ -1,4 +1,4 @@
-"""benchmarks.accuracy: the same data for all, and no fit made twice."""
+"""benchmarks.accuracy: the same data for all, the same tuning for all, and no fit made twice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.competitors import Competitor
+from benchmarks.accuracy.competitors import Competitor, deepboost, peers, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import Source, Task, all_tasks
+from benchmarks.accuracy.tasks import MANY_CLASSES, NOISES, SEEDS, Source, Task, all_tasks, cut
+from benchmarks.accuracy.tuning import BUDGET, GRIDS, Tuned
+from radboost import datasets
 
 
 def majority(seed: int, **parameters: Any) -> Any:
@@ -59,3 +61,87 @@ def test_the_key_follows_parameters_and_tag_but_not_the_name() -> None:
     assert plain.key == Competitor("b", "scikit-learn", majority).key
     assert plain.key != Competitor("a", "scikit-learn", majority, {"strategy": "uniform"}).key
     assert plain.key != Competitor("a", "scikit-learn", majority, tag="new engine").key
+    assert plain.key != Competitor("a", "scikit-learn", majority, grid=({"strategy": "uniform"},)).key
+
+
+class TestManyClasses:
+    @pytest.fixture
+    def many(self, tmp_path: Path) -> Source:
+        X = np.random.default_rng(0).normal(size=(9000, 2)).round(3)
+        lines = ["a,b,target", *(f"{a},{b},{'ABCD'[i % 4]}" for i, (a, b) in enumerate(X))]
+        (tmp_path / "letters.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+        (tmp_path / "yeast.csv.gz").write_bytes(gzip.compress("\n".join(lines[:601]).encode()))
+        return Source(str(tmp_path))
+
+    def test_every_set_has_more_than_two_classes(self) -> None:
+        assert all(datasets.entry(name).classes > 2 for name in MANY_CLASSES)
+        assert len(all_tasks(MANY_CLASSES)) == len(MANY_CLASSES) * len(SEEDS) * len(NOISES)
+
+    def test_the_parts_are_drawn_by_the_seed_and_limited(self, many: Source) -> None:
+        first, again, other = (many.parts(Task("letters", seed, 0.0, 0)) for seed in (0, 0, 1))
+        assert (len(first.y_train), len(first.y_test)) == (2000, 5000)
+        np.testing.assert_array_equal(first.X_train, again.X_train)
+        assert (first.X_train != other.X_train).any()
+        small = many.parts(Task("yeast", 0, 0.0, 0))
+        assert (len(small.y_train), len(small.y_test)) == (400, 200)
+
+    def test_a_fifth_gets_another_class_each_as_likely(self, many: Source) -> None:
+        clean, noisy = (many.parts(Task("letters", 0, noise, 0)) for noise in (0.0, 0.2))
+        np.testing.assert_array_equal(clean.X_train, noisy.X_train)
+        np.testing.assert_array_equal(clean.y_test, noisy.y_test)
+        changed = clean.y_train != noisy.y_train
+        assert np.count_nonzero(changed) == 400
+        moves = np.bincount((noisy.y_train[changed] - clean.y_train[changed]) % 4, minlength=4)
+        assert moves[0] == 0
+        assert (moves[1:] > 100).all()
+
+    def test_classes_without_training_rows(self) -> None:
+        y = np.array([0, 3, 3, 5, 1, 3, 9])
+        parts = cut(np.arange(7.0)[:, None], y, np.array([0, 1, 3]), np.array([2, 4, 5, 6]))
+        assert parts.y_train.tolist() == [0, 1, 2]
+        assert parts.y_test.tolist() == [1, -1, 1, -1]
+
+
+class TestTuning:
+    def test_every_library_has_the_same_budget(self) -> None:
+        assert {name for name in GRIDS if name != "DeepBoost"} == {peer.name for peer in peers("many")}
+        assert [peer.name for peer in tuned_peers()] == [f"{peer.name} tuned" for peer in peers("many")]
+        for grid in GRIDS.values():
+            assert len({str(choice) for choice in grid}) == len(grid) == BUDGET
+
+    @pytest.mark.parametrize("name", ["DeepBoost", "RandomForest", "HistGradientBoosting"])
+    def test_the_defaults_are_in_the_grid(self, name: str) -> None:
+        everyone = {peer.name: peer for peer in (*peers("many"), Competitor("DeepBoost", "radboost", deepboost))}
+        defaults = everyone[name].build(0).get_params()
+        assert any({**defaults, **choice} == defaults for choice in GRIDS[name])
+
+    def test_the_best_of_the_grid_is_fitted_to_all_rows(self) -> None:
+        from sklearn.tree import DecisionTreeClassifier
+
+        rng = np.random.default_rng(0)
+        X = rng.random((120, 2))
+        y = np.digitize(X[:, 0], [0.25, 0.5, 0.75])
+        grid = ({"max_depth": 1}, {"max_depth": 8}, {"max_depth": 9})
+        sizes = []
+
+        class Counted(DecisionTreeClassifier):
+            def fit(self, X: Any, y: Any) -> Any:
+                sizes.append(len(y))
+                return super().fit(X, y)
+
+        model = Tuned(lambda **choice: Counted(random_state=0, **choice), grid, seed=3).fit(X, y)
+        assert model.chosen == {"max_depth": 8}
+        assert sizes == [80] * 9 + [120]
+        assert (model.predict(X) == y).all()
+
+    def test_a_class_may_be_missing_from_a_fold(self) -> None:
+        X, y = np.arange(30.0)[:, None], np.array([0] * 15 + [1] * 14 + [2])
+        model = Tuned(lambda **choice: majority(0, **choice), ({"strategy": "prior"},), seed=0).fit(X, y)
+        assert (model.predict(X) == 0).all()
+
+    def test_a_tuned_competitor_runs(self, source: Source, tmp_path: Path) -> None:
+        tuned = Competitor("tuned", "scikit-learn", majority, grid=({"strategy": "uniform"}, {"strategy": "prior"}))
+        tasks = all_tasks(("sonar",))
+        results = Results(tmp_path / "results.jsonl")
+        run([tuned], tasks, results, source, 1, lambda _: None)
+        assert "| tuned | .2500 / .2500 |" in table([tuned], tasks, results)

@@ -98,6 +98,7 @@ def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: P
         "seed": 4,
         "split_criterion": "gini",
         "rounds": 100,
+        "rule": "validated",
     }
     assert f"{document['cells'][2]['error']:.4f}" in rows[-1]
     assert len(document["cells"][0]["runs"]) == 3
@@ -110,7 +111,10 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], folder: Path,
     assert "deep-boosting-1 lacks sonar" in fails(capsys, *table, "--datasets", "sonar")
     assert "--jobs is 0" in fails(capsys, *table, "--jobs", "0")
     assert "--seed is -1" in fails(capsys, *table, "--seed", "-1")
-    assert "there is no folder" in fails(capsys, *table, "--json", str(tmp_path / "no" / "x.json"))
+    for option in ("--json", "--keep"):
+        assert f"{option} {tmp_path}" in fails(capsys, *table, option, str(tmp_path / "no" / "x.json"))
+    (tmp_path / "kept").write_text("nonsense\n")
+    assert "line 1 of" in fails(capsys, *table, "--keep", str(tmp_path / "kept"))
     assert "which is no folder" in fails(capsys, *table, "--data-dir", str(tmp_path / "no"))
     assert "which is no folder" in fails(capsys, "datasets", "--data-dir", str(tmp_path / "no"))
     assert "'ocr17' not found" in fails(capsys, *table, "--datasets", "ocr17", "--data-dir", str(folder))

@@ -50,6 +50,7 @@ class TestFiles:
         assert data.feature_names == ("a", "b")
         assert data.split is None
         assert data.categories == {}
+        assert data.categorical_features == ()
         assert data.source == str(tmp_path / "diabetes.csv.gz")
         assert repr(data).startswith("Dataset('diabetes', 2 rows, 2 features, 2 classes, from ")
 
@@ -61,6 +62,7 @@ class TestFiles:
         data = datasets.load("adult", tmp_path)
         np.testing.assert_array_equal(data.X, [[1, 1], [2, np.nan], [3, 0], [4, 1]])
         assert data.categories == {"work": ("a", "b")}
+        assert data.categorical_features == (1,)
         assert data.split is not None
         assert data.split.tolist() == ["train", "test", "test", "train"]
         assert data.y.dtype.kind == "i"
@@ -224,6 +226,10 @@ class TestOpenML:
         np.testing.assert_array_equal(data.X, X[:, 2:])
         assert data.y[:11].tolist() == list(range(11))
 
+    def test_classes_get_the_names_of_the_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        openml(monkeypatch, np.zeros((3186, 180)), ["1", "2", "3"] * 1062, {}, [f"A{i}" for i in range(180)])
+        assert datasets.load("dna").y[:3].tolist() == ["ei", "ie", "n"]
+
     def test_another_set_under_the_number_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         openml(monkeypatch, np.zeros((150, 4)), ["a", "b", "c"] * 50, {}, list("abcd"))
         message = "OpenML 37 now has 150 rows, 4 features and 3 classes instead of 768, 8 and 2"
@@ -296,3 +302,10 @@ def test_real_sets_are_what_the_registry_says(name: str, data_dir: Path) -> None
     assert len(data.feature_names) == entry.features
     assert not np.isinf(data.X).any()
     assert set(data.categories) <= set(data.feature_names)
+
+
+def test_the_text_columns_of_the_real_sets(data_dir: Path) -> None:
+    assert datasets.load("abalone", data_dir).categorical_features == (0,)
+    assert datasets.load("abalone", data_dir).categories == {"Sex": ("F", "I", "M")}
+    assert len(datasets.load("adult", data_dir).categorical_features) == 8
+    assert datasets.load("letters", data_dir).categorical_features == ()

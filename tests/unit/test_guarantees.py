@@ -40,6 +40,15 @@ class Votes(BaseEstimator):
         return np.asarray(X, dtype=float) @ self.ensemble_.weights
 
 
+class ClassVotes(Votes):
+    """The same for more classes: entry j of a row is the class that h_j votes for, -1 where it abstains."""
+
+    def decision_function(self, X):
+        rows = np.asarray(X)
+        classes = np.arange(len(self.classes))
+        return np.einsum("j,ijc->ic", self.ensemble_.weights, (rows[:, :, None] == classes).astype(float))
+
+
 def by_hand(margin_error, mean_r, rho, delta, p, m):
     """Theorem 1 as printed, with the ceiling."""
     n = math.ceil(4 / rho**2 * math.log(rho**2 * m / math.log(p)))
@@ -90,6 +99,44 @@ def test_margins_stay_in_their_range(votes, label) -> None:
     total = sum(abs(Fraction(w)) for w in weights)
     exact = sum(Fraction(w) * v for w, v in votes) * (2 * label - 1) / total if total else 0
     assert math.isclose(margin, exact, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_margin_of_several_classes_is_the_lead_over_the_next() -> None:
+    model = ClassVotes(weights=[2.0, 1.0, 1.0], complexities=[0.1] * 3, classes="abcd").fit()
+    X = [[0, 0, 0], [0, 1, 1], [0, 1, 2], [1, 0, 0], [-1, 0, 0], [-1, -1, -1], [3, 3, 3]]
+    np.testing.assert_array_equal(margins(model, X, list("aaaaaaa")), [1.0, 0.0, 0.25, 0.0, 0.5, 0.0, -1.0])
+    np.testing.assert_array_equal(margins(model, X, list("abcdbcd")), [1.0, 0.0, -0.25, -0.5, -0.5, 0.0, 1.0])
+
+
+@given(
+    votes=st.lists(st.tuples(st.floats(0, 5), st.integers(-1, 4)), min_size=1, max_size=30),
+    label=st.integers(0, 4),
+)
+def test_margins_of_several_classes_stay_in_their_range(votes, label) -> None:
+    weights, values = zip(*votes, strict=True)
+    model = ClassVotes(weights=weights, complexities=[0.1] * len(weights), classes=range(5)).fit()
+    (margin,) = margins(model, [values], [label])
+    assert -1.0 <= margin <= 1.0
+    total = sum(Fraction(w) for w in weights)
+    shares = [sum(Fraction(w) for w, v in votes if v == c) for c in range(5)]
+    lead = shares[label] - max(share for c, share in enumerate(shares) if c != label)
+    assert math.isclose(margin, lead / total if total else 0, rel_tol=1e-9, abs_tol=1e-12)
+    # A margin of 0 or less is an error, whichever of the tied classes is predicted.
+    assert (margin > 0) == (shares[label] > max(shares[:label] + shares[label + 1 :])) or abs(margin) < 1e-12
+
+
+def test_labels_of_several_kinds_in_any_order() -> None:
+    X = [[0], [1], [2]]
+    for classes in (("b", "a", "c"), (3, 1, 2), (2.5, -1.0, 0.0), (np.int8(5), np.int8(7), np.int8(6))):
+        model = ClassVotes(weights=[1.0], complexities=[0.1], classes=classes).fit()
+        for y in (np.array(classes), np.array(classes, dtype=object), list(classes)):
+            np.testing.assert_array_equal(margins(model, X, y), [1.0, 1.0, 1.0])
+    many = ClassVotes(weights=[1.0], complexities=[0.1], classes=range(100)).fit()
+    with pytest.raises(ValueError, match=r"label 100, .*knows 0, 1, 2, 3, 4, 5 and 94 more only"):
+        margins(many, X, [0, 100, 1])
+    few = ClassVotes(weights=[1.0], complexities=[0.1], classes="xyz").fit()
+    with pytest.raises(ValueError, match=r"label 0, .*knows 'x', 'y' and 'z' only"):
+        margins(few, X, [0, 1, 2])
 
 
 @pytest.mark.parametrize("call", [margins, bound])
@@ -144,6 +191,71 @@ def test_every_term(model: Votes, sample) -> None:
     assert (result.rho, result.delta, result.n_rho) == (0.25, 0.1, 1)
     assert (result.n_families, result.sample_size) == (6, 40_000.0)
     assert not result.vacuous
+
+
+@pytest.fixture
+def class_model() -> ClassVotes:
+    """Five classes, weights 3 and 1: margins are 1, 0.5 (one other) or 0.75 (one abstains), -0.5, -1."""
+    return ClassVotes([3.0, 1.0], [0.0002, 0.001], n_families=6, sample_size=40_000, classes=range(5)).fit()
+
+
+@pytest.fixture
+def class_sample() -> tuple[np.ndarray, np.ndarray]:
+    """40,000 rows: 90% with margin 1, 9% with 0.75, 1% with -1."""
+    rows = [[2, 2]] * 36_000 + [[2, -1]] * 3_600 + [[4, 4]] * 400
+    return np.array(rows), np.full(40_000, 2)
+
+
+def test_every_term_of_several_classes(class_model: ClassVotes, class_sample) -> None:
+    """Multi-Class Deep Boosting, Theorem 1, with c = 5 and the family term that its proof gives."""
+    result = bound(class_model, *class_sample, rho=0.25, delta=0.1)
+    m, p, rho, c = 40_000, 6, 0.25, 5
+    assert result.margin_error == pytest.approx(0.01, abs=1e-15)
+    assert result.mean_complexity == pytest.approx(0.0004)
+    assert result.complexity_term == pytest.approx(8 * c / rho * 0.0004)
+    n = math.ceil(4 / rho**2 * math.log(c**2 * rho**2 * m / (4 * math.log(p))))
+    assert n == 581
+    # What the proof needs is c exp(-n rho^2 / 8); the term is its bound, and c times what the paper prints.
+    assert result.family_term == pytest.approx(2 / rho * math.sqrt(math.log(p) / m))
+    assert 0.9 * result.family_term < c * math.exp(-n * rho**2 / 8) <= result.family_term
+    assert result.confidence_term == pytest.approx(math.sqrt(n * math.log(p) / m + math.log(20) / (2 * m)))
+    terms = ("margin_error", "complexity_term", "family_term", "confidence_term")
+    assert result.total == pytest.approx(sum(getattr(result, term) for term in terms))
+    assert (result.n_classes, result.n_families, result.n_rho) == (5, 6, 1)
+
+
+@given(rho=st.floats(0.001, 1.0), m=st.integers(10, 10**7), p=st.integers(2, 100), c=st.integers(2, 1000))
+def test_the_family_term_covers_what_the_proof_needs(rho: float, m: int, p: int, c: int) -> None:
+    """n hypotheses are drawn from f; c exp(-n rho^2/8) is the chance that their vote differs by rho/2 somewhere."""
+    model = ClassVotes([1.0], [0.1], n_families=p, sample_size=m, classes=range(c)).fit()
+    result = bound(model, [[0]], [0], rho=rho, sample_weight=[m])
+    log_p = math.log(p)
+    n = round((result.confidence_term**2 - math.log(2 / 0.05) / (2 * m)) * m / log_p)
+    assert n >= 1
+    assert c * math.exp(-n * rho**2 / 8) <= result.family_term * (1 + 1e-9)
+    assert result.family_term >= 2 / (c * rho) * math.sqrt(log_p / m)
+
+
+def test_two_classes_use_the_binary_theorem(model: Votes, sample) -> None:
+    """At c = 2 the multi-class theorem is the weaker one, by a factor of 4 in the complexity term."""
+    result = bound(model, *sample, rho=0.25)
+    assert result.n_classes == 2
+    assert result.complexity_term == pytest.approx(4 / 0.25 * 0.04)
+    columns = ClassVotes([3.0, 1.0], [0.02, 0.1], n_families=6, sample_size=40_000, classes=(0, 1)).fit()
+    same = bound(columns, [[1, 1]] * 36_000 + [[1, 0]] * 3_600 + [[0, 0]] * 400, sample[1], rho=0.25)
+    assert dataclasses.astuple(same) == pytest.approx(dataclasses.astuple(result), rel=1e-12)
+
+
+def test_the_bound_names_the_number_of_classes(class_model: ClassVotes, class_sample) -> None:
+    good = bound(class_model, *class_sample, rho=0.25)
+    text = str(good)
+    assert "Multi-Class Deep Boosting, Theorem 1" in text
+    assert "8c/rho x 0.0004, c = 5 classes" in text
+    assert not good.vacuous
+    class_model.ensemble_.complexities *= 1000
+    poor = bound(class_model, *class_sample, rho=0.25)
+    assert poor.vacuous
+    assert "40/rho times with 5 classes" in poor.explain()
 
 
 @pytest.mark.parametrize("rho", [0.5, 1.0])
@@ -240,7 +352,8 @@ def test_it_reads_as_a_table(model: Votes, sample) -> None:
     assert repr(good) == text
     for name in ("margin_error", "complexity_term", "family_term", "confidence_term", "total"):
         assert f"{getattr(good, name):.4f}" in text
-    assert "Theorem 1" in text
+    assert "(Deep Boosting, Theorem 1)" in text
+    assert "classes" not in text + good.explain()
     assert "says nothing" not in text
     assert f"at most {good.total:.1%}" in good.explain()
     assert "95% confidence" in good.explain()

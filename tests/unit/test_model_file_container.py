@@ -232,7 +232,7 @@ def test_every_altered_byte_is_noticed(sample: Path) -> None:
         (lambda b: b"", "empty"),
         (lambda b: b"PK\x03\x04" + b[4:], "signature"),
         (lambda b: pickle.dumps({"a": 1}), "pickle"),
-        (lambda b: b[:8] + struct.pack("<I", 2) + b[12:], "format version 2.*up to format 1.*upgrade"),
+        (lambda b: b[:8] + struct.pack("<I", 3) + b[12:], "format version 3.*up to format 2.*upgrade"),
         (lambda b: b[:8] + struct.pack("<I", 0) + b[12:], "the first is 1"),
         (lambda b: b + b"x", "1 bytes follow its end"),
         (lambda b: b[:-1] + bytes([b[-1] ^ 1]), "checksum"),

@@ -29,6 +29,44 @@ def test_format_1(name: str) -> None:
     assert model.classes_.tolist() == expected["classes"]
     assert model.history_ == expected["history"]
     assert model.stop_reason_ == expected["stop_reason"]
+    assert model.ensemble_.n_outputs == 1
+    assert model.objective_ == "compsum"  # not in the file: what "auto" stands for with the logistic loss
+
+
+def from_hex(numbers: list) -> np.ndarray:
+    return np.array([[float.fromhex(v) for v in x] if isinstance(x, list) else float.fromhex(x) for x in numbers])
+
+
+@pytest.mark.parametrize("name", ["model_format_2_two_classes", "model_format_2_three_classes"])
+def test_format_2(name: str) -> None:
+    expected = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    model = radboost.load(DATA / f"{name}.radb")
+    rows = np.array(expected["rows"])
+    if expected["feature_names"] is not None:
+        rows = pytest.importorskip("pandas").DataFrame(rows, columns=expected["feature_names"])
+    np.testing.assert_array_equal(model.decision_function(rows), from_hex(expected["scores"]))
+    staged = [from_hex(scores) for scores in expected["staged"]]
+    np.testing.assert_array_equal(list(model.staged_decision_function(rows[:1])), staged)
+    assert model.predict(rows).tolist() == expected["labels"]
+    # Unlike the scores, exponentials come from the platform.
+    np.testing.assert_allclose(model.predict_proba(rows), from_hex(expected["probabilities"]), rtol=1e-13)
+    np.testing.assert_array_equal(model.feature_importances_, from_hex(expected["importances"]))
+    np.testing.assert_array_equal(model.ensemble_.complexities, from_hex(expected["complexities"]))
+    assert model.classes_.tolist() == expected["classes"]
+    assert (model.loss_, model.objective_) == (expected["loss"], expected["objective"])
+    assert model.history_ == expected["history"]
+    assert model.stop_reason_ == expected["stop_reason"]
+
+
+def test_parameters_of_format_2() -> None:
+    two = radboost.load(DATA / "model_format_2_two_classes.radb")
+    assert two.family == ["trees", KernelFamily(gamma=0.1, n_centres=20)]
+    assert two.tree_options == TreeOptions(growth="best_first", max_leaves=5)
+    assert (two.n_rounds, two.max_depth, two.learning_rate) == (25, 3, 0.5)
+    three = radboost.load(DATA / "model_format_2_three_classes.radb")
+    assert three.ensemble_.n_outputs == 3
+    assert (len(three.ensemble_), len(three.ensemble_.entered)) == (6, 7)
+    assert three.ensemble_.feature_names == ("width", "height", "weight", "age")
 
 
 def test_parameters_of_format_1() -> None:

@@ -14,7 +14,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from radboost import plot
+from hand_made import fitted, random_ensemble, random_rows
+from radboost import guarantees, plot
 
 
 class Votes(BaseEstimator):
@@ -118,6 +119,26 @@ def test_learning_curve_marks_the_lowest_validation_error() -> None:
     ax = plot.learning_curve(Votes([1.0], history=history).fit())
     assert "lowest 37.5%" in texts(ax)
     assert "validation 40.0%" in texts(ax)
+
+
+@pytest.mark.native
+def test_models_of_several_classes() -> None:
+    """The margin distribution, tree sizes and learning curve of an ensemble for four classes."""
+    model = fitted(random_ensemble(0, 4), ["a", "b", "c", "d"])
+    rows = random_rows(0, m=50)
+    labels = np.random.default_rng(0).choice(model.classes_, 50)
+    ax = plot.margins({"four classes": model}, rows, labels)
+    (line,) = [line for line in ax.lines if len(line.get_xdata()) == 52]
+    expected = np.sort(guarantees.margins(model, rows, labels))
+    np.testing.assert_array_equal(line.get_xdata()[1:-1], expected)
+    assert -1.0 < expected.min() < 0.0 < expected.max() < 1.0
+    assert f"four classes {np.mean(expected <= 0):.1%} wrong" in texts(ax)
+    ax = plot.tree_sizes(model)
+    assert sum(bar.get_height() for bar in ax.patches) == len(model.ensemble_)
+    sizes = np.mean([hypothesis.n_nodes for hypothesis in model.ensemble_.hypotheses])
+    assert f"mean {sizes:.1f}" in texts(ax)
+    ax = plot.learning_curve(model)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["train_error"])
 
 
 @pytest.mark.parametrize("draw", ["margins", "tree_sizes", "learning_curve"])

@@ -19,8 +19,8 @@ class Dataset:
     """A classification data set, ready for `fit(dataset.X, dataset.y)`.
 
     X holds numbers only (uint8 for images, float64 otherwise), missing values are NaN. A text column is kept
-    as the positions of its values in the alphabetical list `categories[column]`. That order means nothing:
-    a tree needs several cuts to pick one value out of the middle, so encode it anew where that matters.
+    as the positions of its values in the alphabetical list `categories[column]`. That order means nothing, so
+    `categorical_features` tells which columns these are.
     """
 
     name: str
@@ -32,6 +32,11 @@ class Dataset:
     categories: Mapping[str, tuple[str, ...]]
     source: str
     """The file or the OpenML number the rows came from."""
+
+    @property
+    def categorical_features(self) -> tuple[int, ...]:
+        """Which columns of X hold positions in a list of categories."""
+        return tuple(j for j, name in enumerate(self.feature_names) if name in self.categories)
 
     def __repr__(self) -> str:
         rows, features = self.X.shape

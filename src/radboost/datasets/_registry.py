@@ -92,10 +92,19 @@ _ENTRIES = (
     Entry("letters", 20000, 16, 26, "printed letters", 6, ("letter",)),
     Entry("pageblocks", 5473, 10, 5, "blocks of a page layout", 30, ("page-blocks",)),
     Entry("pendigits", 10992, 16, 10, "digits written with a pen", 32),
+    # OpenML's satimage (182) lacks five rows
     Entry("satimage", 6435, 36, 6, "soil seen by satellite"),
     Entry("statlog", 2310, 19, 7, "segments of outdoor images", 36, ("segment",)),
     Entry("yeast", 1484, 8, 10, "proteins of yeast", 181),
-    Entry("dna", 3186, 180, 3, "DNA, kind of splice junction, 0/1 coding"),
+    Entry(
+        "dna",
+        3186,
+        180,
+        3,
+        "DNA, kind of splice junction, 0/1 coding",
+        40670,
+        labels={"1": "ei", "2": "ie", "3": "n"},
+    ),
     Entry(
         "vowel",
         990,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 LARGEST_COUNT = 2**40
+LARGEST_INDEX = 2**31 - 1
+LARGEST_STEP = 2.0**512  # no sum of these is infinite
 
 
 def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -30,6 +32,7 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
     header = {
         "n_rounds": ensemble.n_rounds,
         "n_features": ensemble.n_features,
+        "n_outputs": ensemble.n_outputs,
         "n_families": ensemble.n_families,
         "sample_size": ensemble.sample_size,
         "feature_names": None if ensemble.feature_names is None else list(ensemble.feature_names),
@@ -44,6 +47,7 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         "tree_sizes": np.array([t.n_nodes for t in trees], dtype="<i8"),
         "tree_splits": np.array([t.n_splits for t in trees], dtype="<i4"),
         "kernel_gammas": np.array([h.gamma for h in kernels], dtype="<f8"),
+        "kernel_classes": np.array([h.class_index or 0 for h in kernels], dtype="<i4"),
         "kernel_centres": np.array([h.centre for h in kernels], dtype="<f8").reshape(len(kernels), ensemble.n_features),
     }
     for name, dtype in NODE_ARRAYS.items():
@@ -67,11 +71,11 @@ def _require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def _integer(header: Mapping[str, Any], name: str, low: int) -> int:
+def _integer(header: Mapping[str, Any], name: str, low: int, high: int = LARGEST_COUNT) -> int:
     value = header.get(name)
     _require(
-        isinstance(value, int) and not isinstance(value, bool) and low <= value <= LARGEST_COUNT,
-        f"{name} is {value!r}, not an integer from {low} on",
+        isinstance(value, int) and not isinstance(value, bool) and low <= value <= high,
+        f"{name} is {str(value)[:40]!r}, not an integer from {low} to {high}",
     )
     return int(value)  # type: ignore[arg-type]
 
@@ -91,10 +95,11 @@ def _array(
 
 def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Ensemble:
     n_features = _integer(header, "n_features", 1)
+    n_outputs = _integer(header, "n_outputs", 1, LARGEST_INDEX)
     is_tree = _array(arrays, "is_tree", "u1")
     n_hypotheses = len(is_tree)
-    trees = _read_trees(arrays, n_features, int((is_tree != 0).sum()))
-    kernels = _read_kernels(header, arrays, n_features, n_hypotheses - len(trees))
+    trees = _read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()))
+    kernels = _read_kernels(header, arrays, n_features, n_outputs, n_hypotheses - len(trees))
     tree_queue, kernel_queue = iter(trees), iter(kernels)
     hypotheses: list[Hypothesis] = [next(tree_queue) if flag else next(kernel_queue) for flag in is_tree]
     complexities = _array(arrays, "complexities", "<f8", n_hypotheses)
@@ -111,7 +116,7 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
         f"sample_size is {size!r}, not a positive number",
     )
     n_rounds = _integer(header, "n_rounds", 0)
-    return cls(
+    ensemble = cls(
         hypotheses,
         list(complexities),
         _read_steps(arrays, n_hypotheses, n_rounds),
@@ -120,14 +125,18 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
         n_families=_integer(header, "n_families", 1),
         sample_size=float(size),  # type: ignore[arg-type]
         feature_names=names,
+        n_outputs=n_outputs,
     )
+    if n_outputs > 1:
+        _require(bool((ensemble.weights >= 0).all()), "a weight is negative, and there are more than two classes")
+    return ensemble
 
 
 def _read_steps(arrays: Mapping[str, npt.NDArray[Any]], n_hypotheses: int, n_rounds: int) -> npt.NDArray[np.void]:
     rounds = _array(arrays, "step_round", "<i4")
     indices = _array(arrays, "step_hypothesis", "<i4", len(rounds))
     etas = _array(arrays, "step_eta", "<f8", len(rounds))
-    _require(bool(np.isfinite(etas).all()), "a step is not a finite number")
+    _require(bool((np.abs(etas) <= LARGEST_STEP).all()), "a step is infinite or absurdly large")
     in_range = (indices >= 0) & (indices < n_hypotheses) & (rounds >= 0) & (rounds < n_rounds)
     _require(bool(in_range.all()), "a step names a hypothesis or a round that does not exist")
     _require(bool((np.diff(rounds) >= 0).all()), "the steps are not in the order of their rounds")
@@ -136,33 +145,35 @@ def _read_steps(arrays: Mapping[str, npt.NDArray[Any]], n_hypotheses: int, n_rou
     return steps
 
 
-def _read_trees(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_trees: int) -> list[Tree]:
+def _read_trees(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_outputs: int, n_trees: int) -> list[Tree]:
     sizes = _array(arrays, "tree_sizes", "<i8", n_trees)
     splits = _array(arrays, "tree_splits", "<i4", n_trees)
     n_nodes = len(arrays.get("node_feature", ()))
     _require(bool((sizes >= 1).all() and (sizes <= n_nodes).all()), "a tree has an impossible number of nodes")
     _require(int(sizes.sum()) == n_nodes, "the sizes of the trees do not add up to the number of nodes")
     nodes = {name: _array(arrays, f"node_{name}", dtype, n_nodes) for name, dtype in NODE_ARRAYS.items()}
-    leaves = nodes["feature"] < 0
-    _require(bool((np.abs(nodes["value"][leaves]) == 1.0).all()), "a leaf has a value other than -1 and +1")
+    leaves = nodes["value"][nodes["feature"] < 0]
+    _require(n_outputs > 1 or bool((np.abs(leaves) == 1.0).all()), "a leaf has a value other than -1 and +1")
     finite = np.isfinite(nodes["cover"]).all() and np.isfinite(nodes["gain"]).all()
     _require(bool(finite), "a cover or gain is not a finite number")
     trees, end = [], 0
     for size, n_splits in zip(sizes.tolist(), splits.tolist(), strict=True):
         begin, end = end, end + size
         _require(0 <= n_splits <= size, "a tree has an impossible number of splits")
-        trees.append(Tree([array[begin:end].copy() for array in nodes.values()], n_features, n_splits))
+        trees.append(Tree([array[begin:end].copy() for array in nodes.values()], n_features, n_splits, n_outputs))
     if trees:
-        forest_of(trees)  # the native constructor checks every index and that every walk ends
+        forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
     return trees
 
 
 def _read_kernels(
-    header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_kernels: int
+    header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_outputs: int, n_kernels: int
 ) -> list[KernelHypothesis]:
     names = header.get("kernels")
     _require(isinstance(names, list) and len(names) == n_kernels, "the list of kernels does not fit")
     gammas = _array(arrays, "kernel_gammas", "<f8", n_kernels)
+    classes = _array(arrays, "kernel_classes", "<i4", n_kernels)
+    _require(bool(((classes >= 0) & (classes < n_outputs)).all()), "a kernel speaks for a class that does not exist")
     _require("kernel_centres" in arrays, "the array 'kernel_centres' is missing")
     centres = arrays["kernel_centres"]
     _require(
@@ -173,7 +184,9 @@ def _read_kernels(
     )
     _require(bool(np.isfinite(gammas).all()), "a kernel parameter is not a finite number")
     kernels = []
-    for name, gamma, centre in zip(names or [], gammas.tolist(), centres, strict=True):
-        _require(name is None or name in KERNELS, f"unknown kernel {name!r}")
-        kernels.append(KernelHypothesis(name if name is not None else MissingKernel(), gamma, centre.copy()))
+    for name, gamma, centre, index in zip(names or [], gammas.tolist(), centres, classes.tolist(), strict=True):
+        _require(name is None or name in KERNELS, f"unknown kernel {str(name)[:40]!r}")
+        kernel = name if name is not None else MissingKernel()
+        class_index = None if n_outputs == 1 else index
+        kernels.append(KernelHypothesis(kernel, gamma, centre.copy(), class_index, n_outputs))
     return kernels

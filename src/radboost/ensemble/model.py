@@ -12,8 +12,10 @@ from radboost._native import Forest
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.boosting import Trace
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
+from radboost.ensemble.describe import describe
 from radboost.families.base import Hypothesis
-from radboost.trees.tree import Tree, forest_of
+from radboost.families.kernel import KernelHypothesis
+from radboost.trees.tree import Tree, by_row, forest_of
 
 SHOWN = 5
 
@@ -21,8 +23,13 @@ SHOWN = 5
 class Ensemble:
     """An immutable weighted sum of hypotheses, f(x) = sum of weights[j] * hypotheses[j](x).
 
+    For two classes f(x) is one number, and its sign decides. For more it is one number per class, f(x, c), the largest
+    decides, and no weight is negative.
+
     Attributes
     ----------
+    n_outputs : int
+        Numbers per row: 1 for two classes, otherwise the number of classes.
     hypotheses : tuple
         The hypotheses with a weight other than zero; each has `n_splits`, `n_nodes` and `depth`.
     weights, complexities : arrays
@@ -48,12 +55,14 @@ class Ensemble:
         n_families: int,
         sample_size: float,
         feature_names: Sequence[str] | None = None,
+        n_outputs: int = 1,
     ) -> None:
         self.entered = tuple(hypotheses)
         self.entered_complexities = np.asarray(complexities, dtype=np.float64)
         self.steps = steps
         self.n_rounds = n_rounds
         self.n_features = n_features
+        self.n_outputs = n_outputs
         self.n_families = n_families
         self.sample_size = sample_size
         self.feature_names = None if feature_names is None else tuple(feature_names)
@@ -77,6 +86,7 @@ class Ensemble:
         n_families: int,
         sample_size: float,
         feature_names: Sequence[str] | None,
+        n_outputs: int = 1,
     ) -> Ensemble:
         """The model after the first `n_rounds` rounds of a fit."""
         rows = [(s.round, s.hypothesis, s.eta) for s in trace.steps if s.round < n_rounds]
@@ -91,22 +101,23 @@ class Ensemble:
             n_families=n_families,
             sample_size=sample_size,
             feature_names=feature_names,
+            n_outputs=n_outputs,
         )
 
     def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """f(x) for each row; NaN is a missing value."""
+        """f(x) for each row, of shape (n_rows,) or (n_rows, n_outputs); NaN is a missing value."""
         if self._predictor is None:
-            self._predictor = _Predictor(self.hypotheses, self.weights)
+            self._predictor = _Predictor(self.hypotheses, self.weights, self.n_outputs)
         return self._predictor.scores(X, n_threads)
 
     def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
         """f(x) after each round."""
-        scores = np.zeros(len(X))
+        scores = _no_scores(len(X), self.n_outputs)
         steps = iter(self.steps)
         step = next(steps, None)
         for round_index in range(self.n_rounds):
             while step is not None and step["round"] == round_index:
-                scores += step["eta"] * self.entered[step["hypothesis"]].predict(X, n_threads)
+                _add_scores(scores, step["eta"], self.entered[step["hypothesis"]], X, n_threads)
                 step = next(steps, None)
             yield scores.copy()
 
@@ -134,25 +145,13 @@ class Ensemble:
             f"{splits[0]} to {splits[-1]} splits" if len(splits) > 1 else f"{splits[0]} split{'s' * (splits[0] != 1)}"
         )
         noun = "hypothesis" if len(self) == 1 else "hypotheses"
-        head = f"Ensemble of {len(self)} {noun} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
+        classes = f" for {self.n_outputs} classes" if self.n_outputs > 1 else ""
+        head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
-        lines = [f"  {self.weights[j]:+.4f} * {self._describe(self.hypotheses[j])}" for j in order]
+        lines = [f"  {self.weights[j]:+.4f} * {describe(self.hypotheses[j], self.feature_names)}" for j in order]
         if len(self) > SHOWN:
             lines.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join([head, *lines])
-
-    def _describe(self, hypothesis: Hypothesis) -> str:
-        if not isinstance(hypothesis, Tree):
-            return repr(hypothesis)
-        if hypothesis.n_splits == 0:
-            return f"{hypothesis.value[0]:+.0f}"
-        feature = int(hypothesis.feature[0])
-        name = self.feature_names[feature] if self.feature_names is not None else f"x[{feature}]"
-        threshold = hypothesis.threshold[0]
-        question = f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
-        if hypothesis.n_nodes == 3:
-            return f"[{hypothesis.value[1]:+.0f} if {question} else {hypothesis.value[2]:+.0f}]"
-        return f"tree of {hypothesis.n_splits} splits, depth {hypothesis.depth}, first asks {question}"
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal ensemble of."""
@@ -167,14 +166,30 @@ class Ensemble:
 class _Predictor:
     """Hypotheses grouped by how they are evaluated together."""
 
-    def __init__(self, hypotheses: Sequence[Hypothesis], weights: FloatArray) -> None:
-        trees = [(h, w) for h, w in zip(hypotheses, weights, strict=True) if isinstance(h, Tree)]
+    def __init__(self, hypotheses: Sequence[Hypothesis], weights: FloatArray, n_outputs: int) -> None:
+        pairs = list(zip(hypotheses, weights, strict=True))
+        trees = [(h, w) for h, w in pairs if isinstance(h, Tree)]
         self._forest: Forest | None = forest_of([h for h, _ in trees]) if trees else None
         self._tree_weights = np.array([w for _, w in trees])
-        self._others = [(h, w) for h, w in zip(hypotheses, weights, strict=True) if not isinstance(h, Tree)]
+        self._others = [(h, w) for h, w in pairs if not isinstance(h, Tree)]
+        self._n_outputs = n_outputs
 
     def scores(self, X: FloatMatrix, n_threads: int) -> FloatArray:
-        scores = np.zeros(len(X)) if self._forest is None else self._forest.scores(X, self._tree_weights, n_threads)
+        scores = _no_scores(len(X), self._n_outputs)
+        if self._forest is not None:
+            scores = by_row(self._forest.scores(X, self._tree_weights, n_threads), self._n_outputs)
         for hypothesis, weight in self._others:
-            scores += weight * hypothesis.predict(X, n_threads)
+            _add_scores(scores, weight, hypothesis, X, n_threads)
         return scores
+
+
+def _no_scores(n_rows: int, n_outputs: int) -> FloatArray:
+    return by_row(np.zeros(n_rows * n_outputs), n_outputs)
+
+
+def _add_scores(scores: FloatArray, weight: float, hypothesis: Hypothesis, X: FloatMatrix, n_threads: int) -> None:
+    """scores += weight * h(x), touching only the column of a hypothesis that speaks for one class."""
+    if isinstance(hypothesis, KernelHypothesis) and hypothesis.class_index is not None:
+        scores[:, hypothesis.class_index] += weight * hypothesis.values(X, n_threads)
+    else:
+        scores += weight * hypothesis.predict(X, n_threads)

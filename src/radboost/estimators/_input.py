@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 
 FLOATS = (np.float64, np.float32)
 BLOCK_BYTES = 2**26
+LARGEST_NUMBER_OF_CLASSES = 65534
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,10 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     """The classes in ascending order, and the place of each row's among them."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
+    if len(classes) > LARGEST_NUMBER_OF_CLASSES:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(y)}: y holds "
-            f"{len(classes)} classes. Multi-class DeepBoost comes next; until then wrap this estimator in "
-            "sklearn.multiclass.OneVsRestClassifier."
+            f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
+            "is a number, a regressor is the right tool."
         )
     if len(classes) < 2:
         raise ValueError(
@@ -118,9 +118,10 @@ def dense_rows(X: Any) -> FloatMatrix:
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
 
 
-def row_blocks(X: Any) -> list[Any]:
-    """The rows in pieces that may be made dense one at a time; dense rows in one piece."""
-    if not sparse.issparse(X):
+def row_blocks(X: Any, n_outputs: int = 1) -> list[Any]:
+    """The rows in pieces whose dense copies and scores are small; dense rows with one score each in one piece."""
+    copied = X.shape[1] if sparse.issparse(X) else 0
+    if not copied and n_outputs == 1:
         return [X]
-    height = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    height = max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs)))
     return [X[first : first + height] for first in range(0, X.shape[0], height)]

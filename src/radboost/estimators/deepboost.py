@@ -1,9 +1,8 @@
-"""DeepBoost for two classes."""
+"""DeepBoost for two classes and for more."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -11,10 +10,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import progress_bar
-from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
@@ -27,7 +24,8 @@ from radboost._validation import (
 )
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._input import dense_rows, known_labels, read_labels, read_matrix, read_rows, row_blocks
+from radboost.estimators._input import dense_rows, known_labels, read_labels, read_rows
+from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.early_stopping import (
     EarlyStopping,
     Validation,
@@ -37,13 +35,12 @@ from radboost.estimators.early_stopping import (
 )
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
-from radboost.model_file import NotStored, save_model
-from radboost.objectives import MarginObjective
+from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
 
-class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
+class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
     Minimises the mean over the rows of Phi(1 - y f(x)) plus the sum over the hypotheses of
@@ -122,10 +119,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    ensemble_: Ensemble
-    classes_: npt.NDArray[Any]
     history_: dict[str, list[float]]
-    loss_: str | MarginLoss
     n_iter_: int
     n_skipped_rounds_: int
     stop_reason_: str
@@ -135,6 +129,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         n_rounds: int = 300,
         *,
         loss: str | MarginLoss = "logistic",
+        objective: str = "auto",
         family: str | Family | list[str | Family] = "trees",
         max_depth: int = 6,
         complexity_penalty: float = 0.03,
@@ -153,6 +148,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.n_rounds = n_rounds
         self.loss = loss
+        self.objective = objective
         self.family = family
         self.max_depth = max_depth
         self.complexity_penalty = complexity_penalty
@@ -226,6 +222,7 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
         settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
         loss, families = get_loss(self.loss), get_families(self.family)
+        objective_name = resolve_objective(self.objective, loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
         data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads)
@@ -241,12 +238,11 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             )
             data, order, class_ids = data.subset(keep), order[keep], class_ids[keep]
             weights = None if weights is None else np.ascontiguousarray(weights[keep])
-        labels = (2 * class_ids.astype(np.int8) - 1).astype(np.int8)
-        objective = MarginObjective(labels, weights, loss, settings.n_threads)
-        validation = None if watched is None else Validation(watched, loss, stopping, settings.n_threads)
+        objective = make_objective(objective_name, loss, class_ids, len(classes), weights, settings.n_threads)
+        validation = None if watched is None else Validation(watched, objective, stopping, settings.n_threads)
         problem = Problem(rows.X, order, data, objective, settings)
         trace = self._boost(problem, families, validation)
-        n_rounds = len(trace.history["objective"])
+        n_rounds = trace.n_rounds_to_keep
         if stopping is not None and validation is not None:
             n_rounds = validation.best_round
         checked.ensemble_ = Ensemble.from_trace(
@@ -255,10 +251,12 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             n_features=rows.n_features,
             n_families=sum(family.n_families(problem) for family in families),
             sample_size=objective.total_weight,
+            n_outputs=problem.n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
         )
         checked.classes_ = classes
         checked.loss_ = self.loss
+        checked.objective_ = objective_name
         checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
         checked.n_iter_ = n_rounds
         checked.n_skipped_rounds_ = trace.n_skipped
@@ -303,88 +301,23 @@ class DeepBoostClassifier(ClassifierMixin, BaseEstimator):
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
             line_search=self.step == "line_search",
+            seed=problem.settings.seed,
         )
         if validation is not None:
             booster.trace.history.update(validation_error=[], validation_loss=[])
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
-            def monitor(trace: Trace, step: Step | None) -> str | None:
+            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
                 history = trace.history
                 advance(history["objective"][-1], history["train_error"][-1], int(history["n_hypotheses"][-1]))
-                return None if validation is None else validation.follow(trace, step)
+                return None if validation is None else validation.follow(trace, steps)
 
             return booster.run(self.n_rounds, monitor)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """f(x): positive for the second class, and the larger the clearer."""
-        check_is_fitted(self)
-        n_threads = resolve_n_jobs(self.n_jobs)
-        blocks = row_blocks(read_matrix(self, X))
-        return np.concatenate([self.ensemble_.decision_function(dense_rows(block), n_threads) for block in blocks])
-
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """f(x) after each round."""
-        check_is_fitted(self)
-        rows = dense_rows(read_matrix(self, X))
-        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row."""
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """The label of each row after each round."""
-        yield from map(self._labels, self.staged_decision_function(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Probabilities after each round."""
-        yield from map(self._probabilities, self.staged_decision_function(X))
-
-    def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
-        return self.classes_[(scores > 0).astype(np.intp)]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the two classes by the minimiser of the expected loss, Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)).
-
-        A row of probability p minimises p Phi(1 - f) + (1 - p) Phi(1 + f); its derivative is zero at this p. A model
-        of few rounds has few hypotheses behind its scores, and its probabilities are still close to 1/2.
-        """
-        return self._probabilities(self.decision_function(X))
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
-        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        for_second = np.asarray(loss.derivative(1.0 + scores), dtype=np.float64)
-        for_first = np.asarray(loss.derivative(1.0 - scores), dtype=np.float64)
-        total = for_first + for_second
-        known = total > 0
-        second = np.divide(for_second, total, out=np.where(scores > 0, 1.0, 0.0), where=known)
-        return np.column_stack([1.0 - second, second])
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of predict_proba."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
-        check_is_fitted(self)
-        return self.ensemble_.feature_importances()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        check_is_fitted(self)
-        save_model(self, path)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 

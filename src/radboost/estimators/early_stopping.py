@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from radboost._native import MarginState
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting import Step, Trace
-from radboost.losses.base import MarginLoss
+from radboost.objectives import Objective, margins_of
 
 DEFAULT_PATIENCE = 25
 
@@ -92,25 +93,26 @@ class Watched:
 class Validation:
     """Scores of the validation rows, kept up with the fit step by step."""
 
-    def __init__(self, rows: Watched, loss: MarginLoss, stopping: EarlyStopping | None, n_threads: int) -> None:
+    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
         self._X = rows.X
-        self._labels = (2 * rows.class_ids.astype(np.int8) - 1).astype(np.int8)
-        # Sums through the native state are the same for every order of the rows.
-        self._sums = MarginState(self._labels, np.zeros(0) if rows.weights is None else rows.weights)
-        self._loss = loss
+        self._class_ids = rows.class_ids
+        # Sums through a native state are the same for every order of the rows.
+        no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
+        self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._objective = objective
         self._patience = None if stopping is None else stopping.patience
         self._n_threads = n_threads
-        self._scores = np.zeros(len(rows.class_ids))
+        shape = (len(rows.class_ids), objective.n_classes)
+        self._scores = np.zeros(shape[0] if objective.n_classes == 2 else shape)
         self._best_loss = np.inf
         self.best_round = 0  # rounds to keep
 
-    def follow(self, trace: Trace, step: Step | None) -> str | None:
+    def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
-        if step is not None:
+        for step in steps:
             self._scores += step.eta * trace.hypotheses[step.hypothesis].predict(self._X, self._n_threads)
-        margins = self._labels * self._scores
-        loss = self._mean(self._loss.value(1.0 - margins))
-        trace.history["validation_error"].append(self._mean(margins <= 0))
+        loss = self._mean(self._objective.row_losses(self._scores, self._class_ids))
+        trace.history["validation_error"].append(self._mean(margins_of(self._scores, self._class_ids) <= 0))
         trace.history["validation_loss"].append(loss)
         n_rounds = len(trace.history["validation_loss"])
         if loss < self._best_loss:

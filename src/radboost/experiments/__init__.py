@@ -10,10 +10,12 @@
 """
 
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
-from radboost.experiments.protocol import Cell, Run, reproduce
+from radboost.experiments.kept import KeptResults
+from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
+from radboost.experiments.protocol import RULES, Cell, Run, reproduce
 from radboost.experiments.spec import Algorithm, Figures, Table
 
-TABLES = {table.name: table for table in _DEEP_BOOSTING}
+TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 
 
 def table(name: str) -> Table:
@@ -23,4 +25,4 @@ def table(name: str) -> Table:
     return TABLES[name]
 
 
-__all__ = ["TABLES", "Algorithm", "Cell", "Figures", "Run", "Table", "reproduce", "table"]
+__all__ = ["RULES", "TABLES", "Algorithm", "Cell", "Figures", "KeptResults", "Run", "Table", "reproduce", "table"]

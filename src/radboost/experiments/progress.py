@@ -21,6 +21,9 @@ class Display(Protocol):
     def advance(self, name: str) -> None:
         """Count one fit; `name` is what is being worked on."""
 
+    def expect(self, more: int) -> None:
+        """There will be so many more fits than was said first."""
+
     def say(self, line: str) -> None:
         """Print a line of the result to standard output."""
 
@@ -37,15 +40,19 @@ def progress(total: int) -> Iterator[Display]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # rich would otherwise send standard output to the terminal too, even when it is meant for a file
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-        yield _Bar(bar, bar.add_task("starting", total=total))
+        yield _Bar(bar, bar.add_task("starting", total=total), total)
 
 
 class _Bar:
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self._bar, self._task = bar, task
+    def __init__(self, bar: Progress, task: TaskID, total: int) -> None:
+        self._bar, self._task, self._total = bar, task, total
 
     def advance(self, name: str) -> None:
         self._bar.update(self._task, advance=1, description=name)
+
+    def expect(self, more: int) -> None:
+        self._total += more
+        self._bar.update(self._task, total=self._total)
 
     def say(self, line: str) -> None:
         self._bar.stop()
@@ -62,6 +69,9 @@ class _Lines:
         if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             print(f"{name}: {self._done} of {self._total} fits", file=sys.stderr, flush=True)
+
+    def expect(self, more: int) -> None:
+        self._total += more
 
     def say(self, line: str) -> None:
         print(line, flush=True)

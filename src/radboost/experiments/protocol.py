@@ -1,33 +1,36 @@
-"""The protocol of "Deep Boosting", section 4.
+"""The protocol of "Deep Boosting", section 4, and of "Multi-Class Deep Boosting", section 4.
 
-The rows are dealt at random into ten folds. In run i fold i tests, fold i + 1 (mod 10) validates, the others
-train; the configuration with the lowest validation error is the one whose test error counts. Small validation
-folds tie often, and the paper does not say what then: here the lower mean loss on the validation fold decides,
-then the smaller ensemble (the sizes of its trees added up), then the order of the grid.
+The rows are dealt at random into ten folds (four in the second paper). In run i fold i tests, fold i + 1 (modulo their
+number) validates, the others train; the configuration with the lowest validation error is the one whose test error
+counts. Small validation folds tie often, and the papers do not say what then: here the lower mean loss on the
+validation fold decides, then the smaller ensemble (the sizes of its trees added up), then the order of the grid.
 
-Some tree sizes in the paper's Tables 2 and 3 are exactly those of full trees of one depth, as if one configuration had
-been chosen for all ten runs. So each cell also says what that gives (`together`), and what the grid could give at best
-(`hindsight`).
+Some tree sizes in Tables 2 and 3 of the first paper are exactly those of full trees of one depth, as if one
+configuration had been chosen for all runs, and Tables 2 and 3 of the second choose by the test error. So each cell also
+says what other rules of choice give (`RULES`).
+
+The second paper extends a range of its grid when the best value lies at an end (`Algorithm.widen`). It does not say how
+four runs agree on that: here the best value is that of the lowest error in the mean over the runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from radboost import datasets as registry
+from radboost.datasets import Dataset
 from radboost.estimators.deepboost import DeepBoostClassifier
-from radboost.experiments.spec import Figures, Table
+from radboost.experiments.kept import KeptResults
+from radboost.experiments.spec import Algorithm, Choice, Figures, Grid, Table
 from radboost.losses import get_loss
 
-FOLDS = 10
-QUICK_RUNS = 3
 ROUNDS = 100
 
 Rows = NDArray[np.intp]
@@ -38,12 +41,55 @@ class Run:
     """One configuration in one run: its errors, the mean size of its trees and their number."""
 
     fold: int
-    parameters: dict[str, Any]
+    parameters: Choice
     validation_error: float
     validation_loss: float
     test_error: float
     tree_size: float
     n_trees: int
+
+
+Runs = tuple[Run, ...]
+"""One configuration, or one per run, through all runs."""
+
+
+def _by_validation(run: Run) -> tuple[float, ...]:
+    return run.validation_error, run.validation_loss, run.tree_size * run.n_trees
+
+
+def _by_test(run: Run) -> tuple[float, ...]:
+    return run.test_error, run.tree_size * run.n_trees
+
+
+class Rule(NamedTuple):
+    """A way to choose from the grid."""
+
+    about: str
+    key: Callable[[Run], tuple[float, ...]]
+    """What should be small, the error first."""
+    each_run: bool
+    """Whether every run chooses for itself, or one configuration must do for all."""
+
+    def choose(self, tried: Sequence[Runs]) -> Runs:
+        """The chosen configuration of each run, the first of equals; `tried` holds the runs of every configuration."""
+        if self.each_run:
+            return tuple(min(candidates, key=self.key) for candidates in zip(*tried, strict=True))
+        return min(tried, key=self._means)
+
+    def error(self, runs: Runs) -> float:
+        """Mean over the runs of what this rule wants small first."""
+        return self._means(runs)[0]
+
+    def _means(self, runs: Runs) -> tuple[float, ...]:
+        return tuple(np.mean([self.key(run) for run in runs], axis=0).tolist())
+
+
+RULES = {
+    "validated": Rule("each run with its best configuration by validation error", _by_validation, True),
+    "together": Rule("one configuration for all runs, the best by mean validation error", _by_validation, False),
+    "hindsight": Rule("one configuration for all runs, the best by mean test error", _by_test, False),
+    "lowest": Rule("each run with its best configuration by test error, which flatters", _by_test, True),
+}
 
 
 @dataclass(frozen=True)
@@ -52,17 +98,15 @@ class Cell:
 
     dataset: str
     algorithm: str
-    runs: tuple[Run, ...]
-    together: float
-    """Mean test error of the one configuration whose mean validation error (then loss) over all runs is lowest."""
-    hindsight: float
-    """The lowest mean test error of any one configuration kept through all runs: what the grid has to offer."""
+    runs: Runs
+    others: dict[str, float]
+    """What the other `RULES` give: mean test error."""
     paper: Figures
 
     @property
     def error(self) -> float:
         """Mean test error over the runs."""
-        return float(np.mean([run.test_error for run in self.runs]))
+        return _mean_test_error(self.runs)
 
     @property
     def std(self) -> float:
@@ -85,9 +129,9 @@ class Cell:
         return self.error <= self.paper.error + self.paper.std
 
 
-def partition(rows: int, seed: int) -> list[Rows]:
+def partition(rows: int, folds: int, seed: int) -> list[Rows]:
     """Deal the rows at random into folds."""
-    return np.array_split(np.random.default_rng(seed).permutation(rows), FOLDS)
+    return np.array_split(np.random.default_rng(seed).permutation(rows), folds)
 
 
 def parts(folds: Sequence[Rows], run: int) -> tuple[Rows, Rows, Rows]:
@@ -97,65 +141,122 @@ def parts(folds: Sequence[Rows], run: int) -> tuple[Rows, Rows, Rows]:
     return train, folds[validation], folds[run]
 
 
-def choose(candidates: Sequence[Run]) -> Run:
-    """The lowest validation error; of equals the lowest validation loss, the smallest ensemble, the first."""
-    return min(candidates, key=lambda run: (run.validation_error, run.validation_loss, run.tree_size * run.n_trees))
+def _nothing(_: object) -> None:
+    pass
 
 
-def reproduce(
-    table: Table,
-    *,
-    datasets: Sequence[str] | None = None,
-    quick: bool = False,
-    seed: int = 0,
-    jobs: int = 1,
-    data_dir: str | None = None,
-    split_criterion: str = "edge",
-    advance: Callable[[str], None] = lambda _: None,
-) -> Iterator[Cell]:
-    """Run a table, or some of its data sets, and yield each cell when it is done.
+@dataclass(frozen=True)
+class Conditions:
+    """How a table is run.
 
-    `quick` makes three of the ten runs with a coarse grid. Fits run in `jobs` processes of one thread each;
-    `advance` is called with the name of the data set after each of the `count_fits` fits.
+    `quick` makes some of the runs with a coarse grid. Fits run in `jobs` processes of one thread each, and what is in
+    `kept` is not fitted again. `advance` is called with the name of the data set after each fit, `expect` with the
+    number of fits that a grid has grown by; `count_fits` tells how many there are without these.
     """
-    runs = range(QUICK_RUNS if quick else FOLDS)
-    grids = [algorithm.configurations(quick=quick) for algorithm in table.algorithms]
+
+    quick: bool = False
+    seed: int = 0
+    jobs: int = 1
+    data_dir: str | None = None
+    split_criterion: str = "edge"
+    kept: KeptResults | None = None
+    advance: Callable[[str], None] = _nothing
+    expect: Callable[[int], None] = _nothing
+
+
+def reproduce(table: Table, datasets: Sequence[str] | None = None, **conditions: Any) -> Iterator[Cell]:
+    """Run a table, or some of its data sets, and yield each cell when it is done; `conditions` as in `Conditions`."""
+    given = Conditions(**conditions)
+    rule = RULES[table.rule]
     for name in select(table, datasets):
-        data = registry.load(name, data_dir)
-        folds = partition(len(data.y), seed)
+        study = _Study(table, name, registry.load(name, given.data_dir), given)
+        for algorithm, paper in zip(table.algorithms, table.figures[name], strict=True):
+            tried = study.try_all(algorithm)
+            others = {other: _mean_test_error(RULES[other].choose(tried)) for other in RULES if other != table.rule}
+            yield Cell(name, algorithm.name, rule.choose(tried), others, paper)
+
+
+def _mean_test_error(runs: Runs) -> float:
+    return float(np.mean([run.test_error for run in runs]))
+
+
+class _Study:
+    """The fits on one data set."""
+
+    def __init__(self, table: Table, name: str, data: Dataset, conditions: Conditions) -> None:
+        self._table, self._name, self._data, self._conditions = table, name, data, conditions
+        self._folds = partition(len(data.y), table.folds, conditions.seed)
+        self._kept = conditions.kept or KeptResults()
+
+    def try_all(self, algorithm: Algorithm) -> list[Runs]:
+        """The runs of every configuration, those of grown ranges last."""
+        tried: dict[str, Runs] = {}
+
+        def error(choice: Choice) -> float:
+            return RULES[self._table.rule].error(tried[repr(choice)])
+
+        grid: Grid | None = None
+        wider = algorithm.start(quick=self._conditions.quick)
+        while wider != grid:
+            grid = wider
+            new = [choice for choice in algorithm.combine(grid) if repr(choice) not in tried]
+            if tried:
+                self._conditions.expect(len(new) * self._n_runs)
+            for choice, runs in zip(new, self._fit_all(new), strict=True):
+                tried[repr(choice)] = runs
+            wider = algorithm.widen(grid, error)
+        return list(tried.values())
+
+    @property
+    def _n_runs(self) -> int:
+        return self._table.runs(quick=self._conditions.quick)
+
+    def _fit_all(self, choices: Sequence[Choice]) -> Iterator[Runs]:
+        """The runs of each choice, in order."""
+        same: Choice = {"split_criterion": self._conditions.split_criterion}
+        if self._data.categorical_features:
+            same["categorical_features"] = list(self._data.categorical_features)
+        wanted = [(run, choice | same) for choice in choices for run in range(self._n_runs)]
         fits = (
-            delayed(_fit)(data.X, data.y, folds, run, {**choice, "split_criterion": split_criterion}, table.tree_size)
-            for grid in grids
-            for run in runs
-            for choice in grid
+            delayed(_fit)(self._data.X, self._data.y, self._folds, run, parameters, self._table.tree_size)
+            for run, parameters in wanted
+            if self._kept.get(self._facts(run, parameters)) is None
         )
-        outcomes = Parallel(n_jobs=jobs, return_as="generator")(fits)
-        for algorithm, grid, paper in zip(table.algorithms, grids, table.figures[name], strict=True):
-            tried: list[list[Run]] = [[] for _ in runs]
-            for candidates in tried:
-                for outcome in islice(outcomes, len(grid)):
-                    candidates.append(outcome)
-                    advance(name)
-            chosen = tuple(choose(candidates) for candidates in tried)
-            yield Cell(name, algorithm.name, chosen, *_one_for_all_runs(tried), paper)
+        fitted = Parallel(n_jobs=self._conditions.jobs, return_as="generator")(fits)
+        done = (self._result(run, parameters, fitted) for run, parameters in wanted)
+        for _ in choices:
+            yield tuple(next(done) for _ in range(self._n_runs))
 
+    def _result(self, run: int, parameters: Choice, fitted: Iterator[Run]) -> Run:
+        facts = self._facts(run, parameters)
+        known = self._kept.get(facts)
+        if known is None:
+            outcome = next(fitted)
+            measured = {name: value for name, value in asdict(outcome).items() if name not in ("fold", "parameters")}
+            self._kept.add(facts, measured)
+        else:
+            outcome = Run(fold=run, parameters=parameters, **known)
+        self._conditions.advance(self._name)
+        return outcome
 
-def _one_for_all_runs(tried: Sequence[Sequence[Run]]) -> tuple[float, float]:
-    """`together` and `hindsight` of a cell; `tried` holds every configuration of each run, in the order of the grid."""
-    means = [
-        tuple(
-            float(np.mean([getattr(run, key) for run in runs]))
-            for key in ("validation_error", "validation_loss", "test_error")
-        )
-        for runs in zip(*tried, strict=True)
-    ]
-    return min(means, key=lambda mean: mean[:2])[2], min(mean[2] for mean in means)
+    def _facts(self, run: int, parameters: Choice) -> dict[str, Any]:
+        """What the outcome of a fit depends on."""
+        return {
+            "radboost": version("radboost"),
+            "dataset": self._data.name,
+            "folds": self._table.folds,
+            "seed": self._conditions.seed,
+            "run": run,
+            "rounds": ROUNDS,
+            "size": self._table.tree_size,
+            "parameters": parameters,
+        }
 
 
 def count_fits(table: Table, datasets: Sequence[str] | None = None, *, quick: bool = False) -> int:
-    """How many models `reproduce` fits."""
+    """How many models `reproduce` fits, before any range of a grid grows."""
     configurations = sum(len(algorithm.configurations(quick=quick)) for algorithm in table.algorithms)
-    return len(select(table, datasets)) * configurations * (QUICK_RUNS if quick else FOLDS)
+    return len(select(table, datasets)) * configurations * table.runs(quick=quick)
 
 
 def select(table: Table, datasets: Sequence[str] | None) -> tuple[str, ...]:
@@ -171,21 +272,34 @@ def select(table: Table, datasets: Sequence[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def _fit(
-    X: NDArray[Any], y: NDArray[Any], folds: Sequence[Rows], run: int, parameters: dict[str, Any], size: str
-) -> Run:
+def _fit(X: NDArray[Any], y: NDArray[Any], folds: Sequence[Rows], run: int, parameters: Choice, size: str) -> Run:
     train, validation, test = parts(folds, run)
     model = DeepBoostClassifier.paper(**parameters, n_rounds=ROUNDS, n_jobs=1)
     model.fit(X[train], y[train])
-    margins = np.where(y[validation] == model.classes_[1], 1.0, -1.0) * model.decision_function(X[validation])
     sizes = [getattr(hypothesis, size) for hypothesis in model.ensemble_.hypotheses]
     return Run(
         fold=run,
         parameters=parameters,
         validation_error=1.0 - model.score(X[validation], y[validation]),
-        validation_loss=float(np.mean(get_loss(model.loss).value(1.0 - margins))),
+        validation_loss=_mean_loss(model, X[validation], y[validation]),
         test_error=1.0 - model.score(X[test], y[test]),
         # a penalty can be too strong for any tree: an empty ensemble, of size 0
         tree_size=float(np.mean(sizes)) if sizes else 0.0,
         n_trees=len(sizes),
     )
+
+
+def _mean_loss(model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> float:
+    """Mean loss of the rows, without those of a class that was not there to learn from."""
+    known = np.isin(y, model.classes_)
+    class_ids = np.searchsorted(model.classes_, y[known])
+    scores = model.decision_function(X[known])
+    loss = get_loss(model.loss)
+    if scores.ndim == 1:
+        return float(np.mean(loss.value(1.0 - np.where(class_ids == 1, 1.0, -1.0) * scores)))
+    rows = np.arange(len(scores))
+    u = 1.0 - scores[rows, class_ids][:, None] + scores
+    others = np.arange(scores.shape[1]) != class_ids[:, None]
+    if model.objective_ == "compsum":
+        return float(np.mean(np.log2(1.0 + np.where(others, np.exp(u), 0.0).sum(axis=1))))
+    return float(np.mean(np.where(others, loss.value(u), 0.0).sum(axis=1)))

@@ -10,26 +10,34 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from radboost.experiments.protocol import Cell
+from radboost.experiments.protocol import RULES, Cell
+from radboost.experiments.spec import Table
 
-_ROW = "{:<13}{:<12}{:>16}{:>17}  {:<6}{:>10}{:>11}{:>7}{:>7}{:>7}{:>7}"
+_ROW = "{:<13}{:<16}{:>16}{:>17}  {:<6}{:>10}{:>10}{:>10}{:>7}{:>7}{:>7}{:>7}"
 
 
-def header() -> str:
+def header(table: Table) -> str:
     """The two lines above the cells."""
-    names = ("data set", "algorithm", "error (std)", "paper (std)", "within", "together", "hindsight")
+    names = ("data set", "algorithm", "error (std)", "paper (std)", "within", *_others(table))
     line = _ROW.format(*names, "size", "paper", "trees", "paper")
     return f"{line}\n{'-' * len(line)}"
 
 
-def legend() -> str:
+def legend(table: Table) -> str:
     """The lines below the cells."""
-    return (
-        "within: the error is at most the paper's plus one of its standard deviations\n"
-        "together: error with one configuration for all runs, the best by mean validation error\n"
-        "hindsight: the same, but the best by test error; no result, but the most that the grid could give\n"
-        "size, trees: mean size of a tree (Table 1 counts splits, Tables 2 and 3 nodes), trees with a weight"
+    size = {"n_splits": "splits", "n_nodes": "nodes"}[table.tree_size]
+    return "\n".join(
+        [
+            f"error: mean test error, {RULES[table.rule].about}",
+            "within: the error is at most the paper's plus one of its standard deviations",
+            *(f"{name}: {RULES[name].about}" for name in _others(table)),
+            f"size, trees: mean size of a tree (in {size}), trees with a weight",
+        ]
     )
+
+
+def _others(table: Table) -> list[str]:
+    return [name for name in RULES if name != table.rule]
 
 
 def row(cell: Cell) -> str:
@@ -40,13 +48,16 @@ def row(cell: Cell) -> str:
         _error(cell.error, cell.std),
         _error(cell.paper.error, cell.paper.std),
         "yes" if cell.within else "no",
-        f"{cell.together:.4f}",
-        f"{cell.hindsight:.4f}",
-        f"{cell.tree_size:.3g}",
-        f"{cell.paper.tree_size:.3g}",
+        *(f"{error:.4f}" for error in cell.others.values()),
+        f"{cell.tree_size:.3g}" if cell.tree_size < 1000 else f"{cell.tree_size:.0f}",
+        _number(cell.paper.tree_size, ".4g"),
         f"{cell.n_trees:.1f}",
-        f"{cell.paper.n_trees:.1f}",
+        _number(cell.paper.n_trees, ".1f"),
     )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
 
 
 def _error(mean: float, std: float) -> str:

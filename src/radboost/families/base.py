@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import BinnedData, HypothesisColumns, value_edges
+from radboost._native import BinnedData, HypothesisColumns
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
-from radboost.objectives.margin import MarginObjective
+from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
 
 VALUE_GRID = 2.0**20
 
 
 class Hypothesis(Protocol):
-    """A function from rows to [-1, 1]."""
+    """A function from rows to [-1, 1] with two classes, and to a number in [0, 1] for each class with more."""
 
     @property
     def n_splits(self) -> int: ...
@@ -28,7 +28,8 @@ class Hypothesis(Protocol):
     @property
     def depth(self) -> int: ...
 
-    def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray: ...
+    def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        """A number for each row (two classes), or a row of numbers, one for each class."""
 
     def key(self) -> tuple[object, float]:
         """Something shared by this hypothesis and its mirror image -h alone, and +1 or -1 to tell them apart."""
@@ -41,7 +42,7 @@ class Problem:
     X: Any  # raw rows, dense or sparse, as they were given
     order: RowOrder  # where each of the engine's rows, which are sorted by class, stands in X
     data: BinnedData
-    objective: MarginObjective
+    objective: Objective
     settings: GrowthSettings
 
     @property
@@ -50,20 +51,30 @@ class Problem:
         return self.data.n_columns + int(self.data.has_missing().sum())
 
     @property
+    def n_outputs(self) -> int:
+        """Numbers that a hypothesis gives for a row: one with two classes, otherwise one for each."""
+        return 1 if self.objective.n_classes == 2 else self.objective.n_classes
+
+    @property
     def sample_size(self) -> float:
         """m: the sum of the sample weights."""
         return self.objective.total_weight
 
     def edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
-        """E[y h] under the current D for hypotheses given by their predictions, one row of `values` each."""
-        return value_edges(self.objective.state, values, self.settings.n_threads)
+        """The edges under the current D of hypotheses given by their predictions, one row of `values` each.
+
+        Two classes: E[y h], one number each. More: a number for each class that might be given the values.
+        """
+        edges = self.objective.value_edges(values)
+        return edges[:, 0] if edges.shape[1] == 1 else edges
 
 
 class Candidate(ABC):
-    """A hypothesis up for choice, with its edge E[y h] under the current D and its complexity r."""
+    """A hypothesis up for choice, with its edge under the current D and its complexity r."""
 
     edge: float
     complexity: float
+    signed: bool  # whether -h is as good a hypothesis as h, so that its weight may have either sign
 
     @abstractmethod
     def hypothesis(self) -> Hypothesis: ...
@@ -74,19 +85,29 @@ class Candidate(ABC):
 
 
 class ValuesCandidate(Candidate):
-    """A hypothesis given by its predictions in [-1, 1] on the training rows."""
+    """A hypothesis given by its predictions on the training rows, for the margin or for one of many classes."""
 
-    def __init__(self, hypothesis: Hypothesis, predictions: npt.NDArray[Any], edge: float, complexity: float) -> None:
+    def __init__(
+        self,
+        hypothesis: Hypothesis,
+        predictions: npt.NDArray[Any],
+        edge: float,
+        complexity: float,
+        class_index: int | None = None,
+    ) -> None:
         self._hypothesis = hypothesis
         self._predictions = predictions
+        self._class_index = class_index
         self.edge = edge
         self.complexity = complexity
+        self.signed = class_index is None
 
     def hypothesis(self) -> Hypothesis:
         return self._hypothesis
 
     def enter(self, columns: HypothesisColumns) -> int:
-        return columns.add_values(np.ascontiguousarray(self._predictions, dtype=np.float32))
+        values = np.ascontiguousarray(self._predictions, dtype=np.float32)
+        return columns.add_values(values, 1 if self._class_index is None else self._class_index)
 
 
 class Proposer(ABC):

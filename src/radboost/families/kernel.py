@@ -25,27 +25,54 @@ KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class KernelHypothesis:
-    """x -> K(centre, x), rounded to multiples of 2^-20."""
+    """x -> K(centre, x), rounded to multiples of 2^-20.
+
+    With several classes it speaks for one of them: h(x, class_index) = max(0, K(centre, x)), and 0 for the others.
+    """
 
     n_splits = 0
     n_nodes = 1
     depth = 0
 
-    def __init__(self, kernel: str | KernelFunction, gamma: float, centre: FloatArray) -> None:
+    def __init__(
+        self,
+        kernel: str | KernelFunction,
+        gamma: float,
+        centre: FloatArray,
+        class_index: int | None = None,
+        n_outputs: int = 1,
+    ) -> None:
+        if (n_outputs == 1) != (class_index is None) or not 0 <= (class_index or 0) < n_outputs:
+            raise ValueError(
+                f"class_index={class_index} does not fit n_outputs={n_outputs}: it is None for one output and from 0 "
+                "to n_outputs - 1 for several."
+            )
         self.kernel = kernel
         self.gamma = gamma
         self.centre = centre
+        self.class_index = class_index
+        self.n_outputs = n_outputs
         centre.flags.writeable = False
 
+    def values(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        """K(centre, x) for each row."""
+        values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)[0]
+        return np.asarray(values if self.class_index is None else np.maximum(values, 0.0), dtype=np.float64)
+
     def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)
-        return np.asarray(values[0], dtype=np.float64)
+        """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
+        if self.class_index is None:
+            return self.values(X, n_threads)
+        predictions = np.zeros((len(X), self.n_outputs))
+        predictions[:, self.class_index] = self.values(X, n_threads)
+        return predictions
 
     def key(self) -> tuple[object, float]:
-        return (self.kernel, self.gamma, self.centre.tobytes()), 1.0
+        return (self.kernel, self.gamma, self.centre.tobytes(), self.class_index), 1.0
 
     def __repr__(self) -> str:
-        return f"KernelHypothesis(kernel={self.kernel!r}, gamma={self.gamma:g})"
+        speaks_for = "" if self.class_index is None else f", class_index={self.class_index}"
+        return f"KernelHypothesis(kernel={self.kernel!r}, gamma={self.gamma:g}{speaks_for})"
 
 
 def evaluate_kernel(
@@ -81,14 +108,22 @@ class KernelProposer(Proposer):
         self._problem = problem
         _check_memory(len(self._centres), len(rows))
         self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, problem.settings.n_threads)
+        if problem.n_outputs > 1:
+            np.maximum(self._values, 0.0, out=self._values)
         # K(x, x) is at most 1, so the trace is at most m.
         self._complexity = complexity.kernel(problem.sample_size, problem.sample_size)
 
     def propose(self, round_index: int) -> list[Candidate]:
         edges = self._problem.edges(self._values)
-        best = int(np.argmax(np.abs(edges)))
-        hypothesis = KernelHypothesis(self._kernel, self._gamma, self._centres[best].copy())
-        return [ValuesCandidate(hypothesis, self._values[best], float(edges[best]), self._complexity)]
+        if edges.ndim == 1:
+            best, class_index = int(np.argmax(np.abs(edges))), None
+            edge = float(edges[best])
+        else:
+            best, class_index = (int(index) for index in np.unravel_index(np.argmax(edges), edges.shape))
+            edge = float(edges[best, class_index])
+        centre = self._centres[best].copy()
+        hypothesis = KernelHypothesis(self._kernel, self._gamma, centre, class_index, self._problem.n_outputs)
+        return [ValuesCandidate(hypothesis, self._values[best], edge, self._complexity, class_index)]
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,19 @@ from radboost.trees.tree import Tree
 class TreeCandidate(Candidate):
     """The grown tree of a proposer, cut back to `n_grown` splits. Valid until the proposer's next round."""
 
-    __slots__ = ("complexity", "edge", "n_grown", "proposer")
+    __slots__ = ("complexity", "edge", "n_grown", "proposer", "signed")
 
     def __init__(self, proposer: TreeProposer, n_grown: int, edge: float, complexity: float) -> None:
         self.proposer = proposer
         self.n_grown = n_grown
         self.edge = edge
         self.complexity = complexity
+        self.signed = proposer.n_outputs == 1
 
     def hypothesis(self) -> Tree:
         proposer = self.proposer
-        return Tree(proposer.grower.tree(self.n_grown), proposer.n_features, proposer.questions(self.n_grown))
+        arrays = proposer.grower.tree(self.n_grown)
+        return Tree(arrays, proposer.n_features, proposer.questions(self.n_grown), proposer.n_outputs)
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = columns.take_slot()
@@ -45,6 +47,7 @@ class TreeProposer(Proposer):
     ) -> None:
         self.grower = grower
         self.n_features = problem.data.n_columns
+        self.n_outputs = problem.n_outputs
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = bound

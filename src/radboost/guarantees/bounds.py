@@ -1,4 +1,8 @@
-"""Deep Boosting, Theorem 1: a bound on the true error, computed from the training sample alone."""
+"""Theorem 1 of both papers: a bound on the true error, computed from the training sample alone.
+
+With two classes it is that of Deep Boosting, with more that of Multi-Class Deep Boosting. At two classes the second one
+would be valid too, and four times as large in its complexity term.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +24,19 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class MarginBound:
-    """The bound of Deep Boosting, Theorem 1, term by term. Printing it shows a table and what it means.
+    """The bound of Theorem 1, term by term. Printing it shows a table and what it means.
 
     Attributes
     ----------
     margin_error : float
         The share of the sample whose normalised margin is at most ``rho``.
     complexity_term : float
-        4/rho times ``mean_complexity``: the price of the hypotheses, each with its weight.
+        The price of the hypotheses, each with its weight: 4/rho times ``mean_complexity`` with two classes, 8c/rho
+        times ``mean_complexity`` with c > 2.
     family_term : float
         2/rho sqrt(log p / m): the price of choosing among p families.
     confidence_term : float
-        sqrt(n log p / m + log(2 q / delta) / (2m)), n = ceil(4/rho^2 log(rho^2 m / log p)): the price of
+        sqrt(n log p / m + log(2 q / delta) / (2m)), n = ceil(4/rho^2 log(c^2 rho^2 m / (4 log p))): the price of
         chance.
     total : float
         The sum of these four. With probability at least 1 - ``delta`` the true error is at most ``total``.
@@ -45,6 +50,8 @@ class MarginBound:
         p, at least 2: the theorem assumes p > 1, and a single family may be counted with an empty second one.
     sample_size : float
         m, the number of rows or the sum of their weights.
+    n_classes : int
+        c.
     mean_complexity : float
         The mean of the hypotheses' complexities r_j under the weights abs(alpha_j).
     """
@@ -59,6 +66,7 @@ class MarginBound:
     delta: float
     n_families: int
     sample_size: float
+    n_classes: int
     mean_complexity: float
 
     def __post_init__(self) -> None:
@@ -73,9 +81,12 @@ class MarginBound:
     def explain(self) -> str:
         """Return in plain words what the numbers mean."""
         confidence = f"{100 * (1 - self.delta):g}%"
+        complexity = "the complexity of the hypotheses"
+        if self.n_classes > 2:
+            complexity += f", which counts {8 * self.n_classes}/rho times with {self.n_classes} classes"
         shares = {
             "the rows without a clear margin": self.margin_error,
-            "the complexity of the hypotheses": self.complexity_term,
+            complexity: self.complexity_term,
             "the number of families": self.family_term,
             "chance": self.confidence_term,
         }
@@ -96,10 +107,14 @@ class MarginBound:
 
     def __str__(self) -> str:
         m, p = f"{self.sample_size:,.10g}", self.n_families
+        binary = self.n_classes == 2
+        paper = "Deep Boosting" if binary else "Multi-Class Deep Boosting"
+        price = f"{'4' if binary else '8c'}/rho x {self.mean_complexity:.4g}"
+        classes = "" if binary else f", c = {self.n_classes} classes"
         chosen = f"; the best of {self.n_rho} rho" if self.n_rho > 1 else ""
         rows = [
             (f"rows with a margin of at most {self.rho:.3g}", self.margin_error, f"of {m}{chosen}"),
-            ("complexity of the hypotheses", self.complexity_term, f"4/rho x {self.mean_complexity:.4g}"),
+            ("complexity of the hypotheses", self.complexity_term, price + classes),
             (f"choice among {p} families", self.family_term, "2/rho sqrt(log p/m)"),
             ("chance", self.confidence_term, f"delta = {self.delta:g}"),
             ("true error is at most", self.total, "says nothing: not below 1" if self.vacuous else "the sum"),
@@ -107,7 +122,7 @@ class MarginBound:
         width = max(len(label) for label, _, _ in rows)
         lines = [f"  {label:<{width}}  {value:>9.4f}   {note}" for label, value, note in rows]
         rule = "  " + "-" * (max(len(line) for line in lines) - 2)
-        return "\n".join(["Bound on the true error (Deep Boosting, Theorem 1)", *lines[:-1], rule, lines[-1]])
+        return "\n".join([f"Bound on the true error ({paper}, Theorem 1)", *lines[:-1], rule, lines[-1]])
 
     __repr__ = __str__
 
@@ -121,17 +136,20 @@ def bound(
     delta: float = 0.05,
     sample_weight: ArrayLike | None = None,
 ) -> MarginBound:
-    """Bound the true error of ``model`` by Deep Boosting, Theorem 1, with every term named.
+    """Bound the true error of ``model`` by Theorem 1, with every term named.
 
-    With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f has
+    With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f for c classes has
 
-        R(f) <= R_rho(f) + 4/rho sum_j abs(alpha_j) r_j + 2/rho sqrt(log p / m)
-                + sqrt(ceil(4/rho^2 log(rho^2 m / log p)) log p / m + log(2/delta) / (2m))
+        R(f) <= R_rho(f) + k/rho sum_j abs(alpha_j) r_j + 2/rho sqrt(log p / m)
+                + sqrt(ceil(4/rho^2 log(c^2 rho^2 m / (4 log p))) log p / m + log(2/delta) / (2m))
 
     where R_rho is the share of the sample with a normalised margin of at most rho, and abs(alpha_j) are
-    scaled to sum to 1. Because it holds for every f at once, it holds for the one that was fitted to the
-    sample: **pass the training data**. (Another sample from the same source is valid too; should it be
-    smaller than the training sample, the complexities are scaled up to its size.)
+    scaled to sum to 1. The factor k is 4 with two classes (Deep Boosting, Theorem 1) and 8c with more
+    (Multi-Class Deep Boosting, Theorem 1, with the correction of its third term in ``docs/theory.md``).
+
+    Because it holds for every f at once, it holds for the one that was fitted to the sample: **pass the
+    training data**. (Another sample from the same source is valid too; should it be smaller than the training
+    sample, the complexities are scaled up to its size.)
 
     What it does not cover: rows that are not drawn independently from one source, and families that were
     chosen by looking at data. ``family``, ``max_depth`` and the columns must be fixed beforehand; when a
@@ -172,7 +190,8 @@ def bound(
         grid = (rho,)
     row_margins = margins(model, X, y)
     weights = _weights(sample_weight, len(row_margins))
-    bounds = [_theorem(ensemble, row_margins, weights, value, delta, len(grid)) for value in grid]
+    n_classes = len(model.classes_)
+    bounds = [_theorem(ensemble, row_margins, weights, value, delta, len(grid), n_classes) for value in grid]
     return min(bounds, key=lambda candidate: candidate.total)
 
 
@@ -183,19 +202,21 @@ def _theorem(
     rho: float,
     delta: float,
     n_rho: int,
+    n_classes: int,
 ) -> MarginBound:
-    """Evaluate Deep Boosting, Theorem 1, for one rho, with delta/n_rho in place of delta."""
+    """Evaluate Theorem 1 for one rho, with delta/n_rho in place of delta."""
     m = float(weights.sum())
     p = max(int(ensemble.n_families), 2)
     rate = math.log(p) / m
     # n in the proof is a number of hypotheses drawn from f, so at least 1. Where the logarithm is not
-    # positive the family term alone is 2 or more.
-    ratio = rho**2 / rate
+    # positive the family term alone is c or more. With c = 2 this is the n of the binary theorem.
+    ratio = (n_classes * rho / 2.0) ** 2 / rate
     draws = max(1, math.ceil(4.0 / rho**2 * math.log(ratio))) if ratio > 1.0 else 1
     complexity = _mean_complexity(ensemble, m)
     return MarginBound(
         margin_error=float(weights[row_margins <= rho + _TIE].sum()) / m,
-        complexity_term=4.0 / rho * complexity,
+        complexity_term=(4.0 if n_classes == 2 else 8.0 * n_classes) / rho * complexity,
+        # c exp(-n rho^2 / 8) with this n. The multi-class paper prints it divided by c, which is too small.
         family_term=2.0 / rho * math.sqrt(rate),
         confidence_term=math.sqrt(draws * rate + math.log(2.0 * n_rho / delta) / (2.0 * m)),
         rho=rho,
@@ -203,6 +224,7 @@ def _theorem(
         delta=delta,
         n_families=p,
         sample_size=m,
+        n_classes=n_classes,
         mean_complexity=complexity,
     )
 

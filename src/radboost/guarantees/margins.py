@@ -16,7 +16,7 @@ class VotingEnsemble(Protocol):
 
     @property
     def weights(self) -> FloatArray:
-        """The mixture weights alpha, of either sign."""
+        """The mixture weights alpha; of either sign with two classes."""
 
     @property
     def complexities(self) -> FloatArray:
@@ -32,11 +32,13 @@ class VotingEnsemble(Protocol):
 
 
 def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
-    """Return the normalised margin y f(x) / sum_j abs(alpha_j) of every row, a number in [-1, 1].
+    """Return the normalised margin of every row, a number in [-1, 1].
 
-    The margin is the share of the vote for the right class minus the share for the other one (Deep
-    Boosting, section 2): positive where the model is right, 1 where all its hypotheses agree on the right
-    class, -1 where all agree on the wrong one. An ensemble without hypotheses has margin 0 everywhere.
+    The margin is the share of the vote for the right class minus the largest share for another one: with two classes
+    y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2), with more (f(x, y) - max of f(x, y') over y' != y) divided
+    by the same sum (Multi-Class Deep Boosting, equation (1)). It is positive where the model is right, 1 where all its
+    hypotheses agree on the right class, -1 where all agree on the same wrong one. An ensemble without hypotheses has
+    margin 0 everywhere.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     X : array-like of shape (n_rows, n_features)
         The rows, as for ``predict``.
     y : array-like of shape (n_rows,)
-        Their labels, of the two in ``model.classes_``.
+        Their labels, of those in ``model.classes_``.
 
     Returns
     -------
@@ -53,14 +55,15 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     """
     ensemble = voting_ensemble(model)
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
-    signs = _signs(model, y)
-    if len(scores) != len(signs):
-        raise ValueError(f"X has {len(scores)} rows and y has {len(signs)} labels; pass one label per row.")
+    right = _class_indices(model, y)
+    if len(scores) != len(right):
+        raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
     total = float(np.abs(ensemble.weights).sum())
     if total == 0.0:
-        return np.zeros(len(signs))
+        return np.zeros(len(right))
+    leads = _leads(scores, right) if scores.ndim == 2 else np.where(right == 1, scores, -scores)
     # The sum of rounded terms can pass the exact limits by an ulp or two.
-    return np.clip(signs * scores / total, -1.0, 1.0)
+    return np.clip(leads / total, -1.0, 1.0)
 
 
 def voting_ensemble(model: Any) -> VotingEnsemble:
@@ -77,16 +80,32 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
     return ensemble
 
 
-def _signs(model: Any, y: ArrayLike) -> FloatArray:
-    """Return -1 for the first class of the model and +1 for the second."""
-    labels = column_or_1d(np.asarray(y))
-    negative, positive = model.classes_
-    is_positive = np.asarray(labels == positive, dtype=bool)
-    known = is_positive | np.asarray(labels == negative, dtype=bool)
-    if labels.size and not np.all(known):
-        stranger = labels[~known][0] if np.ndim(known) else labels[0]
+def _leads(scores: FloatArray, right: NDArray[np.intp]) -> FloatArray:
+    """Return f(x, y) - max of f(x, y') over y' != y. Multi-Class Deep Boosting, equation (1)."""
+    rows = np.arange(len(right))
+    others = scores.copy()
+    others[rows, right] = -np.inf
+    leads: FloatArray = scores[rows, right] - others.max(axis=1)
+    return leads
+
+
+def _class_indices(model: Any, y: ArrayLike) -> NDArray[np.intp]:
+    """Return for each label its place in ``model.classes_``."""
+    labels = column_or_1d(np.asarray(y)).tolist()
+    places = {label: index for index, label in enumerate(model.classes_.tolist())}
+    indices = np.array([places.get(label, -1) for label in labels], dtype=np.intp)
+    if (indices < 0).any():
+        stranger = labels[int(np.argmin(indices))]
         raise ValueError(
-            f"y contains the label {stranger!r}, and the model knows {negative!r} and {positive!r} only; "
+            f"y contains the label {stranger!r}, and the model knows {_listed(list(places))} only; "
             "pass labels of the kind the model was fitted with."
         )
-    return np.where(is_positive, 1.0, -1.0)
+    return indices
+
+
+def _listed(labels: list[Any]) -> str:
+    """Return labels for a message: all of a few, the first of many."""
+    shown = [repr(label) for label in labels]
+    if len(shown) > 8:
+        return f"{', '.join(shown[:6])} and {len(shown) - 6} more"
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -14,6 +14,7 @@ from radboost.model_file.errors import ModelFileError
 
 _TAG = "$type"
 _LABEL_DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+_LARGEST_TEXT_ARRAY = 2**29  # bytes
 
 
 class MissingPartError(ModelFileError, AttributeError):
@@ -116,16 +117,18 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
 
 
 def encode_labels(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return the two class labels as JSON-able data that remembers their type."""
+    """Return the class labels as JSON-able data that remembers their type."""
     kind = classes.dtype.kind
     values = classes.tolist()
-    plain = all(isinstance(value, bool | int | float | str) for value in values)
-    if not plain or (kind not in "OU" and classes.dtype.str[1:] not in _LABEL_DTYPES):
+    strange = [value for value in values if not isinstance(value, bool | int | float | str)]
+    if strange or (kind not in "OU" and classes.dtype.str[1:] not in _LABEL_DTYPES):
         raise ModelFileError(
-            f"Class labels of type {type(values[0]).__name__} (dtype {classes.dtype}) cannot be saved; a "
+            f"Class labels of type {type([*strange, *values][0]).__name__} (dtype {classes.dtype}) cannot be saved; a "
             "model file keeps integers, floats, booleans and strings. Fit with such labels to save the model."
         )
     name = {"O": "object", "U": "str"}.get(kind, classes.dtype.str[1:])
+    if name == "str":
+        _check_text_size(values)
     return {"dtype": name, "values": values}
 
 
@@ -141,15 +144,29 @@ def decode_labels(data: Any) -> NDArray[Any]:
         allowed = {"b": (bool,), "f": (float, int)}.get(dtype[0], (int,))
     elif dtype != "object":
         raise ModelFileError(f"The class labels have the unknown type {str(dtype)[:40]!r}.")
-    if not isinstance(values, list) or len(values) != 2 or any(type(v) not in allowed for v in values):
-        raise ModelFileError(f"There must be two class labels of type {dtype}.")
+    if not isinstance(values, list) or len(values) < 2 or any(type(v) not in allowed for v in values):
+        raise ModelFileError(f"There must be two or more class labels of type {dtype}.")
+    if dtype == "str":
+        _check_text_size(values)
     try:
         classes = np.array(values, dtype={"str": np.str_, "object": object}.get(dtype, dtype))
     except (OverflowError, ValueError) as error:
         raise ModelFileError(f"The class labels do not fit their type {dtype}: {error}.") from error
-    if classes[0] == classes[1]:
-        raise ModelFileError("The two class labels are equal.")
+    if len(set(classes.tolist())) < len(values):
+        raise ModelFileError("Two class labels are equal.")
     return classes
+
+
+def _check_text_size(values: list[str]) -> None:
+    """An array of strings gives each the room of the longest: a short list could ask for any amount of memory."""
+    longest = max(map(len, values))
+    needed = 4 * longest * len(values)
+    if needed > _LARGEST_TEXT_ARRAY:
+        raise ModelFileError(
+            f"The class labels, {len(values)} strings of up to {longest} characters, would take "
+            f"{needed / 2**20:,.0f} MiB as an array; at most {_LARGEST_TEXT_ARRAY / 2**20:,.0f} MiB are allowed. "
+            "Use shorter labels."
+        )
 
 
 def _short_repr(value: Any) -> str:

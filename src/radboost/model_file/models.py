@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost.model_file.container import AnyArray, PathLike, read, write
+from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 from radboost.model_file.errors import ModelFileError
 
@@ -23,6 +23,11 @@ VALUES: Mapping[str, str] = {
     "Stumps": "radboost.families.trees",
     "TreeOptions": "radboost.trees.grower",
     "Trees": "radboost.families.trees",
+}
+PARTS: Mapping[str, str] = {
+    "Ensemble": "radboost.ensemble",
+    "OBJECTIVES": "radboost.objectives",
+    "resolve_objective": "radboost.objectives",
 }
 _ENSEMBLE = "ensemble/"
 _HISTORY = "history/"
@@ -53,6 +58,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             key: encode(v, key, values)
             for key, v in {**estimator.get_params(deep=False), "loss": estimator.loss_}.items()
         },
+        "objective": _objective_of(estimator),
         "classes": encode_labels(estimator.classes_),
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -69,8 +75,10 @@ def load_model(path: PathLike) -> Any:
     Loading runs no code from the file. Anything but a whole, unaltered model file is a
     :class:`~radboost.ModelFileError` that names the reason.
     """
-    header, arrays = read(path)
+    version, header, arrays = read_versioned(path)
     try:
+        if version == 1:
+            _bring_up_from_format_1(header, arrays)
         return _restore(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
@@ -79,6 +87,12 @@ def load_model(path: PathLike) -> Any:
 
 def _look_up(places: Mapping[str, str]) -> dict[str, Any]:
     return {name: getattr(importlib.import_module(module), name) for name, module in places.items()}
+
+
+def _objective_of(estimator: Any) -> str:
+    """The objective of the fit; a model of two classes may come without, because there they are all the same."""
+    name = getattr(estimator, "objective_", None)
+    return str(name or _look_up(PARTS)["resolve_objective"]("auto", estimator.loss_))
 
 
 def _history_array(key: str, items: list[Any]) -> AnyArray:
@@ -90,6 +104,17 @@ def _history_array(key: str, items: list[Any]) -> AnyArray:
     return array
 
 
+def _bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    """Add what format 1, which knew two classes only, left unsaid."""
+    ensemble, params = header["ensemble"], header["params"]
+    if isinstance(ensemble, dict):
+        ensemble["n_outputs"] = 1
+    loss = params.get("loss") if isinstance(params, dict) else None
+    header["objective"] = _look_up(PARTS)["resolve_objective"]("auto", loss)
+    n_kernels = arrays.get(f"{_ENSEMBLE}kernel_gammas", np.zeros(0)).size
+    arrays[f"{_ENSEMBLE}kernel_classes"] = np.zeros(n_kernels, dtype="<i4")
+
+
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
     name = header["model"]
@@ -99,6 +124,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     model = estimators[name](**_restore_params(estimators[name], header["params"]))
     model.classes_ = decode_labels(header["classes"])
     model.loss_ = model.loss
+    model.objective_ = _restore_objective(header["objective"], model.loss)
     for key in _COUNTS:
         count = header["counts"][key]
         if type(count) is not int or count < 0:
@@ -110,8 +136,13 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
-    ensemble = _look_up({"Ensemble": "radboost.ensemble"})["Ensemble"]
-    model.ensemble_ = ensemble.from_arrays(header["ensemble"], ensemble_arrays)
+    model.ensemble_ = _look_up(PARTS)["Ensemble"].from_arrays(header["ensemble"], ensemble_arrays)
+    n_classes, n_outputs = len(model.classes_), model.ensemble_.n_outputs
+    if n_outputs != (n_classes if n_classes > 2 else 1):
+        raise ModelFileError(
+            f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, and each of "
+            "more has its own."
+        )
     model.history_ = {
         key.removeprefix(_HISTORY): array.tolist() for key, array in arrays.items() if key.startswith(_HISTORY)
     }
@@ -125,6 +156,14 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
     return model
+
+
+def _restore_objective(name: Any, loss: Any) -> str:
+    """A loss of the user's own is not in the file, and does not speak against any objective."""
+    parts = _look_up(PARTS)
+    if not isinstance(name, str) or name not in parts["OBJECTIVES"]:
+        raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(parts['OBJECTIVES'])}.")
+    return str(parts["resolve_objective"](name, loss)) if isinstance(loss, str) else name
 
 
 def _restore_params(estimator: type, params: Any) -> dict[str, Any]:

@@ -1,65 +1,55 @@
-"""The loss part of Deep Boosting, equation (4): the weighted mean of Phi(1 - y f)."""
+"""Two classes: the weighted mean of Phi(1 - y f), Deep Boosting, equation (4)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+import numpy.typing as npt
 
-from radboost._native import HypothesisColumns, MarginState
-from radboost._typing import FloatArray, LabelSigns
-from radboost.losses.base import MarginLoss, NativeLoss
-
-NO_WEIGHTS = np.zeros(0)
-
-
-class LossState(NamedTuple):
-    """Where the loss stands at the current scores."""
-
-    loss: float  # mean of Phi(1 - y f)
-    slope: float  # S / m, the mean of Phi'(1 - y f): the normaliser of D, equation (5)
-    error: float  # share of the rows with y f <= 0
+from radboost._native import HypothesisColumns, MarginState, value_edges
+from radboost._typing import ClassIds, FloatArray
+from radboost.losses.base import MarginLoss
+from radboost.objectives.base import NO_WEIGHTS, LossState, Objective, margins_of
 
 
-class MarginObjective:
-    """Scores of the training rows, the weights D on them, and the loss along a step.
+class MarginObjective(Objective):
+    """One column of scores f, positive for the second class. All objectives of several classes coincide here.
 
-    All sums are exact and thus independent of the order of the rows and of the number of threads.
+    (Multi-Class Deep Boosting, appendix D: with two classes h(x, y_i) - h(x, y) = y_i h(x).)
     """
 
-    def __init__(
-        self,
-        labels: LabelSigns,
-        weights: FloatArray | None,
-        loss: MarginLoss,
-        n_threads: int,
-    ) -> None:
-        self.loss = loss
-        self.n_threads = n_threads
-        self.labels = labels
-        self.state = MarginState(labels, NO_WEIGHTS if weights is None else weights)
-        self.total_weight: float = self.state.total_weight
-        self._native_name = loss.name if isinstance(loss, NativeLoss) else None
+    state: MarginState
+    step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
 
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether Deep Boosting's closed-form step lowers this objective."""
-        return self._native_name is not None
+    def __init__(
+        self, name: str, loss: MarginLoss, class_ids: ClassIds, weights: FloatArray | None, n_threads: int
+    ) -> None:
+        super().__init__(name, loss, 2, n_threads)
+        self.smooth = True
+        self.labels = np.where(class_ids == 1, 1, -1).astype(np.int8)
+        self.state = MarginState(self.labels, NO_WEIGHTS if weights is None else weights)
+        self._line: tuple[int, FloatArray] | None = None  # predictions that a line search asks for again and again
 
     def reweigh(self) -> LossState:
-        """Renews D (equation (5)) and its quantised forms."""
-        if self._native_name is not None:
-            sums = self.state.reweigh(self._native_name, self.n_threads)
-        else:
-            values, derivatives = self._evaluate(1.0 - self.labels * self.state.scores())
-            sums = self.state.reweigh_from(values, derivatives, self.n_threads)
-        m = self.total_weight
-        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+        """Renews D, equation (5)."""
+        if self._native_loss:
+            return self._mean(self.state.reweigh(self._native_loss, self.n_threads))
+        values, derivatives = self._evaluate(1.0 - self.labels * self.state.scores())
+        return self._mean(self.state.reweigh_from(values, derivatives, self.n_threads))
 
-    def along(self, predictions: FloatArray, eta: float) -> tuple[float, float]:
-        """Mean loss at scores + eta h, and its derivative in eta."""
-        if self._native_name is not None:
-            loss, derivative = self.state.along(self._native_name, predictions, eta, self.n_threads)
+    def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
+        edges = columns.edges(self.state, self.n_threads)
+        return edges, edges
+
+    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
+        return value_edges(self.state, values, self.n_threads).reshape(-1, 1)
+
+    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        stamp = columns.stamp(slot)
+        if self._line is None or self._line[0] != stamp:
+            self._line = (stamp, columns.predictions(slot))
+        predictions = self._line[1]
+        if self._native_loss:
+            loss, derivative = self.state.along(self._native_loss, predictions, eta, self.n_threads)
         else:
             margins = self.labels * (self.state.scores() + eta * predictions)
             values, derivatives = self._evaluate(1.0 - margins)
@@ -68,20 +58,7 @@ class MarginObjective:
         return loss / self.total_weight, derivative / self.total_weight
 
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
-        """scores += eta h."""
         columns.step(slot, eta, self.state, self.n_threads)
 
-    def _evaluate(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        values = np.ascontiguousarray(self.loss.value(u), dtype=np.float64)
-        derivatives = np.ascontiguousarray(self.loss.derivative(u), dtype=np.float64)
-        for what, array in (("value", values), ("derivative", derivatives)):
-            if array.shape != u.shape:
-                raise ValueError(
-                    f"{self.loss!r}.{what} returned an array of shape {array.shape} for an input of shape {u.shape}; "
-                    "it must keep the shape."
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{self.loss!r}.{what} returned NaN or infinity; it must be finite everywhere.")
-        if (derivatives < 0).any():
-            raise ValueError(f"{self.loss!r}.derivative is negative somewhere; Phi must be increasing.")
-        return values, derivatives
+    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)

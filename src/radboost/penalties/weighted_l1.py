@@ -8,9 +8,6 @@ from dataclasses import dataclass
 
 from radboost._native import exp, log
 
-# Steps are multiples of this. Sums of such numbers are exact in double precision (up to 2^13), so the score of a row
-# is the same whether it was added up step by step in training or tree by tree in prediction.
-STEP_GRID = 2.0**-40
 # With no penalty a hypothesis without an error asks for an infinite step; this one divides its loss by nine million.
 LARGEST_STEP = 16.0
 # The line search stops when its bracket is this small; 60 halvings reach it from any start.
@@ -18,14 +15,22 @@ BRACKET_WIDTH = 1e-12
 BISECTIONS = 60
 
 
-def on_grid(step: float) -> float:
-    """The step cut to the grid, towards zero: a shorter step along a convex function still goes down."""
-    return math.trunc(step / STEP_GRID) * STEP_GRID
+def on_grid(step: float, grid: float) -> float:
+    """The step cut to a multiple of `grid`, towards zero: a shorter step along a convex function still goes down.
+
+    Sums of such steps are exact, so the score of a row is the same whether it was added up step by step in training or
+    tree by tree in prediction.
+    """
+    return math.trunc(step / grid) * grid
 
 
 @dataclass(frozen=True)
 class WeightedL1:
-    """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Deep Boosting, equations (3) and (4)."""
+    """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Deep Boosting, equations (3) and (4).
+
+    Coordinates are of two kinds. A signed one may have a weight of either sign: h and its mirror image -h are the same
+    coordinate (Deep Boosting). The weight of another must not be negative (Multi-Class Deep Boosting, section 3.3).
+    """
 
     complexity_penalty: float
     l1_penalty: float
@@ -35,12 +40,20 @@ class WeightedL1:
         return self.complexity_penalty * complexity + self.l1_penalty
 
 
-def slope(edge: float, weight: float, threshold: float) -> float:
-    """d_j of Deep Boosting, Figure 2, lines 5-9: the steepest descent of F along a coordinate, times -m / 2S.
+def slope(growing: float, shrinking: float, weight: float, threshold: float, signed: bool) -> float:
+    """d_j of Deep Boosting, Figure 2, lines 5-9: the derivative of F along a coordinate that is nearest to zero, times
+    m / 2S.
 
-    `edge` is the expectation of y h under D, so epsilon - 1/2 = -edge / 2; `threshold` is Lambda_j m / S.
+    `growing` is the edge of h, the expectation of y h under D, so epsilon - 1/2 = -edge / 2; `threshold` is
+    Lambda_j m / S. `shrinking` differs from it where the loss has a kink: it is the edge seen from the left
+    (Multi-Class Deep Boosting, equations (27) and (28)). A weight of zero that must not be negative can only grow.
     """
-    loss_part = -edge / 2
+    if not signed:
+        to_the_right = (threshold - growing) / 2
+        if to_the_right < 0:
+            return to_the_right
+        return max(0.0, (threshold - shrinking) / 2) if weight > 0 else 0.0
+    loss_part = -growing / 2
     if weight != 0.0:
         return loss_part + math.copysign(threshold, weight) / 2
     if abs(loss_part) <= threshold / 2:
@@ -48,15 +61,16 @@ def slope(edge: float, weight: float, threshold: float) -> float:
     return loss_part - math.copysign(threshold, loss_part) / 2
 
 
-def closed_form_step(edge: float, weight: float, threshold: float) -> float:
+def closed_form_step(edge: float, weight: float, threshold: float, signed: bool) -> float:
     """The minimum over eta of (1 - eps) e^-eta + eps e^eta + (Lambda m / S) |weight + eta|.
 
-    Deep Boosting, Figure 2, lines 12-16, in the form that survives eps near 0 and 1. This is F itself for hypotheses
-    with values -1 and +1 and the exponential loss, and an upper bound that touches F at 0 otherwise.
+    Deep Boosting, Figure 2, lines 12-16, and Multi-Class Deep Boosting, Figure 1, lines 6-8, in the form that survives
+    eps near 0 and 1. This is F itself for hypotheses with values -1 and +1 and the exponential loss, and an upper bound
+    that touches F at 0 otherwise.
     """
     error = min(max((1.0 - edge) / 2.0, 0.0), 1.0)
     pull = (1.0 - error) * exp(weight) - error * exp(-weight)
-    if abs(pull) <= threshold:
+    if abs(pull) <= threshold or (pull < 0 and not signed):
         return -weight
     root = math.sqrt(threshold * threshold + 4.0 * error * (1.0 - error))
     side, scale = (1.0 - error if pull > 0 else error), threshold + root
@@ -64,14 +78,14 @@ def closed_form_step(edge: float, weight: float, threshold: float) -> float:
     return size if pull > 0 else -size
 
 
-def line_search_step(derivative: Callable[[float], float], weight: float, price: float) -> float:
+def line_search_step(derivative: Callable[[float], float], weight: float, price: float, signed: bool) -> float:
     """argmin over eta of L(eta) + price |weight + eta|. Deep Boosting, caption of Figure 2.
 
     `derivative` is L', increasing because L is convex. The kink at eta = -weight is tried first; away from it the
     derivative of the whole is continuous and its root is bracketed by doubling and then bisected.
     """
     at_kink = derivative(-weight)
-    if abs(at_kink) <= price:
+    if abs(at_kink) <= price or (at_kink > 0 and not signed):
         return -weight
     direction = -1.0 if at_kink > 0 else 1.0  # the sign that weight + eta has at the minimum
 

@@ -1,4 +1,4 @@
-"""A decision tree with leaves -1 and +1, as arrays."""
+"""A decision tree whose leaves are -1 and +1, or vote for a class, as arrays."""
 
 from __future__ import annotations
 
@@ -26,30 +26,34 @@ NODE_ARRAYS: dict[str, np.dtype[Any]] = {
 class Tree:
     """Immutable. Node 0 is the root; the children of node i are left[i] and left[i] + 1; a leaf has feature -1.
 
-    A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set.
+    A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set. With one
+    output the leaves are -1 and +1; with several, a leaf votes for one of them or abstains.
     """
 
     feature: npt.NDArray[np.int32]
     threshold: FloatArray
     left: npt.NDArray[np.int32]
     missing_left: npt.NDArray[np.uint8]
-    value: FloatArray  # -1 or +1 at a leaf, 0 elsewhere
+    value: FloatArray  # at a leaf: -1 or +1 with one output, with several the class it votes for or -1 to abstain
     cover: FloatArray  # sample weight of the training rows that reach the node
     gain: FloatArray  # of the split, by the criterion it was chosen with
 
-    def __init__(self, arrays: Sequence[npt.NDArray[np.generic]], n_features: int, n_splits: int) -> None:
+    def __init__(
+        self, arrays: Sequence[npt.NDArray[np.generic]], n_features: int, n_splits: int, n_outputs: int = 1
+    ) -> None:
         for name, array in zip(NODE_ARRAYS, arrays, strict=True):
             array.flags.writeable = False
             setattr(self, name, array)
         self.n_features = n_features
         self.n_splits = n_splits
+        self.n_outputs = n_outputs
 
     @property
     def arrays(self) -> list[npt.NDArray[np.generic]]:
         return [getattr(self, name) for name in NODE_ARRAYS]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Tree, (self.arrays, self.n_features, self.n_splits)
+        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs)
 
     @property
     def n_nodes(self) -> int:
@@ -67,18 +71,29 @@ class Tree:
         return forest_of([self])
 
     def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """-1 or +1 for each row of a float32 or float64 matrix."""
-        return self.forest.scores(X, np.ones(1), n_threads)
+        """-1 or +1 for each row of a float32 or float64 matrix.
+
+        With several outputs a row of the result has a 1 for the class that is voted for, or zeros only.
+        """
+        return by_row(self.forest.scores(X, np.ones(1), n_threads), self.n_outputs)
 
     def key(self) -> tuple[bytes, float]:
-        """Bytes shared by this tree and its mirror image alone, and the sign that tells the two apart."""
-        leaves = self.value[self.feature < 0]
-        sign = float(leaves[0])
+        """Bytes shared by this tree and its mirror image alone, and the sign that tells the two apart.
+
+        A tree that votes for one of several classes has no mirror image.
+        """
+        sign = float(self.value[self.feature < 0][0]) if self.n_outputs == 1 else 1.0
         shape = (self.feature, self.left, self.threshold, self.missing_left, self.value * sign + 0.0)
         return b"".join(part.tobytes() for part in shape), sign
 
     def __repr__(self) -> str:
-        return f"Tree(n_splits={self.n_splits}, n_nodes={self.n_nodes}, depth={self.depth})"
+        outputs = f", n_outputs={self.n_outputs}" if self.n_outputs > 1 else ""
+        return f"Tree(n_splits={self.n_splits}, n_nodes={self.n_nodes}, depth={self.depth}{outputs})"
+
+
+def by_row(scores: FloatArray, n_outputs: int) -> FloatArray:
+    """Flat scores as one number per row, or one row of numbers per row."""
+    return scores if n_outputs == 1 else scores.reshape(-1, n_outputs)
 
 
 def forest_of(trees: Sequence[Tree]) -> Forest:
@@ -96,4 +111,5 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         joined["missing_left"],
         joined["value"],
         trees[0].n_features,
+        trees[0].n_outputs,
     )

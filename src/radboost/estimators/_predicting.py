@@ -1,0 +1,106 @@
+"""What a fitted classifier answers: scores, labels, probabilities, importances, a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import FloatArray
+from radboost._validation import resolve_n_jobs
+from radboost.ensemble import Ensemble
+from radboost.estimators._input import dense_rows, read_matrix, row_blocks
+from radboost.losses import MarginLoss, get_loss
+from radboost.model_file import NotStored, save_model
+from radboost.objectives import probabilities, resolve_objective
+
+
+class PredictingMixin:
+    """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
+
+    ensemble_: Ensemble
+    classes_: npt.NDArray[Any]
+    loss_: str | MarginLoss
+    objective_: str
+    loss: str | MarginLoss
+    n_jobs: int | None
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores f(x): the larger, the clearer.
+
+        With two classes one number per row, positive for the second class. With more an array of shape
+        (n_rows, n_classes); the class with the largest score is predicted.
+        """
+        blocks = list(self._scores_by_block(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """The scores after each round."""
+        check_is_fitted(self)
+        rows = dense_rows(read_matrix(self, X))
+        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row."""
+        check_is_fitted(self)
+        # The scores of many classes need not be in memory all at once.
+        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
+        return np.concatenate([self._labels(scores) for scores in blocks])
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """The label of each row after each round."""
+        yield from map(self._labels, self.staged_decision_function(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
+
+        With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
+        p Phi(1 - f) + (1 - p) Phi(1 + f), and its derivative is zero at this p. With more each objective has a map of
+        its own; those of "max" and "maxsum" do not exist, and they use that of "compsum". A model of few rounds has few
+        hypotheses behind its scores, and its probabilities are still close to each other.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probabilities after each round."""
+        yield from map(self._probabilities, self.staged_decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
+        check_is_fitted(self)
+        return self.ensemble_.feature_importances()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
+        check_is_fitted(self)
+        n_threads = resolve_n_jobs(self.n_jobs)
+        for block in row_blocks(read_matrix(self, X), n_outputs):
+            yield self.ensemble_.decision_function(dense_rows(block), n_threads)
+
+    def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
+        # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.
+        best = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
+        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
+        objective = getattr(self, "objective_", None) or resolve_objective("auto", loss)
+        return probabilities(objective, loss, scores)

@@ -1,0 +1,113 @@
+"""The parts that the benchmark's tasks share, with a competitor that is no library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+# the field imports every library that takes part; they are installed by `make bench`
+pytest.importorskip("lightgbm")
+pytest.importorskip("xgboost")
+
+from benchmarks import data
+from benchmarks.competitors import COMPETITORS, FAST
+from benchmarks.competitors.base import Competitor
+from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
+from benchmarks.settings import Settings
+from benchmarks.tasks import memory, reach_letters
+from benchmarks.tasks.whole_fit import time_fits
+
+SETTINGS = Settings(rounds=3, depth=2)
+
+
+class Constant(Competitor):
+    """Scores that do not depend on the rows."""
+
+    name = "constant"
+
+    def __init__(self, scores: list[float] | float) -> None:
+        self.fits: list[tuple[int, Settings]] = []
+        self._scores = np.array(scores)
+
+    def fit(self, X: Any, y: Any, settings: Settings) -> Any:
+        self.fits.append((len(y), settings))
+        return self
+
+    def scores(self, model: Any, X: Any, settings: Settings) -> Any:
+        return np.broadcast_to(self._scores, (len(X), *self._scores.shape))
+
+    def trees(self, model: Any) -> int:
+        return 5
+
+
+def three_classes(rows: int) -> data.Data:
+    return np.arange(rows, dtype=float)[:, None], np.arange(rows) % 3
+
+
+def test_errors_of_two_and_of_many_classes() -> None:
+    X, y = three_classes(9)
+    assert Constant([0.1, 0.5, 0.2]).error(None, X, y, SETTINGS) == pytest.approx(2 / 3)
+    assert Constant(0.5).error(None, X, (y == 0).astype(np.int64), SETTINGS) == pytest.approx(2 / 3)
+    assert Constant(-0.5).error(None, X, (y == 0).astype(np.int64), SETTINGS) == pytest.approx(1 / 3)
+
+
+def test_one_row_of_so_many_tests() -> None:
+    train, test = data.parted(three_classes(10), every=4)
+    assert test[0].ravel().tolist() == [0, 4, 8]
+    assert train[0].ravel().tolist() == [1, 2, 3, 5, 6, 7, 9]
+
+
+def test_labels_of_the_first_rows_have_no_gaps() -> None:
+    X, y = data.first_rows((np.zeros((4, 1)), np.array([7, 2, 7, 4])), 3)
+    assert X.shape == (3, 1)
+    assert y.tolist() == [1, 0, 1]
+
+
+def test_whole_fits_are_warmed_up_repeated_and_scaled() -> None:
+    competitor = Constant([0.0, 1.0, 0.0])
+    train = three_classes(1200)
+    (row,) = time_fits([competitor], train, train, {"constant": SETTINGS}, repeats=2, scale=1e3)
+    assert competitor.fits == [(1000, SETTINGS), (1200, SETTINGS), (1200, SETTINGS)]
+    assert len(row.runs) == 2
+    assert row.figure == min(row.runs) > 0
+    assert row.error == pytest.approx(2 / 3)
+    assert row.trees == 5
+
+
+def test_rounds_to_a_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = RadBoostDefault()
+    monkeypatch.setattr(ours, "fit", lambda X, y, settings: settings)
+    monkeypatch.setattr(ours, "staged_errors", lambda model, X, y: iter([0.5, 0.3, 0.2, 0.3][: model.rounds]))
+    train = three_classes(9)
+    assert reach_letters._rounds_to(0.3, ours, train, train, most=10) == 2
+    assert reach_letters._rounds_to(0.25, ours, train, train, most=10) == 3
+    assert reach_letters._rounds_to(0.1, ours, train, train, most=10) is None
+    assert reach_letters._rounds_to(0.25, ours, train, train, most=2) is None
+
+
+def test_whole_steps_are_whole() -> None:
+    for ours in WHOLE_STEPS:
+        model = ours.fit(*data.synthetic(200, 5, seed=1), SETTINGS)
+        assert (model.learning_rate, model.step) == (1.0, "line_search")
+        assert model.max_depth == (12 if "depth 12" in ours.name else SETTINGS.depth)
+        assert len(list(ours.staged_errors(model, *data.synthetic(200, 5, seed=1)))) == ours.rounds(model)
+    assert len({ours.name for ours in WHOLE_STEPS}) == len(WHOLE_STEPS)
+
+
+def test_peak_memory_of_a_fit_in_a_process_of_its_own() -> None:
+    used = memory.peaks(data.synthetic(5000, 5, seed=1), {"RadBoost default": SETTINGS})
+    assert 0 <= used["RadBoost default"] < 100
+
+
+@pytest.mark.parametrize("name", [name for name, competitor in FAST.items() if not competitor.ours])
+def test_rounds_and_trees_of_many_classes(name: str) -> None:
+    _, y = three_classes(300)
+    X = np.float32(y[:, None])
+    competitor = COMPETITORS[name]
+    model = competitor.fit(X, y, SETTINGS)
+    assert (competitor.rounds(model), competitor.trees(model)) == (3, 9)
+    assert competitor.scores(model, X, SETTINGS).shape == (300, 3)
+    model = competitor.fit(X, (y == 0).astype(np.int64), SETTINGS)
+    assert (competitor.rounds(model), competitor.trees(model)) == (3, 3)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .multiclass import ABSTAIN, Objective, Sums, make_objective, start, vertex
 from .multiclass_boost import GRAIN, Settings, direction, projected_closed_form, projected_line_search
 from .multiclass_growth import (
     ClassSample,
+    all_stump_answers,
     best_split,
     best_stump_edge,
     class_sums,
@@ -45,7 +47,7 @@ class Reached:
 @dataclass
 class Audit:
     objectives: list[float]  # after each step
-    perturbed: int  # steps taken where nothing goes down (Max)
+    perturbed: int  # rounds that moved weights where nothing goes down (Max)
     at: Sums
 
 
@@ -110,6 +112,7 @@ class Auditor:
         self.alpha = np.zeros(len(hypotheses))
         self.complexities = complexities
         self.at = start(len(y), n_classes)
+        self.arrive()
         for tree, r in zip(hypotheses, complexities, strict=True):
             if is_tree(tree):
                 assert math.isclose(
@@ -125,27 +128,42 @@ class Auditor:
         growing = self.objective.edge(self.at, self.h[j])
         return direction(growing, self.objective.edge(self.at, self.h[j], shrinking=True), self.alpha[j], q)
 
-    def follow(self, j: int, eta: float, known: bool) -> bool:
-        """Checks one step and takes it. True where it was a perturbation."""
-        S = self.objective.normaliser(self.at)
-        self.scale = self.objective.m / S
-        chosen = abs(self.size(j))
-        perturbed = self.settings.objective == "max" and self.stuck()
-        if not perturbed:
-            self.check_step(j, eta)
-            if self.search:
-                self.check_choice(j, chosen, known)
+    def arrive(self) -> None:
+        """To be called when the weights have moved."""
+        self.scale = self.objective.m / self.objective.normaliser(self.at)
+
+    def check(self, j: int, eta: float, known: bool) -> None:
+        """Checks one step before it is taken."""
+        self.check_step(j, eta)
+        if self.search:
+            self.check_choice(j, abs(self.size(j)), known)
+
+    def move(self, j: int, eta: float) -> None:
         self.alpha[j] += eta
         assert self.alpha[j] >= 0
         self.at = self.at.moved(eta, self.h[j], self.objective.y)
-        return perturbed
+        self.arrive()
 
     def stuck(self) -> bool:
-        """No member and no stump goes down."""
-        members = [abs(self.size(k)) for k in np.flatnonzero(self.alpha)]
-        stump = best_stump_edge(self.objective, self.at, self.X)[0] if self.search else 0.0
+        """No member and no stump goes down, or not by a step that the grid of steps knows."""
         price = self.price(deepboost.complexity(self.settings.family, 1, self.objective.m, self.d))
-        return max([0.0, (stump - price * self.scale) / 2, *members]) <= SLACK
+        members = np.flatnonzero(self.alpha)
+        if any(abs(self.size(k)) > SLACK and self.moves(self.h[k], k) for k in members):
+            return False
+        if not self.search:
+            return True
+        g = self.objective.gradients(self.at)
+        for answers in all_stump_answers(self.binned(), self.objective.n_classes):
+            edge = float(sum(g[i, c] for i, c in enumerate(answers) if c != ABSTAIN))
+            if (edge - price * self.scale) / 2 > SLACK:
+                h = vertex(np.array(answers), self.objective.n_classes)
+                if abs(projected_line_search(self.objective, self.at, h, 0.0, price, 1.0)) > 2 * GRAIN:
+                    return False
+        return True
+
+    def moves(self, h: np.ndarray, k: int) -> bool:
+        price = self.price(self.complexities[k])
+        return abs(projected_line_search(self.objective, self.at, h, float(self.alpha[k]), price, 1.0)) > 2 * GRAIN
 
     def value(self, prices: np.ndarray) -> float:
         return self.objective.value(self.at) + float(np.sum(prices * self.alpha))
@@ -307,11 +325,20 @@ def audit(
     """Asserts everything. `search`: proposals were exhaustive, so the choice itself can be checked."""
     auditor = Auditor(X, y, w, settings, hypotheses, complexities, n_classes, search)
     prices = np.array([auditor.price(r) for r in complexities])
-    objectives, perturbed, seen = [], 0, set()
-    for _, j, eta in steps:
-        perturbed += auditor.follow(j, eta, j in seen)
-        seen.add(j)
-        objectives.append(auditor.value(prices))
+    objectives: list[float] = []
+    perturbed, seen = 0, set()
+    for _, of_round in groupby(steps, key=lambda step: step[0]):
+        moves = [(j, eta) for _, j, eta in of_round]
+        if settings.objective == "max" and (len(moves) > 1 or auditor.stuck()):
+            assert auditor.stuck(), "weights were perturbed where a coordinate goes down"
+            perturbed += 1
+        else:
+            assert len(moves) == 1, "only perturbations take several steps in a round"
+            auditor.check(*moves[0], moves[0][0] in seen)
+        for j, eta in moves:
+            seen.add(j)
+            auditor.move(j, eta)
+            objectives.append(auditor.value(prices))
     return Audit(objectives, perturbed, auditor.at)
 
 

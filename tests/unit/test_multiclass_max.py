@@ -63,7 +63,7 @@ def test_only_stuck_points_are_perturbed() -> None:
         settings = Settings(rounds=40, objective="max", loss="logistic", family="stumps", beta=0.01)
         model = like(settings).fit(X, y)
         perturbed += check_path(model, settings, X, y, np.ones(14), search=True).perturbed
-    assert perturbed >= 0
+    assert perturbed > 0
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -73,7 +73,7 @@ def test_the_model_kept_is_no_worse_than_the_best_one_seen(loss: str) -> None:
         X, y = tiny_classes(seed, m=16, n_classes=4)
         model = paper(n_rounds=60, objective="max", loss=loss, family="stumps", l1_penalty=0.02).fit(X, y)
         path = model.history_["objective"]
-        assert path[-1] <= min(path) * (1 + 1e-3)
+        assert not path or path[-1] == min(path)
 
 
 def test_real_data_are_learned() -> None:

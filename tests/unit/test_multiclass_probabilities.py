@@ -15,8 +15,9 @@ from reference.data import smooth_classes
 
 pytestmark = pytest.mark.native
 
-# What the largest probability of a row may miss the hit rate by, on average over ten bins of equal size.
-LARGEST_CALIBRATION_ERROR = 0.05
+# What the largest probability of a row may miss the hit rate by, on average over ten bins of equal size. The price of
+# complexity shrinks the scores of the logistic loss, so that probabilities are rather too cautious.
+LARGEST_CALIBRATION_ERROR = {"exponential": 0.03, "logistic": 0.08}
 
 
 def calibration_error(probabilities: np.ndarray, y: np.ndarray, n_bins: int = 10) -> float:
@@ -36,11 +37,21 @@ def digits() -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("pair", [("compsum", "logistic"), ("sum", "exponential"), ("sum", "logistic")], ids=" ".join)
 def test_calibration_on_digits(pair: tuple[str, str], digits: tuple[np.ndarray, ...]) -> None:
     X, X_test, y, y_test = digits
-    model = DeepBoostClassifier(objective=pair[0], loss=pair[1]).fit(X, y)
+    model = DeepBoostClassifier(objective=pair[0], loss=pair[1], complexity_penalty=0.003).fit(X, y)
+    probabilities = model.predict_proba(X_test)
+    assert model.score(X_test, y_test) > 0.96
+    assert calibration_error(probabilities, y_test) < LARGEST_CALIBRATION_ERROR[pair[1]]
+    assert log_loss(y_test, probabilities) < 0.15
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_defaults_are_cautious_but_not_wrong(loss: str, digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    model = DeepBoostClassifier(loss=loss).fit(X, y)
     probabilities = model.predict_proba(X_test)
     assert model.score(X_test, y_test) > 0.95
-    assert calibration_error(probabilities, y_test) < LARGEST_CALIBRATION_ERROR
-    assert log_loss(y_test, probabilities) < 0.35
+    assert calibration_error(probabilities, y_test) < 0.2
+    assert log_loss(y_test, probabilities) < 0.3
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)

@@ -39,7 +39,6 @@ from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
-
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
@@ -65,11 +64,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
         Where hypotheses come from.
     max_depth : int or "auto"
-        Depth of the deepest trees. Every smaller depth is a candidate in every round. "auto" is 6 with two classes and 8
-        with more, which need more leaves (docs/defaults.md).
+        Depth of the deepest trees. Every smaller depth is a candidate in every round. "auto" is 6 with two classes and
+        8 with more, which need more leaves (docs/defaults.md).
     complexity_penalty : float or "auto"
-        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto" is
-        0.03 with two classes and 0.01 with more.
+        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
+        is 0.03 with two classes and 0.01 with more.
     l1_penalty : float
         beta of the paper: the price of weight as such.
     learning_rate : float in (0, 1]

@@ -69,7 +69,7 @@ class ClassObjective(Objective):
         columns.step(slot, eta, self.state, self.n_threads)
 
     def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """As defined; for "maxsum" with the margin of f in place of s, which is not larger: an upper bound."""
+        """As defined; for "maxsum" the loss of "max", from below: s cannot be told from scores, the margin of f can."""
         if self.name in ("max", "maxsum"):
             return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
         rows = np.arange(len(scores))

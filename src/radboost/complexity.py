@@ -2,8 +2,8 @@
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
 the sum of the sample weights and `d` the number of questions' columns: a column with missing values counts twice,
-because its missing values may be sent to either side. All bounds hold for two classes and for more: what a hypothesis says
-of one class is half of a function with values -1 and +1 (docs/theory.md, section 8).
+because its missing values may be sent to either side. The bounds hold for two classes and for more (docs/theory.md,
+section 8).
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ class NativeLoss(ABC):
     """A loss that the native core knows as well.
 
     Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
-    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. The NumPy methods of the subclasses are the oracles of the native kernels.
+    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. The NumPy methods of the
+    subclasses are the oracles of the native kernels.
     """
 
     name: str

@@ -40,6 +40,10 @@ from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
 
+# What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
+AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
+
+
 class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
@@ -77,11 +81,12 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
         Where hypotheses come from. Kernels want step="line_search" and learning_rate=1: their values are small, and
         so would be their steps.
-    max_depth : int
+    max_depth : int or "auto"
         Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
-        smaller size).
-    complexity_penalty : float
-        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model.
+        smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
+    complexity_penalty : float or "auto"
+        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto" is
+        0.03 with two classes and 0.01 with more.
     l1_penalty : float
         beta of the paper: the price of weight as such.
     learning_rate : float in (0, 1]
@@ -161,8 +166,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         loss: str | MarginLoss = "logistic",
         objective: str = "auto",
         family: str | Family | list[str | Family] = "trees",
-        max_depth: int = 6,
-        complexity_penalty: float = 0.03,
+        max_depth: int | str = "auto",
+        complexity_penalty: float | str = "auto",
         l1_penalty: float = 0.0,
         learning_rate: float = 0.1,
         subsample: float = 1.0,
@@ -256,7 +261,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         if weights is not None:
             warn_small_total(float(weights.sum()), rows.n_rows)
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
-        settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
+        settings = replace(
+            settings,
+            max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
+            max_features=check_max_features(self.max_features, rows.n_features),
+        )
         loss, families = get_loss(self.loss), get_families(self.family)
         objective_name = resolve_objective(self.objective, loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
@@ -303,7 +312,14 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
         """Everything that can be checked before the data is seen."""
         check_integer("n_rounds", self.n_rounds, 1)
-        check_real("complexity_penalty", self.complexity_penalty, low=0.0)
+        if isinstance(self.complexity_penalty, str):
+            check_choice("complexity_penalty", self.complexity_penalty, ["auto"])
+        else:
+            check_real("complexity_penalty", self.complexity_penalty, low=0.0)
+        if isinstance(self.max_depth, str):
+            check_choice("max_depth", self.max_depth, ["auto"])
+        else:
+            check_integer("max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["closed_form", "line_search"])
@@ -313,7 +329,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         options = self.tree_options if self.tree_options is not None else TreeOptions()
         options.validate()
         settings = GrowthSettings(
-            max_depth=check_integer("max_depth", self.max_depth, 1, 60),
             criterion=check_choice("split_criterion", self.split_criterion, ["gini", "edge"]),
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
             random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
@@ -333,7 +348,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         booster = Booster(
             problem.objective,
             proposers,
-            WeightedL1(float(self.complexity_penalty), float(self.l1_penalty)),
+            WeightedL1(
+                _automatic("complexity_penalty", self.complexity_penalty, problem.objective.n_classes),
+                float(self.l1_penalty),
+            ),
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
             line_search=self.step == "line_search",
@@ -355,6 +373,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
         return tags
+
+
+def _automatic(name: str, value: float | str, n_classes: int) -> float:
+    return AUTOMATIC[name][n_classes > 2] if isinstance(value, str) else float(value)
 
 
 def _read_validation(

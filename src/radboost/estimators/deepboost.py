@@ -39,7 +39,6 @@ from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
-
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
@@ -54,8 +53,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
     the ensemble; weights are revised and can return to zero.
 
-    The defaults go past the paper: proposals are grown with some randomness, and steps are damped. Every hypothesis is
-    still judged on all rows and every step lowers the objective. `DeepBoostClassifier.paper()` is the plain algorithm.
+    The defaults go past the papers: proposals are grown with some randomness, and steps are damped. Every hypothesis is
+    still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
         smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
     complexity_penalty : float or "auto"
-        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto" is
-        0.03 with two classes and 0.01 with more.
+        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
+        is 0.03 with two classes and 0.01 with more.
     l1_penalty : float
         beta of the paper: the price of weight as such.
     learning_rate : float in (0, 1]

@@ -101,7 +101,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         How trees choose their splits while they grow: by weighted impurity, or by the edge as in the paper. Growth by
         the edge stalls where no single split changes a sign. Whole trees always compete by their edge.
     step : {"closed_form", "line_search"}
-        The step of the papers, which minimises an upper bound on the objective, or the minimum itself.
+        The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
+        loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
+        learns much faster.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None

@@ -98,8 +98,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     thresholds : {"random", "best"}
         One random threshold per column and node, or all of them.
     split_criterion : {"gini", "edge"}
-        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the paper. Growth by
-        the edge stalls where no single split changes a sign. Whole trees always compete by their edge.
+        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the papers. Growth by
+        the edge stalls where no single split changes an answer, and with many classes takes a sum for each of them.
+        Whole trees always compete by their edge.
     step : {"closed_form", "line_search"}
         The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
         loose for hypotheses that say little: kernels, and small trees with many classes. There the line search

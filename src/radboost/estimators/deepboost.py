@@ -53,8 +53,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
     the ensemble; weights are revised and can return to zero.
 
-    The defaults go past the paper: proposals are grown with some randomness, and steps are damped. Every hypothesis is
-    still judged on all rows and every step lowers the objective. `DeepBoostClassifier.paper()` is the plain algorithm.
+    The defaults go past the papers: proposals are grown with some randomness, and steps are damped. Every hypothesis is
+    still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
     ----------
@@ -97,10 +98,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     thresholds : {"random", "best"}
         One random threshold per column and node, or all of them.
     split_criterion : {"gini", "edge"}
-        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the paper. Growth by
-        the edge stalls where no single split changes a sign. Whole trees always compete by their edge.
+        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the papers. Growth by
+        the edge stalls where no single split changes an answer, and with many classes takes a sum for each of them.
+        Whole trees always compete by their edge.
     step : {"closed_form", "line_search"}
-        The step of the papers, which minimises an upper bound on the objective, or the minimum itself.
+        The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
+        loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
+        learns much faster.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None

@@ -16,7 +16,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._input import dense_rows, read_matrix, row_blocks
 from radboost.losses import MarginLoss, get_loss
 from radboost.model_file import NotStored, save_model
-from radboost.objectives import probabilities, resolve_objective
+from radboost.objectives import probabilities
 
 
 class PredictingMixin:
@@ -102,5 +102,4 @@ class PredictingMixin:
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
         loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        objective = getattr(self, "objective_", None) or resolve_objective("auto", loss)
-        return probabilities(objective, loss, scores)
+        return probabilities(self.objective_, loss, scores)

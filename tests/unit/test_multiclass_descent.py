@@ -50,7 +50,7 @@ def check_descent(
     w = np.ones(len(y)) if w is None else w
     if history["objective"]:
         # Scores of kernels are rounded to multiples of 2^-20 step by step.
-        trees = all(hasattr(h, "feature") for h in model.ensemble_.hypotheses)
+        trees = all(hasattr(h, "feature") for h in model.ensemble_.entered)
         tolerance = 1e-10 if trees else 1e-4
         assert history["objective"][-1] == pytest.approx(objective_of(model, settings, X, y, w), rel=tolerance)
         assert history["n_hypotheses"][-1] == len(model.ensemble_.weights)

@@ -10,7 +10,6 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 16384;  // fewer are not worth waking a thread
 constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
 
 std::uint64_t next_stamp() {
@@ -65,50 +64,44 @@ void HypothesisColumns::require_fits(std::size_t slot, const BoostingState& stat
     require(state.n_classes() == n_classes_, "the state has another number of classes");
 }
 
-HypothesisColumns::Slot& HypothesisColumns::for_answers(std::size_t slot) {
-    require(slot < slots_.size() && slots_[slot].kind == Kind::answers, "the slot is not one for answers");
-    slots_[slot].stamp = next_stamp();
-    return slots_[slot];
-}
-
-void HypothesisColumns::set_signs(std::size_t slot, const std::int32_t* group,
-                                  const std::vector<std::uint16_t>& class_of_group, int n_threads) {
-    for_answers(slot);
-    std::uint8_t* bytes = blocks_[slot / 8].data();
-    const unsigned shift = slot % 8, others = 255u ^ (1u << shift);
-    std::vector<std::uint8_t> bit_of_group(class_of_group.size());
-    for (std::size_t g = 0; g < class_of_group.size(); ++g)
-        bit_of_group[g] = static_cast<std::uint8_t>(class_of_group[g] << shift);
+// Calls function(i) for every row.
+template <class Function>
+void HypothesisColumns::for_rows(int n_threads, Function&& function) const {
     const std::size_t parts = row_parts(n_rows_, n_threads);
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        const std::uint8_t* bits = bit_of_group.data();
-        for (std::size_t i = range_begin(n_rows_, parts, part); i < range_begin(n_rows_, parts, part + 1); ++i)
-            bytes[i] = static_cast<std::uint8_t>((bytes[i] & others) | bits[group[i]]);
+        const auto own = function;  // what it captures then stays in registers, whatever it writes
+        const std::size_t end = range_begin(n_rows_, parts, part + 1);
+        for (std::size_t i = range_begin(n_rows_, parts, part); i < end; ++i) own(i);
     });
 }
 
-void HypothesisColumns::set_answers(std::size_t slot, const std::int32_t* group, const std::int32_t* class_of_group,
-                                    std::size_t n_groups, int n_threads) {
+void HypothesisColumns::set_answers(std::size_t slot, const std::int32_t* group_of_row,
+                                    const std::int32_t* class_of_group, std::size_t n_groups, int n_threads) {
+    require(slot < slots_.size() && slots_[slot].kind == Kind::answers, "the slot is not one for answers");
+    const unsigned shift = slot % 8, others = 255u ^ (1u << shift);
     std::vector<std::uint16_t> codes(n_groups);
     for (std::size_t g = 0; g < n_groups; ++g) {
         const std::int32_t c = class_of_group[g];
         require(c >= -1 && c < static_cast<std::int32_t>(n_classes_), "no such class to answer with");
         require(c >= 0 || n_classes_ > 2, "with two classes a hypothesis cannot abstain");
-        codes[g] = static_cast<std::uint16_t>(c >= 0 ? static_cast<std::size_t>(c) : n_classes_);
+        const std::size_t code = c >= 0 ? static_cast<std::size_t>(c) : n_classes_;
+        codes[g] = static_cast<std::uint16_t>(n_classes_ == 2 ? code << shift : code);
     }
+    Slot& own = slots_[slot];
+    own.stamp = next_stamp();
+    const std::uint16_t* code = codes.data();
     if (n_classes_ == 2) {
-        set_signs(slot, group, codes, n_threads);
-        return;
+        std::uint8_t* bytes = blocks_[slot / 8].data();
+        for_rows(n_threads, [=](std::size_t i) {
+            bytes[i] = static_cast<std::uint8_t>((bytes[i] & others) | code[group_of_row[i]]);
+        });
+    } else if (wide()) {
+        std::uint16_t* answers = own.wide.data();
+        for_rows(n_threads, [=](std::size_t i) { answers[i] = code[group_of_row[i]]; });
+    } else {
+        std::uint8_t* answers = own.narrow.data();
+        for_rows(n_threads, [=](std::size_t i) { answers[i] = static_cast<std::uint8_t>(code[group_of_row[i]]); });
     }
-    Slot& own = for_answers(slot);
-    const std::size_t parts = row_parts(n_rows_, n_threads);
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        const std::size_t begin = range_begin(n_rows_, parts, part), end = range_begin(n_rows_, parts, part + 1);
-        if (wide())
-            for (std::size_t i = begin; i < end; ++i) own.wide[i] = codes[group[i]];
-        else
-            for (std::size_t i = begin; i < end; ++i) own.narrow[i] = static_cast<std::uint8_t>(codes[group[i]]);
-    });
 }
 
 std::size_t HypothesisColumns::add_values(const float* values, std::size_t class_index) {
@@ -244,7 +237,7 @@ void HypothesisColumns::step(std::size_t slot, double eta, MarginState& state, i
 
 void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out) {
     const std::size_t n = state.n_rows();
-    parallel_for(n * n_hypotheses >= kRowsPerTask ? n_threads : 1, n_hypotheses,
+    parallel_for(n * n_hypotheses >= 16384 ? n_threads : 1, n_hypotheses,
                  [&](std::size_t k) { out[k] = value_edge(state.edge_weights(), values + k * n, n); });
 }
 

@@ -25,8 +25,8 @@ public:
 
     std::size_t take_slot();  // for answers
     void release(std::size_t slot);
-    // Row i answers with class_of_group[group[i]]; -1 abstains, which takes more than two classes.
-    void set_answers(std::size_t slot, const std::int32_t* group, const std::int32_t* class_of_group,
+    // Row i answers with class_of_group[group_of_row[i]]; -1 abstains, which takes more than two classes.
+    void set_answers(std::size_t slot, const std::int32_t* group_of_row, const std::int32_t* class_of_group,
                      std::size_t n_groups, int n_threads);
     std::size_t add_values(const float* values, std::size_t class_index);
 
@@ -59,9 +59,8 @@ private:
     };
     bool wide() const { return n_classes_ > 254; }
     const Slot& used(std::size_t slot) const;
-    Slot& for_answers(std::size_t slot);
-    void set_signs(std::size_t slot, const std::int32_t* group, const std::vector<std::uint16_t>& class_of_group,
-                   int n_threads);
+    template <class Function>
+    void for_rows(int n_threads, Function&& function) const;
     void sign_edges(const MarginState& state, int n_threads, double* out) const;
 
     std::size_t n_rows_, n_classes_;

@@ -15,6 +15,16 @@ void bind_base(nb::module_& m) {
         .def_prop_ro("n_classes", &BoostingState::n_classes)
         .def_prop_ro("n_channels", &BoostingState::n_channels)
         .def_prop_ro("edge_unit", &BoostingState::edge_unit)
+        .def("leaf_sums",
+             [](const BoostingState& s, Vector<std::int32_t> labels, std::size_t n_labels, int n_threads) {
+                 require(labels.size() == s.n_rows(), "one label per row is needed");
+                 for (std::size_t i = 0; i < labels.size(); ++i)
+                     require(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < n_labels,
+                             "a label is out of range");
+                 std::vector<std::int64_t> out(n_labels * s.n_channels());
+                 s.leaf_sums(labels.data(), n_labels, n_threads, out.data());
+                 return as_array(std::move(out));
+             })
         .def("growth_weights",
              [](const BoostingState& s) {
                  return as_array(std::vector<std::uint32_t>(s.growth_weights(), s.growth_weights() + s.n_rows()));
@@ -23,6 +33,10 @@ void bind_base(nb::module_& m) {
             require(values.size() == s.n_rows(), "one value per row is needed");
             return s.weighted_sum(values.data(), n_threads);
         });
+    nb::class_<LossSums>(m, "LossSums")
+        .def_ro("loss", &LossSums::loss)
+        .def_ro("slope", &LossSums::slope)
+        .def_ro("error", &LossSums::error);
 }
 
 void bind_margin_state(nb::module_& m) {
@@ -107,16 +121,6 @@ void bind_class_state(nb::module_& m) {
              [](ClassState& s, const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads) {
                  nb::gil_scoped_release release;
                  return s.along(columns, slot, eta, false, n_threads).slope;
-             })
-        .def("leaf_sums",
-             [](const ClassState& s, Vector<std::int32_t> labels, std::size_t n_labels, int n_threads) {
-                 require(labels.size() == s.n_rows(), "one label per row is needed");
-                 for (std::size_t i = 0; i < labels.size(); ++i)
-                     require(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < n_labels,
-                             "a label is out of range");
-                 std::vector<std::int64_t> out(n_labels * s.n_channels());
-                 s.leaf_sums(labels.data(), n_labels, n_threads, out.data());
-                 return as_array(std::move(out));
              });
 }
 
@@ -181,10 +185,6 @@ void bind_state(nb::module_& m) {
     bind_margin_state(m);
     bind_class_state(m);
     bind_columns(m);
-    nb::class_<LossSums>(m, "LossSums")
-        .def_ro("loss", &LossSums::loss)
-        .def_ro("slope", &LossSums::slope)
-        .def_ro("error", &LossSums::error);
 }
 
 }  // namespace radboost

@@ -69,7 +69,7 @@ class ClassObjective(Objective):
         columns.step(slot, eta, self.state, self.n_threads)
 
     def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """As defined; for "maxsum" with the margin of f in place of s, which is not larger: an upper bound."""
+        """As defined; for "maxsum" with the margin of f in place of s, which is not smaller: a lower bound."""
         if self.name in ("max", "maxsum"):
             return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
         rows = np.arange(len(scores))
@@ -100,16 +100,13 @@ class ClassObjective(Objective):
         predictions = columns.predictions(slot).reshape(-1, self.n_classes)
         margins = margins_of(predictions, self._class_ids)
         scores = self._scores() + eta * predictions
-        values, derivatives = self._evaluate(
-            self._arguments(scores, self.state.margins() + eta * margins)
-            if self.name == "maxsum"
-            else self._arguments(scores, NO_WEIGHTS)
-        )
+        sums = self.state.margins() + eta * margins if self.name == "maxsum" else NO_WEIGHTS
+        values, derivatives = self._evaluate(self._arguments(scores, sums).ravel())
         if self.name == "sum":
             directions = predictions - predictions[rows, self._class_ids][:, None]
+            values = values.reshape(scores.shape).copy()
             values[rows, self._class_ids] = 0.0
-            derivatives[rows, self._class_ids] = 0.0
-            loss, slope = values.sum(axis=1), (derivatives * directions).sum(axis=1)
+            loss, slope = values.sum(axis=1), (derivatives.reshape(scores.shape) * directions).sum(axis=1)
         elif self.name == "maxsum":
             loss, slope = values, -derivatives * margins
         else:

@@ -1,0 +1,332 @@
+"""What every registered objective promises, for two classes and for more; a new one joins by being listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from radboost._native import HypothesisColumns
+from radboost.losses import get_loss
+from radboost.objectives import (
+    OBJECTIVES,
+    MarginObjective,
+    Objective,
+    make_objective,
+    probabilities,
+    resolve_objective,
+)
+from radboost.penalties import closed_form_step, on_grid
+from reference import class_objectives as naive
+from reference import losses
+
+pytestmark = pytest.mark.native
+
+GRID = 2.0**20
+
+
+class Own:
+    """A loss as users write it: the native core does not know it."""
+
+    def __init__(self, name: str) -> None:
+        self._known = losses.LOSSES[name]
+
+    def value(self, u: np.ndarray) -> np.ndarray:
+        assert u.ndim == 1
+        return self._known.value(u)
+
+    def derivative(self, u: np.ndarray) -> np.ndarray:
+        assert u.ndim == 1
+        return self._known.derivative(u)
+
+
+def loss_object(name: str) -> Any:
+    return get_loss(name) if name in ("exponential", "logistic") else Own(name.removeprefix("own "))
+
+
+def naive_loss(name: str) -> losses.Loss:
+    return losses.LOSSES[name.removeprefix("own ")]
+
+
+LOSS_NAMES = ("exponential", "logistic", "own logistic", "own smooth_hinge")
+PAIRS = [(name, loss) for name in OBJECTIVES for loss in LOSS_NAMES if name != "compsum" or loss == "logistic"]
+EVERY = pytest.mark.parametrize(("name", "loss"), PAIRS)
+CLASSES = pytest.mark.parametrize("n_classes", [2, 3, 5])
+
+
+class Rows:
+    """Training rows with their hypotheses; f and s are kept beside the objective."""
+
+    def __init__(self, n: int, n_classes: int, seed: int, weighted: bool = True) -> None:
+        self.rng = np.random.default_rng([seed, n_classes])
+        self.n, self.n_classes = n, n_classes
+        self.y = np.sort(self.rng.integers(0, n_classes, n)).astype(np.uint16)
+        self.w = self.rng.random(n) + 0.2 if weighted else np.ones(n)
+        self.columns = HypothesisColumns(n, n_classes)
+        self.f, self.s = np.zeros((n, n_classes)), np.zeros(n)
+
+    def objective(self, name: str, loss: str, n_threads: int = 1) -> Objective:
+        return make_objective(name, loss_object(loss), self.y, self.n_classes, self.w, n_threads)
+
+    def add(self, right: float = 0.5) -> tuple[int, np.ndarray]:
+        """A hypothesis that is right in this share of the rows, and one of its mistakes is to abstain."""
+        low = -1 if self.n_classes > 2 else 0
+        guess = self.rng.integers(low, self.n_classes, self.n)
+        answers = np.where(self.rng.random(self.n) < right, self.y, guess).astype(np.int32)
+        slot = self.columns.take_slot()
+        self.columns.set_answers(slot, np.arange(self.n, dtype=np.int32), answers, 1)
+        h = np.zeros((self.n, self.n_classes))
+        h[np.flatnonzero(answers >= 0), answers[answers >= 0]] = 1.0
+        return slot, h
+
+    def margins_of(self, h: np.ndarray) -> np.ndarray:
+        return np.array([naive.hypothesis_margin(h[i], self.y[i]) for i in range(self.n)])
+
+    def step(self, objective: Objective, slot: int, h: np.ndarray, eta: float) -> None:
+        objective.step(self.columns, slot, eta)
+        self.f += eta * h
+        self.s += eta * self.margins_of(h)
+
+    def loss_at(self, name: str, loss: str, h: np.ndarray, eta: float) -> float:
+        s = self.s + eta * self.margins_of(h)
+        return naive.total_loss(name, naive_loss(loss), self.f + eta * h, self.y, self.w, s) / self.w.sum()
+
+    def scores(self) -> np.ndarray:
+        return self.f[:, 1] - self.f[:, 0] if self.n_classes == 2 else self.f
+
+
+@CLASSES
+@EVERY
+def test_rounds(name: str, loss: str, n_classes: int) -> None:
+    rows = Rows(33, n_classes, 0)
+    objective = rows.objective(name, loss)
+    assert objective.name == name
+    assert objective.n_classes == n_classes
+    assert objective.total_weight == pytest.approx(rows.w.sum(), rel=1e-15)
+    assert objective.smooth == (n_classes == 2 or name != "max")
+    for _ in range(4):
+        found = objective.reweigh()
+        S, D = naive.weights(name, naive_loss(loss), rows.f, rows.y, rows.w, rows.s)
+        slot, h = rows.add()
+        assert found.loss == pytest.approx(rows.loss_at(name, loss, h, 0.0), rel=1e-12)
+        assert found.slope == pytest.approx(S / rows.w.sum(), rel=1e-12)
+        assert found.error == pytest.approx(naive.errors(rows.f, rows.y, rows.w) / rows.w.sum(), rel=1e-12)
+        growing, shrinking = objective.edges(rows.columns)
+        assert growing[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-7)
+        assert shrinking[slot] == pytest.approx(float(np.sum(D.shrinking * h)), abs=1e-7)
+        assert (growing == shrinking) or not objective.smooth
+        rows.step(objective, slot, h, 0.375)
+
+
+@CLASSES
+@EVERY
+def test_derivative_along_a_line(name: str, loss: str, n_classes: int) -> None:
+    rows = Rows(29, n_classes, 1)
+    objective = rows.objective(name, loss)
+    for _ in range(2):
+        rows.step(objective, *rows.add(), 0.3125)
+    slot, h = rows.add()
+    state = objective.reweigh()
+    for eta in (0.0, 0.7, 4.0, -0.4):
+        found, derivative = objective.along(rows.columns, slot, eta)
+        assert found == pytest.approx(rows.loss_at(name, loss, h, eta), rel=1e-11)
+        assert objective.slope_along(rows.columns, slot, eta) == derivative
+        below = (found - rows.loss_at(name, loss, h, eta - 1e-6)) / 1e-6
+        above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
+        slack = 1e-4 * max(1.0, abs(derivative), found)
+        assert below - slack <= derivative <= above + slack
+    edge = objective.edges(rows.columns)[0][slot]
+    assert objective.slope_along(rows.columns, slot, 0.0) == pytest.approx(-state.slope * edge, abs=1e-6 * state.slope)
+
+
+@CLASSES
+@EVERY
+def test_the_closed_form_goes_down(name: str, loss: str, n_classes: int) -> None:
+    """E.2, F.2, G.2: the step that minimises the bound never raises the loss, and steps keep to the grid."""
+    rows = Rows(60, n_classes, 2)
+    objective = rows.objective(name, loss)
+    native = not loss.startswith("own")
+    assert objective.has_closed_form == (native and (n_classes == 2 or name != "max"))
+    if not objective.has_closed_form:
+        return
+    before = objective.reweigh()
+    for k in range(8):
+        slot, _ = rows.add(0.75)
+        edge = objective.edges(rows.columns)[0][slot]
+        if edge <= 0.0:
+            continue
+        eta = closed_form_step(edge, 0.0, 0.01 * (k % 2), signed=n_classes == 2)
+        objective.step(rows.columns, slot, on_grid(eta, objective.step_grid))
+        after = objective.reweigh()
+        assert after.loss <= before.loss * (1 + 1e-12)
+        before = after
+
+
+@CLASSES
+@EVERY
+def test_losses_of_rows_given_by_their_scores(name: str, loss: str, n_classes: int) -> None:
+    rows = Rows(31, n_classes, 3)
+    objective = rows.objective(name, loss)
+    for _ in range(3):
+        rows.step(objective, *rows.add(), 0.4375)
+    found = objective.row_losses(rows.scores(), rows.y)
+    stand_in = "max" if name == "maxsum" and n_classes > 2 else name
+    known = [
+        naive.row_value(stand_in, naive_loss(loss), f, y, naive.hypothesis_margin(f, y))
+        for f, y in zip(rows.f, rows.y, strict=True)
+    ]
+    np.testing.assert_allclose(found, known, rtol=1e-12)
+    mean = float(np.sum(rows.w * found) / rows.w.sum())
+    if stand_in == name:
+        assert objective.reweigh().loss == pytest.approx(mean, rel=1e-12)
+    else:
+        assert objective.reweigh().loss >= mean * (1 - 1e-12)
+
+
+@CLASSES
+@EVERY
+def test_edges_of_values(name: str, loss: str, n_classes: int) -> None:
+    """Each channel is the hypothesis that gives the values to one class; with two classes they are the margin's."""
+    rows = Rows(40, n_classes, 4)
+    objective = rows.objective(name, loss)
+    rows.step(objective, *rows.add(), 0.5)
+    objective.reweigh()
+    values = (np.rint(rows.rng.random((3, 40)) * GRID) / GRID).astype(np.float32)
+    found = objective.value_edges(values)
+    assert found.shape == (3, 1 if n_classes == 2 else n_classes)
+    channels = [1] if n_classes == 2 else range(n_classes)
+    for k, row in enumerate(values):
+        for place, channel in enumerate(channels):
+            slot = rows.columns.add_values(row, channel)
+            assert objective.edges(rows.columns)[0][slot] == pytest.approx(found[k, place], rel=1e-14)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+@pytest.mark.parametrize("loss", ["logistic", "own smooth_hinge"])
+@pytest.mark.parametrize("name", sorted(OBJECTIVES))
+def test_threads_order_and_copies(name: str, loss: str, n_classes: int) -> None:
+    """A user's own loss included: the same bits for every thread count, order within classes, and split of weights."""
+    if name == "compsum" and loss != "logistic":
+        return
+    rows = Rows(50, n_classes, 5)
+    rows.w = rows.rng.integers(1, 4, 50).astype(float)
+    answers = rows.rng.integers(-1, n_classes, (3, 50)).astype(np.int32)
+
+    def play(places: np.ndarray, w: np.ndarray | None, n_threads: int) -> list[Any]:
+        y = rows.y[places]
+        objective = make_objective(name, loss_object(loss), y, n_classes, w, n_threads)
+        columns = HypothesisColumns(len(places), n_classes)
+        kept: list[Any] = []
+        for row in answers:
+            slot = columns.take_slot()
+            columns.set_answers(slot, np.arange(len(places), dtype=np.int32), row[places], n_threads)
+            kept += [*objective.reweigh(), objective.edges(columns), objective.along(columns, slot, 0.3)]
+            objective.step(columns, slot, 0.625)
+        return kept
+
+    one = play(np.arange(50), rows.w, 1)
+    assert play(np.arange(50), rows.w, 3) == one
+    shuffled = np.lexsort((rows.rng.random(50), rows.y))
+    assert play(shuffled, rows.w[shuffled], 1) == one
+    assert play(np.repeat(np.arange(50), rows.w.astype(int)), None, 2) == one
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "own smooth_hinge"])
+def test_two_classes_know_one_objective(loss: str) -> None:
+    """ERRATA 10: with two classes all four are the margin's, with the loss they were given."""
+    known = None
+    for name in OBJECTIVES:
+        if name == "compsum" and loss != "logistic":
+            continue
+        rows = Rows(30, 2, 6)
+        objective = rows.objective(name, loss)
+        assert isinstance(objective, MarginObjective)
+        slot, h = rows.add()
+        objective.reweigh()
+        rows.step(objective, slot, h, 0.25)
+        p = probabilities(name, loss_object(loss), rows.scores())
+        found = (objective.reweigh(), objective.edges(rows.columns), p.tolist())
+        assert known is None or found == known
+        known = found
+
+
+@pytest.mark.parametrize("n_classes", [3, 6])
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [("sum", "exponential"), ("sum", "logistic"), ("sum", "own smooth_hinge"), ("compsum", "logistic")],
+)
+def test_probabilities_are_those_that_the_scores_minimise(name: str, loss: str, n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    for _ in range(4):
+        p = rng.dirichlet(np.full(n_classes, 2.0))
+
+        def expected(f: np.ndarray, p: np.ndarray = p) -> float:
+            return naive.expected_loss(name, naive_loss(loss), f, p)
+
+        best = minimize(expected, np.zeros(n_classes), options={"gtol": 1e-9})
+        found = probabilities(name, loss_object(loss), best.x[None, :])
+        np.testing.assert_allclose(found[0], p, atol=2e-6)
+
+
+@pytest.mark.parametrize("loss", LOSS_NAMES)
+def test_probabilities_of_two_classes(loss: str) -> None:
+    phi = naive_loss(loss)
+    for p in (0.1, 0.5, 0.8):
+        best = minimize(
+            lambda f, p=p: float(p * phi.value(1 - f)[0] + (1 - p) * phi.value(1 + f)[0]), np.zeros(1), tol=1e-12
+        )
+        found = probabilities("sum", loss_object(loss), best.x)
+        np.testing.assert_allclose(found, [[1 - p, p]], atol=2e-5)
+
+
+@CLASSES
+@EVERY
+def test_probabilities_are_probabilities(name: str, loss: str, n_classes: int) -> None:
+    """At any scores: they sum to one, follow the order of the scores, and know nothing of a common shift."""
+    rng = np.random.default_rng(8)
+    scores = rng.normal(size=(200, n_classes)) * 10.0 ** rng.integers(-2, 4, (200, 1))
+    scores[0], scores[1] = 0.0, np.arange(n_classes) * 900.0
+    given = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    found = probabilities(name, loss_object(loss), given)
+    assert found.shape == scores.shape
+    assert np.all((found >= 0) & (found <= 1))
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(found[0], 1.0 / n_classes, rtol=1e-12)
+    order = np.argsort(scores, axis=1)
+    assert np.all(np.diff(np.take_along_axis(found, order, axis=1), axis=1) >= -1e-12)
+    if n_classes > 2:
+        rounded = np.round(scores, 3)
+        here, there = (probabilities(name, loss_object(loss), rounded + shift) for shift in (0.0, 7.0))
+        np.testing.assert_allclose(here, there, atol=1e-9)
+    assert probabilities(name, loss_object(loss), given[:0]).shape == (0, n_classes)
+
+
+def test_names() -> None:
+    exponential, logistic = get_loss("exponential"), get_loss("logistic")
+    assert resolve_objective("auto", logistic) == "compsum"
+    assert resolve_objective("auto", exponential) == "sum"
+    assert resolve_objective("auto", Own("logistic")) == "sum"
+    assert [resolve_objective(name, logistic) for name in OBJECTIVES] == list(OBJECTIVES)
+    for unknown in ("mean", None, 3):
+        with pytest.raises(ValueError, match=r"(?s)objective.*'auto'.*'sum'.*'compsum'.*'maxsum'.*'max'"):
+            resolve_objective(unknown, logistic)
+    for loss in (exponential, Own("logistic")):
+        for n_classes in (2, 3):
+            with pytest.raises(ValueError, match=r"(?s)compsum.*got loss=.*Use .*logistic"):
+                make_objective("compsum", loss, np.arange(n_classes, dtype=np.uint16), n_classes, None, 1)
+
+
+@pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
+def test_a_users_loss_is_checked(name: str) -> None:
+    class Falling:
+        def value(self, u: np.ndarray) -> np.ndarray:
+            return -u
+
+        def derivative(self, u: np.ndarray) -> np.ndarray:
+            return -np.ones_like(u)
+
+    y = np.array([0, 1, 2], dtype=np.uint16)
+    with pytest.raises(ValueError, match="increasing"):
+        make_objective(name, Falling(), y, 3, None, 1).reweigh()

@@ -1,0 +1,449 @@
+"""The native state of several classes against the formulas written out, bit for bit where it promises that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import NO_WEIGHTS
+from radboost import _native
+from reference import class_objectives as naive
+from reference import losses
+
+pytestmark = pytest.mark.native
+
+GRID = 2.0**20
+PAIRS = [
+    ("sum", "exponential"),
+    ("sum", "logistic"),
+    ("compsum", "logistic"),
+    ("maxsum", "exponential"),
+    ("maxsum", "logistic"),
+    ("max", "exponential"),
+    ("max", "logistic"),
+]
+EVERY = pytest.mark.parametrize(("name", "loss"), PAIRS)
+
+
+def on_grid(x: Any) -> Any:
+    return np.rint(np.asarray(x) * GRID) / GRID
+
+
+@dataclass
+class Rows:
+    """Training rows, and the scores that a naive learner keeps beside the native ones."""
+
+    n: int
+    n_classes: int
+    weights: str = "none"
+    seed: int = 0
+    y: np.ndarray = field(init=False)
+    w: np.ndarray | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng([self.seed, self.n, self.n_classes])
+        self.y = np.sort(self.rng.integers(0, self.n_classes, self.n)).astype(np.uint16)
+        choices = {
+            "none": None,
+            "whole": self.rng.integers(1, 5, self.n).astype(float),
+            "real": self.rng.random(self.n) + 0.1,
+        }
+        self.w = choices[self.weights]
+        self.f = np.zeros((self.n, self.n_classes))
+        self.s = np.zeros(self.n)
+
+    @property
+    def counts(self) -> np.ndarray:
+        return np.ones(self.n) if self.w is None else self.w
+
+    def state(self, name: str, loss: str) -> Any:
+        return _native.ClassState(name, loss, self.y, self.n_classes, NO_WEIGHTS if self.w is None else self.w)
+
+    def columns(self) -> Any:
+        return _native.HypothesisColumns(self.n, self.n_classes)
+
+    def add(self, columns: Any, kind: str) -> tuple[int, np.ndarray]:
+        """A random hypothesis: its slot and its predictions, rows x classes."""
+        h = np.zeros((self.n, self.n_classes))
+        if kind == "values":
+            k = int(self.rng.integers(self.n_classes))
+            h[:, k] = on_grid(self.rng.random(self.n) * (self.rng.random(self.n) < 0.8))
+            return columns.add_values(h[:, k].astype(np.float32), k), h
+        low = -1 if kind == "abstains" else 0
+        answers = np.where(
+            self.rng.random(self.n) < 0.4, self.y, self.rng.integers(low, self.n_classes, self.n)
+        ).astype(np.int32)
+        slot = columns.take_slot()
+        columns.set_answers(slot, np.arange(self.n, dtype=np.int32), answers, 1)
+        h[np.flatnonzero(answers >= 0), answers[answers >= 0]] = 1.0
+        return slot, h
+
+    def margins_of(self, h: np.ndarray) -> np.ndarray:
+        return np.array([naive.hypothesis_margin(h[i], self.y[i]) for i in range(self.n)])
+
+    def loss_at(self, name: str, loss: str, h: np.ndarray, eta: float) -> float:
+        s = self.s + eta * self.margins_of(h)
+        return naive.total_loss(name, losses.LOSSES[loss], self.f + eta * h, self.y, self.counts, s)
+
+    def step(self, columns: Any, slot: int, state: Any, h: np.ndarray, eta: float) -> None:
+        columns.step(slot, eta, state, 1)
+        self.f += on_grid(eta * h)
+        self.s += on_grid(eta * self.margins_of(h))
+
+
+def gains(state: Any, rows: Rows, shrinking: bool = False) -> np.ndarray:
+    table = state.gains(shrinking).reshape(rows.n, rows.n_classes + 1)
+    assert np.all(table[:, -1] == 0)
+    return table[:, :-1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@EVERY
+def test_everything_a_round_needs(name: str, loss: str, weights: str, n_classes: int) -> None:
+    rows = Rows(41, n_classes, weights)
+    state, columns = rows.state(name, loss), rows.columns()
+    assert state.total_weight == pytest.approx(rows.counts.sum(), rel=1e-15)
+    for kind in ("vertices", "abstains", "values", "vertices", "values", "abstains"):
+        if n_classes == 2 and kind == "abstains":
+            continue
+        sums = state.reweigh(1)
+        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
+        total = naive.total_loss(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
+        assert sums.loss == pytest.approx(total, rel=1e-13)
+        assert sums.slope == pytest.approx(S, rel=1e-13)
+        assert sums.error == pytest.approx(naive.errors(rows.f, rows.y, rows.counts), rel=1e-14, abs=1e-14)
+        found = gains(state, rows)
+        np.testing.assert_allclose(found * state.edge_unit, D.growing, atol=2e-8)
+        np.testing.assert_allclose(gains(state, rows, True) * state.edge_unit, D.shrinking, atol=2e-8)
+        np.testing.assert_allclose(state.growth_weights() / 2.0**30, D.rows, atol=2e-8)
+        own = np.take_along_axis(found, rows.y[:, None].astype(int), axis=1)[:, 0]
+        assert own.sum() * state.edge_unit == pytest.approx(1.0, rel=1e-15)  # without an error the edge is 1
+        if name in ("sum", "compsum"):
+            assert np.all(found.sum(axis=1) == 0)
+        slot, h = rows.add(columns, kind)
+        shape = (rows.n,) if n_classes == 2 else (rows.n, n_classes)
+        if n_classes == 2 and kind == "vertices":
+            np.testing.assert_array_equal(columns.predictions(slot), h[:, 1] - h[:, 0])
+        elif n_classes > 2:
+            np.testing.assert_array_equal(columns.predictions(slot).reshape(shape), h)
+        rows.step(columns, slot, state, h, float(on_grid(rows.rng.random())))
+        np.testing.assert_array_equal(state.scores().reshape(rows.n, n_classes), rows.f)
+        if name == "maxsum":
+            np.testing.assert_array_equal(state.margins(), rows.s)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@EVERY
+def test_edges(name: str, loss: str, weights: str) -> None:
+    """Of answers, of values, of leaves: all from the same integers, and seen from the left where that differs."""
+    rows = Rows(60, 4, weights, seed=1)
+    state, columns = rows.state(name, loss), rows.columns()
+    kept: dict[int, np.ndarray] = {}
+    for k in range(12):
+        slot, h = rows.add(columns, ("vertices", "abstains", "values")[k % 3])
+        kept[slot] = h
+    columns.release(1)
+    del kept[1]
+    for slot in (0, 3, 5):
+        rows.step(columns, slot, state, kept[slot], 0.5)
+    state.reweigh(1)
+    for shrinking in (False, True):
+        table = gains(state, rows, shrinking)
+        edges = columns.edges(state, shrinking, 1)
+        assert edges[1] == 0.0
+        for slot, h in kept.items():
+            scaled = (h * GRID).astype(np.int64).astype(object)
+            exact = float(np.sum(table.astype(object) * scaled)) * state.edge_unit / GRID
+            assert edges[slot] == pytest.approx(exact, rel=1e-15)
+    table = gains(state, rows)
+    labels = rows.rng.integers(0, 7, rows.n).astype(np.int32)
+    sums = state.leaf_sums(labels, 7, 1).reshape(7, 4)
+    for label in range(7):
+        np.testing.assert_array_equal(sums[label], table[labels == label].sum(axis=0))
+    values = on_grid(rows.rng.random((3, rows.n))).astype(np.float32)
+    found = _native.value_edges(state, values, 2).reshape(3, 4)
+    exact = (values.astype(float) * GRID).astype(np.int64).astype(object) @ table.astype(object)
+    np.testing.assert_allclose(found, exact.astype(float) * state.edge_unit / GRID, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["vertices", "abstains", "values"])
+@pytest.mark.parametrize("weights", ["none", "real"])
+@EVERY
+def test_along_a_line(name: str, loss: str, weights: str, kind: str) -> None:
+    rows = Rows(37, 4, weights, seed=2)
+    state, columns = rows.state(name, loss), rows.columns()
+    for k in range(3):
+        slot, h = rows.add(columns, ("vertices", "values", "abstains")[k])
+        rows.step(columns, slot, state, h, 0.37109375)
+    slot, h = rows.add(columns, kind)
+    state.reweigh(1)
+    for eta in (0.0, 0.3, 1.7, 9.0, -0.2, -3.0):
+        found, derivative = state.along(columns, slot, eta, 1)
+        assert found == pytest.approx(rows.loss_at(name, loss, h, eta), rel=1e-12)
+        assert state.slope_along(columns, slot, eta, 1) == derivative
+        # Max is convex with kinks: its derivative lies between the slopes of two chords.
+        below = (found - rows.loss_at(name, loss, h, eta - 1e-6)) / 1e-6
+        above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
+        slack = 1e-4 * max(1.0, abs(derivative), found)
+        assert below - slack <= derivative <= above + slack
+    edge = columns.edges(state, False, 1)[slot]
+    S = state.reweigh(1).slope
+    assert state.slope_along(columns, slot, 0.0, 1) == pytest.approx(-S * edge, abs=1e-7 * S)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
+    rows = Rows(30, 4, "whole", seed=3)
+    state, columns = rows.state("max", loss), rows.columns()
+    for k in range(4):
+        sums = state.reweigh(1)
+        slot, h = rows.add(columns, ("vertices", "abstains", "values", "vertices")[k])
+        growing, shrinking = (columns.edges(state, side, 1)[slot] for side in (False, True))
+        at = rows.loss_at("max", loss, h, 0.0)
+        right = (rows.loss_at("max", loss, h, 1e-7) - at) / 1e-7
+        left = (at - rows.loss_at("max", loss, h, -1e-7)) / 1e-7
+        assert -sums.slope * growing == pytest.approx(right, abs=1e-4)
+        assert -sums.slope * shrinking == pytest.approx(left, abs=1e-4)
+        assert growing <= shrinking
+        assert k > 0 or growing < shrinking  # at f = 0 all labels tie
+        rows.step(columns, slot, state, h, 0.25)
+
+
+def play(rows: Rows, name: str, loss: str, n_threads: int, answers: np.ndarray, values: np.ndarray) -> list[Any]:
+    """A few rounds; all that the model would keep of them."""
+    state, columns = rows.state(name, loss), rows.columns()
+    kept: list[Any] = []
+    for k, row in enumerate(answers):
+        sums = state.reweigh(n_threads)
+        slot = columns.take_slot()
+        columns.set_answers(slot, np.arange(rows.n, dtype=np.int32), row.astype(np.int32), n_threads)
+        real = columns.add_values(values[k].astype(np.float32), k % rows.n_classes)
+        kept += [sums.loss, sums.slope, sums.error]
+        kept += columns.edges(state, False, n_threads) + columns.edges(state, True, n_threads)
+        kept += _native.value_edges(state, values.astype(np.float32), n_threads).tolist()
+        kept += [*state.along(columns, slot, 0.3, n_threads), *state.along(columns, real, -0.7, n_threads)]
+        labels = (values[k] * 5).astype(np.int32)
+        kept += state.leaf_sums(labels, 6, n_threads).tolist()
+        columns.step(slot, 0.625, state, n_threads)
+        columns.step(real, 0.21875, state, n_threads)
+    state.reweigh(n_threads)
+    return [*kept, state.scores(), state.gains(True), state.growth_weights(), state.edge_unit]
+
+
+def same(one: list[Any], other: list[Any]) -> bool:
+    return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+@EVERY
+def test_any_number_of_threads_gives_the_same_bits(name: str, loss: str) -> None:
+    rows = Rows(30_000, 3, "whole", seed=4)
+    answers = rows.rng.integers(-1, 3, (2, rows.n))
+    values = on_grid(rows.rng.random((2, rows.n)))
+    one = play(rows, name, loss, 1, answers, values)
+    for n_threads in (2, 5):
+        assert same(one, play(rows, name, loss, n_threads, answers, values))
+
+
+@EVERY
+def test_order_within_classes_does_not_matter_and_whole_weights_are_copies(name: str, loss: str) -> None:
+    rows = Rows(300, 5, "whole", seed=5)
+    assert rows.w is not None
+    answers = rows.rng.integers(-1, 5, (3, rows.n))
+    values = on_grid(rows.rng.random((3, rows.n)))
+    kept = play(rows, name, loss, 1, answers, values)
+    for copies in (np.ones(rows.n, dtype=int), rows.w.astype(int)):
+        places = np.repeat(np.arange(rows.n), copies)
+        order = np.lexsort((rows.rng.random(len(places)), rows.y[places]))
+        places = places[order]
+        other = Rows(len(places), 5)
+        other.y, other.w = rows.y[places], None if copies.max() > 1 else rows.w[places]
+        again = play(other, name, loss, 2, answers[:, places], values[:, places])
+        assert same(kept[:-4], again[:-4])
+        assert kept[-1] == again[-1]
+        assert np.array_equal(kept[-4].reshape(-1, 5)[places], again[-4].reshape(-1, 5))
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@EVERY
+def test_two_classes_are_the_margin(name: str, loss: str, weights: str) -> None:
+    rows = Rows(80, 2, weights, seed=6)
+    state, columns = rows.state(name, loss), rows.columns()
+    margin = _native.MarginState((2 * rows.y.astype(int) - 1).astype(np.int8), NO_WEIGHTS if rows.w is None else rows.w)
+    for k in range(6):
+        slot, _ = rows.add(columns, "vertices")
+        ours, theirs = state.reweigh(1), margin.reweigh(loss, 1)
+        for what in ("loss", "slope", "error"):
+            assert getattr(ours, what) == pytest.approx(getattr(theirs, what), rel=1e-13, abs=1e-13)
+        np.testing.assert_allclose(columns.edges(state, False, 1), columns.edges(margin, 1), atol=1e-8)
+        np.testing.assert_allclose(columns.edges(state, True, 1), columns.edges(margin, 1), atol=1e-8)
+        np.testing.assert_allclose(state.growth_weights() / 2**30, margin.growth_weights() / 2**30, atol=2e-9)
+        labels = rows.rng.integers(0, 3, rows.n).astype(np.int32)
+        leaves = state.leaf_sums(labels, 3, 1) * state.edge_unit
+        np.testing.assert_allclose(leaves, margin.leaf_sums(labels, 3, 1) * margin.edge_unit, atol=1e-8)
+        eta = 0.125 * (k + 1)
+        found = state.along(columns, slot, eta, 1)
+        known = margin.along(loss, columns.predictions(slot), eta, 1)
+        np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-11)
+        columns.step(slot, eta, state, 1)
+        columns.step(slot, eta, margin, 1)
+
+
+@pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
+def test_a_loss_evaluated_elsewhere(name: str) -> None:
+    rows = Rows(50, 4, "real", seed=7)
+    own, given = rows.state(name, "logistic"), rows.state(name, "")
+    columns = rows.columns()
+    for k in range(4):
+        slot, h = rows.add(columns, ("vertices", "abstains", "values", "vertices")[k])
+        rows.step(columns, slot, own, h, 0.5)
+        columns.step(slot, 0.5, given, 1)
+        u = 1.0 + rows.f - np.take_along_axis(rows.f, rows.y[:, None].astype(int), axis=1)
+        if name != "sum":
+            wrong = np.array([np.delete(u[i], rows.y[i]).max() for i in range(rows.n)])
+            u = 1.0 - rows.s if name == "maxsum" else wrong
+        loss = losses.LOGISTIC
+        ours, theirs = own.reweigh(1), given.reweigh_from(loss.value(u).ravel(), loss.derivative(u).ravel(), 1)
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-13)
+        assert ours.slope == pytest.approx(theirs.slope, rel=1e-13)
+        assert ours.error == theirs.error
+        assert np.abs(own.gains(False) - given.gains(False)).max() <= 1
+    with pytest.raises(ValueError, match="one value"):
+        given.reweigh_from(np.zeros(3), np.zeros(3), 1)
+    with pytest.raises(ValueError, match="no loss"):
+        given.reweigh(1)
+    with pytest.raises(ValueError, match="loss of its own"):
+        own.reweigh_from(loss.value(u).ravel(), loss.derivative(u).ravel(), 1)
+
+
+@EVERY
+def test_three_hundred_classes(name: str, loss: str) -> None:
+    """Answers of two bytes, rows that fill a block alone, classes without a row."""
+    rows = Rows(90, 300, "none", seed=8)
+    state, columns = rows.state(name, loss), rows.columns()
+    for kind in ("vertices", "abstains"):
+        slot, h = rows.add(columns, kind)
+        sums = state.reweigh(1)
+        S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
+        assert sums.slope == pytest.approx(S, rel=1e-12)
+        assert columns.edges(state, False, 2)[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-6)
+        assert state.along(columns, slot, 0.5, 1)[0] == pytest.approx(rows.loss_at(name, loss, h, 0.5), rel=1e-12)
+        rows.step(columns, slot, state, h, 1.5)
+        np.testing.assert_array_equal(state.scores().reshape(90, 300), rows.f)
+
+
+@given(st.integers(0, 10**6))
+def test_weights_of_all_magnitudes(seed: int) -> None:
+    """The integers stay in range whatever the weights and scores; what they stand for stays close."""
+    rng = np.random.default_rng(seed)
+    rows = Rows(20, int(rng.integers(2, 9)), "none", seed)
+    largest = float(rng.choice([1.0, 1e3, 1e9, 2.0**45]))
+    rows.w = np.maximum(1.0, np.floor(rng.random(20) ** 3 * largest)) + float(rng.choice([0.0, 0.5]))
+    name, loss = PAIRS[int(rng.integers(len(PAIRS)))]
+    state, columns = rows.state(name, loss), rows.columns()
+    for _ in range(3):
+        slot, h = rows.add(columns, "vertices")
+        rows.step(columns, slot, state, h, float(on_grid(rng.exponential(4))))
+    sums = state.reweigh(1)
+    S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
+    assert sums.slope == pytest.approx(S, rel=1e-12)
+    bits = min(30, 60 - int(np.log2(rows.counts.sum())))
+    times = rows.counts if np.all(np.floor(rows.counts) == rows.counts) else np.ones(rows.n)
+    one = 2.0 ** (2 - bits) * np.max(D.rows / times) * times[:, None]  # what rounding may move, in each row
+    found = gains(state, rows) * state.edge_unit
+    assert np.all(np.abs(found - D.growing) <= 1e-12 + rows.n_classes * (one + np.abs(D.growing) * one.sum()))
+
+
+@EVERY
+def test_scores_may_grow_without_end(name: str, loss: str) -> None:
+    """Steps that would leave 32 bits: differences stay right up to 1024, and everything stays finite."""
+    rows = Rows(12, 3, "none", seed=9)
+    state, columns = rows.state(name, loss), rows.columns()
+    slot = columns.take_slot()
+    columns.set_answers(slot, np.zeros(12, dtype=np.int32), np.array([1], dtype=np.int32), 1)
+    other = columns.take_slot()
+    columns.set_answers(other, np.zeros(12, dtype=np.int32), np.array([2], dtype=np.int32), 1)
+    for _ in range(20):
+        for one in (slot, other):
+            columns.step(one, 250.0, state, 1)
+        sums = state.reweigh(1)
+        assert np.isfinite([sums.loss, sums.slope, *columns.edges(state, False, 1)]).all()
+    f = state.scores().reshape(12, 3)
+    np.testing.assert_array_equal(f[:, 1], f[:, 2])
+    assert np.all(f[:, 1] - f[:, 0] >= 1000)
+    columns.step(other, -3.0, state, 1)
+    f = state.scores().reshape(12, 3)
+    np.testing.assert_array_equal(f[:, 1] - f[:, 2], 3.0)
+
+
+def test_a_line_follows_what_is_in_the_slot_and_the_scores() -> None:
+    rows = Rows(40, 3, "none", seed=10)
+    state, columns = rows.state("compsum", "logistic"), rows.columns()
+    state.reweigh(1)
+    slot, h = rows.add(columns, "vertices")
+    first = state.along(columns, slot, 0.5, 1)
+    columns.release(slot)
+    again, other = rows.add(columns, "vertices")
+    assert again == slot
+    second = state.along(columns, slot, 0.5, 1)
+    assert second[0] == pytest.approx(rows.loss_at("compsum", "logistic", other, 0.5), rel=1e-13)
+    assert first != second
+    group = np.arange(40, dtype=np.int32)
+    columns.set_answers(slot, group, h.argmax(axis=1).astype(np.int32), 1)
+    assert state.along(columns, slot, 0.5, 1) == first
+    rows.step(columns, slot, state, h, 0.5)
+    with pytest.raises(ValueError, match="reweigh"):
+        state.along(columns, slot, 0.5, 1)
+    assert state.reweigh(1).loss == pytest.approx(first[0], rel=1e-13)
+
+
+def test_refusals() -> None:
+    y = np.array([0, 1, 2], dtype=np.uint16)
+    make = _native.ClassState
+    for bad, match in (
+        (("mean", "logistic", y, 3, NO_WEIGHTS), "objectives are"),
+        (("sum", "hinge", y, 3, NO_WEIGHTS), "losses are"),
+        (("compsum", "exponential", y, 3, NO_WEIGHTS), "logistic"),
+        (("compsum", "", y, 3, NO_WEIGHTS), "logistic"),
+        (("sum", "logistic", y[::-1].copy(), 3, NO_WEIGHTS), "sorted"),
+        (("sum", "logistic", y, 2, NO_WEIGHTS), "class"),
+        (("sum", "logistic", y, 1, NO_WEIGHTS), "number of classes"),
+        (("sum", "logistic", y, 3, np.array([1.0, 0.0, 1.0])), "weights"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            make(*bad)
+    state, columns = make("sum", "logistic", y, 3, NO_WEIGHTS), _native.HypothesisColumns(3, 3)
+    slot = columns.take_slot()
+    group = np.arange(3, dtype=np.int32)
+    with pytest.raises(ValueError, match="no such class"):
+        columns.set_answers(slot, group, np.array([0, 1, 3], dtype=np.int32), 1)
+    with pytest.raises(ValueError, match="out of range"):
+        columns.set_answers(slot, group, np.array([0, 1], dtype=np.int32), 1)
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        columns.add_values(np.array([0.5, -0.5, 0.0], dtype=np.float32), 1)
+    with pytest.raises(ValueError, match="no such class"):
+        columns.add_values(np.zeros(3, dtype=np.float32), 3)
+    for eta, match in ((2.0**-21, "multiples"), (np.nan, "multiples"), (np.inf, "longer"), (257.0, "longer")):
+        with pytest.raises(ValueError, match=match):
+            columns.step(slot, eta, state, 1)
+    with pytest.raises(ValueError, match="slot"):
+        columns.step(slot + 1, 1.0, state, 1)
+    with pytest.raises(ValueError, match="label"):
+        state.leaf_sums(np.array([0, 1, 2], dtype=np.int32), 2, 1)
+    two = _native.HypothesisColumns(3, 2)
+    two_slot = two.take_slot()
+    with pytest.raises(ValueError, match="abstain"):
+        two.set_answers(two_slot, group, np.array([0, 1, -1], dtype=np.int32), 1)
+    state.reweigh(1)
+    for wrong, match in ((two, "number of classes"), (_native.HypothesisColumns(4, 3), "number of rows")):
+        with pytest.raises(ValueError, match=match):
+            wrong.edges(state, False, 1)
+    with pytest.raises(ValueError, match="number of classes"):
+        two.step(two_slot, 1.0, state, 1)
+    with pytest.raises(ValueError, match="number of classes"):
+        columns.step(slot, 1.0, _native.MarginState(np.ones(3, dtype=np.int8), NO_WEIGHTS), 1)

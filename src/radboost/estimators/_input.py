@@ -52,7 +52,22 @@ def read_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
 
 def read_matrix(estimator: Any, X: Any) -> Any:
     """Checks rows for prediction."""
+    if _plainly_fine(estimator, X):
+        return X
     return _checked(estimator, X, "no_validation", reset=False)
+
+
+def _plainly_fine(estimator: Any, X: Any) -> bool:
+    """Whether an array needs no more checks: scikit-learn's take 60 microseconds, most of the time for a single row."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+        and not np.isinf(X).any()
+    )
 
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:

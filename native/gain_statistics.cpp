@@ -49,9 +49,10 @@ public:
         first_ = table.data();
     }
 
-    bool has_missing() const {
-        const std::int64_t* missing = first_ + missing_entry_ * n_answers_;
-        return std::any_of(missing, missing + n_answers_, [](std::int64_t sum) { return sum != 0; });
+    bool has_missing() const { return !empty(missing_entry_); }
+    bool empty(std::size_t entry) const {
+        const std::int64_t* gains = first_ + entry * n_answers_;
+        return std::all_of(gains, gains + n_answers_, [](std::int64_t sum) { return sum == 0; });
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {

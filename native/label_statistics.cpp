@@ -108,9 +108,13 @@ public:
     }
 
     bool has_missing() const {
+        return !empty(missing_entry_);
+    }
+
+    bool empty(std::size_t entry) const {
         bool any = false;
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) any = any || sums(s)[missing_entry_] != 0;
-        return any;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) any = any || sums(s)[entry] != 0;
+        return !any;
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {

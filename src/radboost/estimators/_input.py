@@ -112,10 +112,16 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
         )
     if len(classes) < 2:
         raise ValueError(
-            f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; two are needed to "
-            "learn to tell them apart."
+            f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; at least two are "
+            "needed to learn to tell them apart."
         )
     return classes, codes.reshape(-1).astype(np.uint16)
+
+
+def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
+    names = [repr(label) for label in classes[:most].tolist()]
+    more = f" and {len(classes) - most} more" if len(classes) > most else ""
+    return f"{', '.join(names)}{more}"
 
 
 def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
@@ -123,7 +129,7 @@ def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
         raise ValueError(
-            f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {classes.tolist()}."
+            f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {_listed(classes)}."
         )
     return np.searchsorted(classes, y).astype(np.uint16)
 

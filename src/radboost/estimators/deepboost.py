@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -79,8 +80,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         majority abstain; and they have no probabilities of their own (see `predict_proba`). With two classes all
         objectives are the same.
     family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
-        Where hypotheses come from. Kernels want step="line_search" and learning_rate=1: their values are small, and
-        so would be their steps.
+        Where hypotheses come from. Kernels learn faster with learning_rate=1: their values are small, and so are their
+        steps.
     max_depth : int or "auto"
         Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
         smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
@@ -101,10 +102,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         How trees choose their splits while they grow: by weighted impurity, or by the edge as in the papers. Growth by
         the edge stalls where no single split changes an answer, and with many classes takes a sum for each of them.
         Whole trees always compete by their edge.
-    step : {"closed_form", "line_search"}
+    step : {"auto", "closed_form", "line_search"}
         The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
         loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
-        learns much faster.
+        learns much faster. "auto" is the closed form for trees and the line search for kernels.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
@@ -177,7 +178,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         max_features: str | int | float | None = "third",
         thresholds: str = "random",
         split_criterion: str = "gini",
-        step: str = "closed_form",
+        step: str = "auto",
         early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -219,7 +220,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
-            "loss": "exponential",
+            "loss": "logistic" if parameters.get("objective") == "compsum" else "exponential",
+            "step": "closed_form",
             "max_depth": 6,
             "complexity_penalty": 0.0,
             "l1_penalty": 0.0,
@@ -270,7 +272,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             max_features=check_max_features(self.max_features, rows.n_features),
         )
         loss, families = get_loss(self.loss), get_families(self.family)
-        objective_name = resolve_objective(self.objective, loss)
+        objective_name = resolve_objective(self.objective, self.loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
         data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads)
@@ -302,6 +304,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_outputs=problem.n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
         )
+        if len(checked.ensemble_) == 0:
+            warnings.warn(
+                f"The model is empty and predicts {classes[0]!r} everywhere: no hypothesis lowers the objective "
+                f"({trace.stop_reason}). A smaller complexity_penalty, or another family or objective, may help.",
+                UserWarning,
+                stacklevel=2,
+            )
         checked.classes_ = classes
         checked.loss_ = self.loss
         checked.objective_ = objective_name
@@ -325,7 +334,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             check_integer("max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
-        check_choice("step", self.step, ["closed_form", "line_search"])
+        check_choice("step", self.step, ["auto", "closed_form", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
@@ -357,7 +366,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             ),
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
-            line_search=self.step == "line_search",
+            step=self.step,
             seed=problem.settings.seed,
         )
         if validation is not None:

@@ -38,7 +38,7 @@ def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarra
     order = np.arange(len(y))
     data = bin_rows(X, w, order, settings.options.max_bins, 1)
     return Problem(
-        X, order, data, make_objective("auto", get_loss("logistic"), (y > 0).astype(np.uint16), 2, w, 1), settings
+        X, order, data, make_objective("sum", get_loss("logistic"), (y > 0).astype(np.uint16), 2, w, 1), settings
     )
 
 

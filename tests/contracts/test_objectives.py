@@ -305,12 +305,11 @@ def test_probabilities_are_probabilities(name: str, loss: str, n_classes: int) -
 
 def test_names() -> None:
     exponential, logistic = get_loss("exponential"), get_loss("logistic")
-    assert resolve_objective("auto", logistic) == "compsum"
-    assert resolve_objective("auto", exponential) == "sum"
-    assert resolve_objective("auto", Own("logistic")) == "sum"
+    assert resolve_objective("sum", exponential) == "sum"
+    assert resolve_objective("sum", Own("logistic")) == "sum"
     assert [resolve_objective(name, logistic) for name in OBJECTIVES] == list(OBJECTIVES)
     for unknown in ("mean", None, 3):
-        with pytest.raises(ValueError, match=r"(?s)objective.*'auto'.*'sum'.*'compsum'.*'maxsum'.*'max'"):
+        with pytest.raises(ValueError, match=r"(?s)objective.*'sum'.*'compsum'.*'maxsum'.*'max'"):
             resolve_objective(unknown, logistic)
     for loss in (exponential, Own("logistic")):
         for n_classes in (2, 3):

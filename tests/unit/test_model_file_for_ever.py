@@ -30,7 +30,7 @@ def test_format_1(name: str) -> None:
     assert model.history_ == expected["history"]
     assert model.stop_reason_ == expected["stop_reason"]
     assert model.ensemble_.n_outputs == 1
-    assert model.objective_ == "compsum"  # not in the file: what "auto" stands for with the logistic loss
+    assert model.objective_ == "sum"  # not in the file: with two classes all objectives are the same
 
 
 def from_hex(numbers: list) -> np.ndarray:

@@ -234,7 +234,7 @@ def test_two_classes_read_as_format_1(tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     old = radboost.load(resealed(tmp_path / "m", 1))
     np.testing.assert_array_equal(old.decision_function(X), model.decision_function(X))
-    assert old.objective_ == "sum"  # format 1 does not say: what "auto" stands for with this loss
+    assert old.objective_ == "sum"  # format 1 does not say: with two classes all are the same
     with pytest.raises(ModelFileError, match="3 class labels and 1 scores per row"):
         radboost.load(resealed(forged(tmp_path / "m", labels(0, 1, 2)), 1))
 

@@ -206,7 +206,7 @@ def test_unknown_objective(n_classes: int) -> None:
         DeepBoostClassifier(2, objective="hinge").fit(X, y)
     message = str(caught.value)
     assert "hinge" in message
-    for known in ("sum", "compsum", "maxsum", "max", "auto"):
+    for known in ("sum", "compsum", "maxsum", "max"):
         assert known in message
     for wrong in (None, 3, ["sum"]):
         with pytest.raises((ValueError, TypeError), match="objective"):
@@ -233,7 +233,7 @@ def test_compsum_needs_the_logistic_loss(loss: Any) -> None:
 
 def test_own_losses_work_with_the_other_objectives() -> None:
     X, y = smooth_classes(11, m=60)
-    for objective in ("auto", "sum", "maxsum", "max"):
+    for objective in ("sum", "maxsum", "max"):
         model = quick(objective=objective, loss=OwnLoss()).fit(X, y)
         assert model.score(X, y) > 0.4
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-9)

@@ -46,13 +46,12 @@ def test_additive_multinomial_logistic_regression(seed: int) -> None:
         assert objective == pytest.approx(multiclass_boosters.logistic_loss(ours_t, y, w), rel=1e-9)
 
 
-def test_auto_is_compsum_for_the_logistic_loss_and_sum_otherwise() -> None:
+def test_the_default_objective_is_sum() -> None:
     X, y = smooth_classes(1, m=60)
-    for loss, name in (("logistic", "compsum"), ("exponential", "sum")):
-        auto, named = (DeepBoostClassifier(10, loss=loss, objective=o).fit(X, y) for o in ("auto", name))
-        np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
-        np.testing.assert_array_equal(auto.predict_proba(X), named.predict_proba(X))
-    assert DeepBoostClassifier().objective == "auto"
+    for loss in ("logistic", "exponential"):
+        default, named = (DeepBoostClassifier(10, loss=loss, **o).fit(X, y) for o in ({}, {"objective": "sum"}))
+        np.testing.assert_array_equal(default.decision_function(X), named.decision_function(X))
+        np.testing.assert_array_equal(default.predict_proba(X), named.predict_proba(X))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)

@@ -65,7 +65,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     loss : {"logistic", "exponential"} or object
         Phi(u) = log2(1 + e^u), e^u, or an object with methods `value(u)` and `derivative(u)` of a convex increasing
         Phi. Such a loss always uses the line search.
-    objective : {"auto", "sum", "compsum", "maxsum", "max"}
+    objective : {"sum", "compsum", "maxsum", "max"}
         What a row costs when there are more than two classes. With u(c) = 1 - f(x, y) + f(x, c) for each wrong class c:
 
         - "sum": the sum of Phi(u(c)). Any loss.
@@ -74,7 +74,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         - "max": the largest Phi(u(c)). Any loss. It has kinks, so that steps are found by a line search, and where
           nothing goes down every weight gets a small random push: "objective" in `history_` may rise there, and the
           model is that of the lowest round.
-        - "auto": "compsum" for the logistic loss, otherwise "sum".
 
         "maxsum" and "max" pay for a vote only where it is right more often than not, so that leaves without a clear
         majority abstain; and they have no probabilities of their own (see `predict_proba`). With two classes all
@@ -123,7 +122,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         `decision_function` has one score per row with two classes, positive for the second; with more a column for
         each class, in this order, and the largest wins.
     loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
-        `objective_` is never "auto".
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
     history_ : dict of lists, one entry per round
@@ -155,7 +153,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = DeepBoostClassifier(n_rounds=50).fit(X[::2], y[::2])
     >>> model.decision_function(X[1::2]).shape, model.objective_
-    ((89, 3), 'compsum')
+    ((89, 3), 'sum')
     """
 
     history_: dict[str, list[float]]
@@ -168,7 +166,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         n_rounds: int = 300,
         *,
         loss: str | MarginLoss = "logistic",
-        objective: str = "auto",
+        objective: str = "sum",
         family: str | Family | list[str | Family] = "trees",
         max_depth: int | str = "auto",
         complexity_penalty: float | str = "auto",
@@ -214,9 +212,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
         logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
 
-        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR, with loss="logistic"
-        (objective "compsum") additive multinomial logistic regression with that offset, and l1_penalty > 0 gives their
-        L1 versions (Multi-Class Deep Boosting, appendix K). That paper grows its trees leaf by leaf:
+        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR, with objective="compsum"
+        (and the logistic loss) additive multinomial logistic regression with that offset, and l1_penalty > 0 gives
+        their L1 versions (Multi-Class Deep Boosting, appendix K). That paper grows its trees leaf by leaf:
         tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
@@ -306,8 +304,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         if len(checked.ensemble_) == 0:
             warnings.warn(
-                f"The model is empty and predicts {classes[0]!r} everywhere: no hypothesis lowers the objective "
-                f"({trace.stop_reason}). A smaller complexity_penalty, or another family or objective, may help.",
+                f"The model is empty and predicts {classes.tolist()[0]!r} everywhere: no hypothesis lowers the "
+                f"objective ({trace.stop_reason}). A smaller complexity_penalty, or another family or objective, may help.",
                 UserWarning,
                 stacklevel=2,
             )

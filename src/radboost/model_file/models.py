@@ -90,9 +90,7 @@ def _look_up(places: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _objective_of(estimator: Any) -> str:
-    """The objective of the fit; a model of two classes may come without, because there they are all the same."""
-    name = getattr(estimator, "objective_", None)
-    return str(name or _look_up(PARTS)["resolve_objective"]("auto", estimator.loss_))
+    return str(estimator.objective_)
 
 
 def _history_array(key: str, items: list[Any]) -> AnyArray:
@@ -106,11 +104,10 @@ def _history_array(key: str, items: list[Any]) -> AnyArray:
 
 def _bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
     """Add what format 1, which knew two classes only, left unsaid."""
-    ensemble, params = header["ensemble"], header["params"]
+    ensemble = header["ensemble"]
     if isinstance(ensemble, dict):
         ensemble["n_outputs"] = 1
-    loss = params.get("loss") if isinstance(params, dict) else None
-    header["objective"] = _look_up(PARTS)["resolve_objective"]("auto", loss)
+    header["objective"] = "sum"  # with two classes all objectives are the same
     n_kernels = arrays.get(f"{_ENSEMBLE}kernel_gammas", np.zeros(0)).size
     arrays[f"{_ENSEMBLE}kernel_classes"] = np.zeros(n_kernels, dtype="<i4")
 

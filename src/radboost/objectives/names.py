@@ -9,11 +9,9 @@ OBJECTIVES = ("sum", "compsum", "maxsum", "max")
 
 
 def resolve_objective(objective: object, loss: object) -> str:
-    """One of OBJECTIVES: "auto" is "compsum" for the logistic loss, the only one it is defined for, otherwise "sum"."""
-    name = check_choice("objective", objective, ["auto", *OBJECTIVES])
+    """One of OBJECTIVES, if it goes with the loss."""
+    name = check_choice("objective", objective, list(OBJECTIVES))
     logistic = isinstance(loss, LogisticLoss) or (isinstance(loss, str) and loss == LogisticLoss.name)
-    if name == "auto":
-        return "compsum" if logistic else "sum"
     if name == "compsum" and not logistic:
         raise ValueError(
             f'objective="compsum" is log2(1 + a sum of exponentials) and goes with loss="logistic" only; got '

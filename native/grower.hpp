@@ -64,6 +64,7 @@ private:
     void give_children_histograms(Work& parent, Work& left, Work& right);
     std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
     std::size_t divide(std::size_t index, bool last_layer);
+    void place_other_categories(const Node& node, Split& split) const;
     void open_leaf(std::size_t index, std::vector<std::size_t>& open);
     void split_pair();
     void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);

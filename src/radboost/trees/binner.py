@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,34 @@ from radboost._typing import FloatArray, RowOrder
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
+NUMBERS_ONLY = np.zeros(0, dtype=np.int32)
 
 
-def bin_rows(X: Any, weights: FloatArray | None, order: RowOrder, max_bins: int, n_threads: int) -> BinnedData:
+def bin_rows(
+    X: Any,
+    weights: FloatArray | None,
+    order: RowOrder,
+    n_categories: Mapping[int, int],
+    max_bins: int,
+    n_threads: int,
+) -> BinnedData:
     """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
 
-    Row i of the result is row order[i] of X.
+    Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
+    codes 0, 1, ... already; only a dense X can have them.
     """
     weights = np.zeros(0) if weights is None else weights
-    if not sparse.issparse(X):
-        return bin_matrix(X, weights, order, max_bins, n_threads)
     n_rows, n_columns = X.shape
+    if not sparse.issparse(X):
+        counts = np.full(n_columns if n_categories else 0, -1, dtype=np.int32)
+        for column, count in n_categories.items():
+            counts[column] = count
+        return bin_matrix(X, weights, order, max_bins, n_threads, counts)
     _check_memory(n_rows, n_columns)
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [
-        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads)
+        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads, NUMBERS_ONLY)
         for first in range(0, n_columns, width)
     ]
     return parts[0] if len(parts) == 1 else side_by_side(parts)

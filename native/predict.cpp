@@ -18,8 +18,8 @@ constexpr std::size_t kRowsPerCheck = 1048576;
 
 Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,
                std::vector<double> thresholds, std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left,
-               std::vector<double> values, const std::vector<std::int64_t>& category_nodes,
-               std::vector<CategorySet> category_sets, std::size_t n_features, std::size_t n_outputs)
+               std::vector<double> values, std::size_t n_features, std::size_t n_outputs,
+               const std::vector<std::int64_t>& category_nodes, std::vector<CategorySet> category_sets)
     : offsets_(std::move(tree_offsets)),
       features_(std::move(features)),
       left_(std::move(left)),

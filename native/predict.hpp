@@ -22,8 +22,8 @@ public:
     // their sets. Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
-           const std::vector<std::int64_t>& category_nodes, std::vector<CategorySet> category_sets,
-           std::size_t n_features, std::size_t n_outputs);
+           std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
+           std::vector<CategorySet> category_sets);
 
     std::size_t n_trees() const { return offsets_.size() - 1; }
     std::size_t n_features() const { return n_features_; }

@@ -67,6 +67,8 @@ class NativeTree:
     value: np.ndarray
     cover: np.ndarray
     gain: np.ndarray
+    category_nodes: np.ndarray
+    category_sets: np.ndarray
 
 
 def grower(data: Any, state: Any, **changes: Any) -> Any:

@@ -1,24 +1,27 @@
 // Binned data.
 #include "bindings/arrays.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include <cmath>
+#include <optional>
 
 namespace radboost {
 namespace {
 
 template <class T>
 BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
-               Vector<std::int32_t> categories) {
+               std::optional<Vector<std::int32_t>> categories) {
     require(weights.size() == 0 || weights.size() == X.shape(0), "one weight per row is needed");
     require(order.size() == 0 || order.size() == X.shape(0), "the order must name every row");
-    require(categories.size() == 0 || categories.size() == X.shape(1), "one number of categories per column is needed");
+    require(!categories || categories->size() == X.shape(1), "one number of categories per column is needed");
     for (std::size_t i = 0; i < order.size(); ++i)
         require(order.data()[i] >= 0 && static_cast<std::size_t>(order.data()[i]) < X.shape(0), "no such row");
     bool integers = true;
     for (std::size_t i = 0; i < weights.size(); ++i) integers = integers && weights.data()[i] == std::floor(weights.data()[i]);
     nb::gil_scoped_release release;
     return bin_matrix(view(X), weights.size() ? weights.data() : nullptr, integers,
-                      order.size() ? order.data() : nullptr, categories.size() ? categories.data() : nullptr, max_bins,
+                      order.size() ? order.data() : nullptr, categories ? categories->data() : nullptr, max_bins,
                       n_threads, check_signals);
 }
 
@@ -48,9 +51,9 @@ void bind_data(nb::module_& m) {
         return BinnedData::side_by_side({parts.begin(), parts.end()});
     });
     m.def("bin_matrix", &bin<float>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories"));
+          nb::arg("n_threads"), nb::arg("categories") = nb::none());
     m.def("bin_matrix", &bin<double>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories"));
+          nb::arg("n_threads"), nb::arg("categories") = nb::none());
 }
 
 }  // namespace radboost

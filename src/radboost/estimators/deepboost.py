@@ -237,7 +237,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
         n_categories = {column: len(known) for column, known in rows.categories.items()}
-        data = bin_rows(rows.X, weights, order, n_categories, settings.options.max_bins, settings.n_threads)
+        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads, n_categories)
         class_ids = class_ids[order]
         weights = None if weights is None else np.ascontiguousarray(weights[order])
         if stopping is not None and watched is None:

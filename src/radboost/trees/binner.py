@@ -14,16 +14,15 @@ from radboost._typing import FloatArray, RowOrder
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
-NUMBERS_ONLY = np.zeros(0, dtype=np.int32)
 
 
 def bin_rows(
     X: Any,
     weights: FloatArray | None,
     order: RowOrder,
-    n_categories: Mapping[int, int],
     max_bins: int,
     n_threads: int,
+    n_categories: Mapping[int, int] | None = None,
 ) -> BinnedData:
     """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
 
@@ -33,15 +32,15 @@ def bin_rows(
     weights = np.zeros(0) if weights is None else weights
     n_rows, n_columns = X.shape
     if not sparse.issparse(X):
-        counts = np.full(n_columns if n_categories else 0, -1, dtype=np.int32)
-        for column, count in n_categories.items():
+        counts = np.full(n_columns, -1, dtype=np.int32)
+        for column, count in (n_categories or {}).items():
             counts[column] = count
         return bin_matrix(X, weights, order, max_bins, n_threads, counts)
     _check_memory(n_rows, n_columns)
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [
-        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads, NUMBERS_ONLY)
+        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads)
         for first in range(0, n_columns, width)
     ]
     return parts[0] if len(parts) == 1 else side_by_side(parts)

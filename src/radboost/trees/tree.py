@@ -138,8 +138,8 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         joined["left"],
         joined["missing_left"],
         joined["value"],
-        np.concatenate(nodes),
-        np.concatenate([tree.category_sets for tree in trees]).reshape(-1),
         trees[0].n_features,
         trees[0].n_outputs,
+        np.concatenate(nodes),
+        np.concatenate([tree.category_sets for tree in trees]).reshape(-1),
     )

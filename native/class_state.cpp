@@ -40,7 +40,7 @@ struct ClassState::Scratch {
 
 ClassState::ClassState(ClassObjective objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
                        std::size_t n_classes, std::vector<double> weights)
-    : BoostingState(std::move(classes), n_classes, std::move(weights)),
+    : BoostingState(std::move(classes), n_classes, std::move(weights), true),
       objective_(objective),
       loss_(loss),
       scores_(n_rows() * n_classes, 0),
@@ -157,7 +157,9 @@ LossSums ClassState::finish(std::vector<Partial>& partial, int n_threads) {
         largest_loss = std::max(largest_loss, p.largest_loss);
     }
     // Sums over all rows stay below 2^62, whatever the weights and the rounding.
-    const int exponent = exponent_of(largest_slope), bits = std::min(kGradientBits, 61 - exponent_of(total_weight()));
+    // The sum of all terms, copies included, must stay below 2^62.
+    const double terms = repeats() ? total_weight() : static_cast<double>(n_rows());
+    const int exponent = exponent_of(largest_slope), bits = std::min(kGradientBits, 61 - exponent_of(terms));
     const FixedScale slope_scale(largest_slope), loss_scale(largest_loss);
     parallel_for(n_threads, partial.size(), [&](std::size_t part) {
         Scratch scratch(block_rows(), n_classes());

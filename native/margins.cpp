@@ -104,7 +104,7 @@ void evaluate_loss(MarginLoss loss, const double* u, std::size_t n, double* valu
 }
 
 MarginState::MarginState(std::vector<std::int8_t> labels, std::vector<double> weights)
-    : BoostingState(classes_of(labels), 2, std::move(weights)),
+    : BoostingState(classes_of(labels), 2, std::move(weights), false),
       labels_(std::move(labels)),
       scores_(labels_.size(), 0.0),
       edge_(labels_.size(), 0) {}

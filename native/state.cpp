@@ -26,7 +26,7 @@ std::size_t row_parts(std::size_t n_rows, int n_threads) {
 }
 
 BoostingState::BoostingState(std::vector<std::uint16_t> class_of_row, std::size_t n_classes,
-                             std::vector<double> weights)
+                             std::vector<double> weights, bool fold_large_weights)
     : growth_(class_of_row.size(), 0),
       class_of_row_(std::move(class_of_row)),
       n_classes_(n_classes),
@@ -43,6 +43,10 @@ BoostingState::BoostingState(std::vector<std::uint16_t> class_of_row, std::size_
     const std::vector<double> ones(class_of_row_.size(), 1.0);
     total_weight_ = weighted_sum(ones.data(), 1);
     require(total_weight_ <= 0x1p52, "the sum of the weights must be at most 2^52");
+    if (fold_large_weights && repeats() && total_weight_ >= kLargeWeight) {
+        integer_weights_ = false;
+        copies_.clear();
+    }
 }
 
 std::uint32_t BoostingState::growth_weight(std::size_t row, double share) const {

@@ -54,7 +54,9 @@ public:
     const std::int64_t* copies() const { return copies_.empty() ? nullptr : copies_.data(); }
 
 protected:
-    BoostingState(std::vector<std::uint16_t> class_of_row, std::size_t n_classes, std::vector<double> weights);
+    // `fold_large_weights`: beyond a sum of kLargeWeight integer weights are multiplied in before quantising as well.
+    BoostingState(std::vector<std::uint16_t> class_of_row, std::size_t n_classes, std::vector<double> weights,
+                  bool fold_large_weights);
 
     // A term as it enters a sum before the multiplication by an integer weight; other weights are multiplied in at once.
     double unit(std::size_t row, double value) const { return integer_weights_ ? value : value * weights_[row]; }

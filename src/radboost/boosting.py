@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,9 @@ PATIENCE = 10
 # random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so
 # many pushes in a row that led nowhere lower.
 LARGEST_PUSH = 0.05
-FRUITLESS_PUSHES = 5
+FRUITLESS_PUSHES = 20
+# How close to a point of the grid, in units of the grid, the line search must have come to mean it.
+KINK_SLACK = 1e-3
 # Weights beyond this would leave the range of the scores.
 LARGEST_TOTAL = 2000.0
 
@@ -81,6 +84,9 @@ class Trace:
         return 1 + objectives.index(min(objectives)) if self.pushed else len(objectives)
 
 
+# Takes a step along one coordinate; None where it would be too short.
+Move = Callable[[int, LossState], Step | None]
+
 # Told of every round and its steps; returns a reason to stop, or None.
 Monitor = Callable[[Trace, Sequence[Step]], str | None]
 
@@ -119,117 +125,130 @@ class Booster:
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:
         state = self.objective.reweigh()
-        idle = 0
+        idle, stuck = 0, False
         for round_index in range(n_rounds):
             if state.slope <= SMALLEST_SLOPE:
                 self.trace.stop_reason = NO_LOSS
                 break
-            step = self._round(round_index, state)
-            steps = [step] if step is not None else []
-            reason = None
-            if step is not None:
-                idle = 0
+            if stuck:
+                steps = self._push(round_index)
             else:
-                idle += 1
-                self.trace.n_skipped += 1
-                if idle == (PATIENCE if self._randomised else 1):
-                    reason, steps = self._push(round_index)
-                    idle = 0
-                if reason == CONVERGED:
-                    self.trace.stop_reason = reason
-                    self.trace.n_skipped -= 1
-                    break
+                step = self._round(round_index, state)
+                steps = [step] if step is not None else []
+            idle = 0 if steps else idle + 1
+            stuck = idle == (PATIENCE if self._randomised else 1)
+            if stuck and self.objective.smooth and not self._randomised:
+                self.trace.stop_reason = CONVERGED
+                break
+            self.trace.n_skipped += not steps
             if steps:
                 state = self.objective.reweigh()
             self._record(state)
-            reason = monitor(self.trace, steps) or reason or self._reason_to_stop()
+            reason = monitor(self.trace, steps) or self._reason_to_stop(stuck)
             if reason is not None:
                 self.trace.stop_reason = reason
                 break
         return self.trace
 
-    def _reason_to_stop(self) -> str | None:
+    def _reason_to_stop(self, stuck: bool) -> str | None:
         if self._flawless:
             return FLAWLESS
+        if stuck and self.objective.smooth:
+            return EXHAUSTED
+        if stuck:
+            objective = self.trace.history["objective"][-1]
+            if objective < self._lowest - SLOPE_TOLERANCE:
+                self._lowest, self._fruitless_pushes = objective, 0
+            elif self._fruitless_pushes == FRUITLESS_PUSHES:
+                return STUCK
         total = sum(abs(member.weight) for member in self.members.values())
         return TOO_LARGE if total > LARGEST_TOTAL else None
 
-    def _push(self, round_index: int) -> tuple[str | None, list[Step]]:
-        """What to do when no coordinate goes down: end, or move every weight a little at random."""
-        ended = EXHAUSTED if self._randomised else CONVERGED
-        if self.objective.smooth or not self.members:
-            return ended, []
-        objective = self.trace.history["objective"][-1]
-        if objective < self._lowest - SLOPE_TOLERANCE:
-            self._lowest, self._fruitless_pushes = objective, 0
-        elif self._fruitless_pushes == FRUITLESS_PUSHES:
-            return STUCK, []
+    def _push(self, round_index: int) -> list[Step]:
+        """No coordinate goes down: moves every weight a little at random."""
         self._fruitless_pushes += 1
-        self.trace.pushed = True
-        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(self.members))
-        etas = [on_grid(float(push), self.objective.step_grid) for push in pushes]
+        # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
+        for constant in [c for proposer in self.proposers for c in proposer.constants()]:
+            self._admit(constant)
         members = list(self.members.values())
-        return None, [self._apply(member, eta, round_index) for member, eta in zip(members, etas, strict=True) if eta]
+        self.trace.pushed = True
+        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(members))
+        etas = [max(self.objective.step_grid, on_grid(float(push), self.objective.step_grid)) for push in pushes]
+        return [self._apply(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:
         """Figure 2, lines 4-17. None when no direction goes down."""
         candidates = [c for proposer in self.proposers for c in proposer.propose(round_index)]
-        new, new_slope = self._best_candidate(candidates, state)
-        old, old_edge, old_slope = self._best_member(state, alone=new is None)
-        if new is not None and (old is None or abs(new_slope) > abs(old_slope)):
-            return self._step_to(new, round_index, state)
-        if old is not None:
-            return self._move(old, old_edge, round_index, state)
+        new = self._descending_candidates(candidates, state)
+        old = self._descending_members(state, alone=not new)
+        # The steepest first. A step can be too short for the grid of the scores: then the next one has its turn.
+        for _, direction in sorted([*old, *new], key=lambda pair: -pair[0]):
+            step = direction(round_index, state)
+            if step is not None:
+                return step
         return None
 
-    def _best_candidate(self, candidates: Sequence[Candidate], state: LossState) -> tuple[Candidate | None, float]:
-        best, best_slope = None, SLOPE_TOLERANCE
+    def _descending_candidates(self, candidates: Sequence[Candidate], state: LossState) -> list[tuple[float, Move]]:
+        found: list[tuple[float, Move]] = []
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
             size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, candidate.signed))
-            if size > best_slope:
-                best, best_slope = candidate, size
-        return best, best_slope
+            if size > SLOPE_TOLERANCE:
+                found.append((size, partial(self._step_to, candidate)))
+        return found
 
-    def _best_member(self, state: LossState, alone: bool) -> tuple[Member | None, float, float]:
-        """The member with the steepest slope.
+    def _descending_members(self, state: LossState, alone: bool) -> list[tuple[float, Move]]:
+        """The members whose weight may move, with their slopes.
 
         With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
         never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
         again and again: then a member competes only where its weight would shrink, or alone.
         """
-        best, best_edge, best_slope = None, 0.0, 0.0
+        found: list[tuple[float, Move]] = []
         if not self.members:
-            return best, best_edge, best_slope
+            return found
         growing_allowed = alone or self.learning_rate == 1.0
         growing, shrinking = self.objective.edges(self.columns)
         for slot, member in self.members.items():
             threshold = member.price / state.slope
             size = slope(growing[slot], shrinking[slot], member.weight, threshold, member.signed)
             shrinks = size * member.weight > 0
-            if (shrinks or growing_allowed) and abs(size) > max(SLOPE_TOLERANCE, abs(best_slope)):
-                best, best_edge, best_slope = member, growing[slot], size
-        return best, best_edge, best_slope
+            if (shrinks or growing_allowed) and abs(size) > SLOPE_TOLERANCE:
+                found.append((abs(size), partial(self._move, member, growing[slot])))
+        return found
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
         """Lets a candidate into the ensemble, or moves the member that it turns out to be."""
+        known, member = self._admit(candidate)
+        if known:
+            edge = candidate.edge if member.key == candidate.hypothesis().key() else -candidate.edge
+            return self._move(member, edge, round_index, state)
+        step = self._move(member, candidate.edge, round_index, state)
+        if step is None:
+            self._dismiss(member)
+        return step
+
+    def _admit(self, candidate: Candidate) -> tuple[bool, Member]:
+        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none."""
         hypothesis = candidate.hypothesis()
         key, sign = hypothesis.key()
         for member in self.members.values():
-            if member.key == (key, sign) or member.key == (key, -sign):
-                edge = candidate.edge if member.key == (key, sign) else -candidate.edge
-                return self._move(member, edge, round_index, state)
+            if member.key in ((key, sign), (key, -sign)):
+                return True, member
         slot = candidate.enter(self.columns)
         price = self.penalty.price(candidate.complexity)
         member = Member(len(self.trace.hypotheses), slot, price, 0.0, (key, sign), candidate.signed)
-        eta = self._step_size(member, candidate.edge, state)
-        if eta == 0.0:
-            self.columns.release(slot)
-            return None
         self.members[slot] = member
         self.trace.hypotheses.append(hypothesis)
         self.trace.complexities.append(candidate.complexity)
-        return self._apply(member, eta, round_index)
+        return False, member
+
+    def _dismiss(self, member: Member) -> None:
+        """Takes back a member that got no weight."""
+        del self.members[member.slot]
+        self.columns.release(member.slot)
+        self.trace.hypotheses.pop()
+        self.trace.complexities.pop()
 
     def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
         eta = self._step_size(member, edge, state)
@@ -250,7 +269,8 @@ class Booster:
             self._flawless = self.learning_rate == 1.0 and not self._randomised
         if member.weight != 0.0 and eta == -member.weight:
             return eta
-        return on_grid(self.learning_rate * eta, self.objective.step_grid)
+        slack = 0.0 if self.objective.smooth else KINK_SLACK
+        return on_grid(self.learning_rate * eta, self.objective.step_grid, slack)
 
     def _apply(self, member: Member, eta: float, round_index: int) -> Step:
         self.objective.step(self.columns, member.slot, eta)

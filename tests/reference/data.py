@@ -30,3 +30,29 @@ def smooth(
     y[:2] = [1, -1]
     X[rng.random(X.shape) < missing] = math.nan
     return X, y
+
+
+def tiny_classes(
+    seed: int = 0, m: int = 14, d: int = 2, n_classes: int = 3, levels: int = 4, missing: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels 0 ... n_classes - 1, each with a row; few levels per column."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, levels, size=(m, d)).astype(float)
+    y = np.clip(np.round(X[:, 0] * n_classes / levels + 0.6 * rng.normal(size=m)), 0, n_classes - 1).astype(int)
+    y[:n_classes] = np.arange(n_classes)[:m]
+    X[rng.random(X.shape) < missing] = math.nan
+    return X, y
+
+
+def smooth_classes(
+    seed: int = 0, m: int = 150, d: int = 5, n_classes: int = 3, noise: float = 0.1, missing: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Real values without ties; the class is the direction closest to (x_0, x_1 + x_2 x_3), with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    angle = np.arctan2(X[:, 1 % d] + 0.7 * X[:, 2 % d] * X[:, 3 % d], X[:, 0])
+    y = np.floor((angle + math.pi) / (2 * math.pi) * n_classes).astype(int) % n_classes
+    y = np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
+    y[:n_classes] = np.arange(n_classes)[:m]
+    X[rng.random(X.shape) < missing] = math.nan
+    return X, y

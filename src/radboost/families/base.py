@@ -121,6 +121,10 @@ class Proposer(ABC):
     def propose(self, round_index: int) -> Sequence[Candidate]:
         """Candidates for the objective's current weights."""
 
+    def constants(self) -> Sequence[Candidate]:
+        """The constant answers of the family, one for each class, whatever their edge."""
+        return ()
+
 
 class Family(ABC):
     """A family of hypotheses; `start` puts it to work."""

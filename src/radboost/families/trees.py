@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from radboost import complexity
 from radboost._native import HypothesisColumns, TreeGrower
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.trees.grower import make_grower
-from radboost.trees.tree import Tree
+from radboost.trees.tree import NODE_ARRAYS, Tree
 
 
 class TreeCandidate(Candidate):
@@ -36,6 +38,29 @@ class TreeCandidate(Candidate):
         return slot
 
 
+class ConstantCandidate(Candidate):
+    """The tree without a question that always answers with one of several classes."""
+
+    def __init__(self, class_index: int, n_rows: int, n_features: int, n_classes: int, complexity: float) -> None:
+        self._class_index = class_index
+        self._n_rows = n_rows
+        self._shape = (n_features, 0, n_classes)
+        self.edge = 0.0
+        self.complexity = complexity
+        self.signed = False
+
+    def hypothesis(self) -> Tree:
+        leaf = {"feature": -1, "left": -1, "value": self._class_index, "cover": self._n_rows}
+        arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+        return Tree(arrays, *self._shape)
+
+    def enter(self, columns: HypothesisColumns) -> int:
+        slot = columns.take_slot()
+        everywhere = np.zeros(self._n_rows, dtype=np.int32)
+        columns.set_answers(slot, everywhere, np.array([self._class_index], dtype=np.int32), 1)
+        return slot
+
+
 class TreeProposer(Proposer):
     """Grows a tree a round; each size on the way is a candidate with the complexity of its own family."""
 
@@ -49,6 +74,7 @@ class TreeProposer(Proposer):
         self.grower = grower
         self.n_features = problem.data.n_columns
         self.n_outputs = problem.n_outputs
+        self._n_rows = problem.data.n_rows
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = bound
@@ -57,6 +83,11 @@ class TreeProposer(Proposer):
     def propose(self, round_index: int) -> list[Candidate]:
         sizes, edges = self.grower.grow(round_index)
         return [TreeCandidate(self, n, edge, self._complexity(n)) for n, edge in zip(sizes, edges, strict=True)]
+
+    def constants(self) -> list[Candidate]:
+        n_rows, price = self._n_rows, self._complexity(0)
+        classes = range(self.n_outputs if self.n_outputs > 1 else 0)
+        return [ConstantCandidate(c, n_rows, self.n_features, self.n_outputs, price) for c in classes]
 
     def _complexity(self, n: int) -> float:
         if n not in self._bounds:

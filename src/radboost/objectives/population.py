@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import softmax
 
 from radboost._typing import FloatArray
@@ -13,6 +14,7 @@ from radboost.losses import ExponentialLoss, MarginLoss
 from radboost.objectives.names import OBJECTIVES
 
 BLOCK_CELLS = 2**23
+MANY_CLASSES = 64
 
 
 def probabilities(objective: str, loss: MarginLoss, scores: FloatArray) -> FloatArray:
@@ -30,6 +32,8 @@ def probabilities(objective: str, loss: MarginLoss, scores: FloatArray) -> Float
     if isinstance(loss, ExponentialLoss):
         # p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
         return np.asarray(softmax(2.0 * scores, axis=1), dtype=np.float64)
+    if scores.shape[1] > MANY_CLASSES:
+        return np.array([_of_sum_with_ties(loss, row) for row in scores]).reshape(scores.shape)
     height = max(1, BLOCK_CELLS // scores.shape[1] ** 2)
     blocks = [_of_sum(loss, scores[first : first + height]) for first in range(0, max(1, len(scores)), height)]
     return np.concatenate(blocks)
@@ -52,18 +56,28 @@ def _of_compsum(scores: FloatArray) -> FloatArray:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _of_sum(loss: MarginLoss, scores: FloatArray) -> FloatArray:
+def _of_sum_with_ties(loss: MarginLoss, scores: FloatArray) -> FloatArray:
+    """The same for one row of many classes, of which most have the same score: these share one state of the chain."""
+    levels, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    shares = _of_sum(loss, levels[None, :], counts)[0]
+    return np.asarray((shares / counts)[places.reshape(-1)], dtype=np.float64)
+
+
+def _of_sum(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] | None = None) -> FloatArray:
     """The p with p_c sum_y Phi'(1 - f_c + f_y) = sum_y p_y Phi'(1 - f_y + f_c) for every c.
 
     That is the balance of a Markov chain that goes from class c to y at the rate Phi'(1 - f_c + f_y). Classes are
     eliminated from the last to the first without a subtraction (Grassmann, Taksar and Heyman, 1985), so that small
     probabilities are as accurate as large ones. From every class a rate of Phi'(1) or more leads to the one with the
-    largest score; it comes first, and no elimination divides by zero.
+    largest score; it comes first, and no elimination divides by zero. With `counts` each column stands for so many
+    classes, and the result is their share together.
     """
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
     gaps = ranked[:, None, :] - ranked[:, :, None]
     rates = np.array(loss.derivative(1.0 + gaps.ravel()), dtype=np.float64).reshape(gaps.shape)
+    if counts is not None:
+        rates *= counts[order][:, None, :]  # so many classes to go to
     n_classes = scores.shape[1]
     for last in range(n_classes - 1, 0, -1):
         away = rates[:, last, :last].sum(axis=1, keepdims=True)

@@ -15,13 +15,14 @@ BRACKET_WIDTH = 1e-12
 BISECTIONS = 60
 
 
-def on_grid(step: float, grid: float) -> float:
+def on_grid(step: float, grid: float, slack: float = 0.0) -> float:
     """The step cut to a multiple of `grid`, towards zero: a shorter step along a convex function still goes down.
 
     Sums of such steps are exact, so the score of a row is the same whether it was added up step by step in training or
-    tree by tree in prediction.
+    tree by tree in prediction. A step that falls short of a multiple by no more than `slack` (a share of the grid)
+    means that multiple: the kinks of an objective lie on the grid, and a line search stops just before them.
     """
-    return math.trunc(step / grid) * grid
+    return math.trunc(step / grid + math.copysign(slack, step)) * grid
 
 
 @dataclass(frozen=True)

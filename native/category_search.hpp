@@ -98,8 +98,9 @@ void search_shared_order(const Statistics& statistics, std::array<const Node*, 2
         best.place(order.data(), present, nullptr);
 }
 
-// The best subset for two nodes at once. With two classes the edges of both are largest together where every category goes
-// by the sign of the sum of its gains at the nodes, or by the sign of their difference: two orders have the best cut.
+// The best subset for two nodes at once. With two classes a node's edge is the gain of what goes left minus the gain of what
+// goes right, or the other way round, or that of the whole node. So the edges of both are largest together where every
+// category goes by the sign of its gain at one node, of the sum, or of the difference: four orders have the best cut.
 template <class Table, class Statistics>
 void search_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
                               std::size_t column, const SplitSearch& search, BestSplit& best) {
@@ -132,11 +133,11 @@ void search_shared_categories(const Statistics& statistics, const BinnedData& da
                                    missing, column, search, best);
         return;
     }
-    for (const int sign : {1, -1}) {
-        std::sort(order.begin(), order.end(), [&](std::uint8_t a, std::uint8_t b) {
-            const std::int64_t lean_a = leans[0][a] + sign * leans[1][a], lean_b = leans[0][b] + sign * leans[1][b];
-            return lean_a != lean_b ? lean_a < lean_b : a < b;
-        });
+    constexpr int kSigns[4][2] = {{1, 1}, {1, -1}, {1, 0}, {0, 1}};
+    for (const auto& signs : kSigns) {
+        const auto lean = [&](std::uint8_t code) { return signs[0] * leans[0][code] + signs[1] * leans[1][code]; };
+        std::sort(order.begin(), order.end(),
+                  [&](std::uint8_t a, std::uint8_t b) { return lean(a) != lean(b) ? lean(a) < lean(b) : a < b; });
         search_shared_order<Table>(statistics, nodes, codes, order, 0, missing, column, search, best);
     }
 }

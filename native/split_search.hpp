@@ -138,10 +138,11 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
         Table table(statistics, node);
         table.read(histograms, column);
         const std::size_t bins = data.n_bins(column);
-        const bool missing = data.has_missing[column] && table.has_missing();
+        const std::int64_t* masses = histograms.masses.data() + data.slot_offsets[column];
+        // Rows without weight still count for a leaf minimum.
+        const std::int64_t missing_mass = data.has_missing[column] && search.minimum_mass > 0 ? masses[bins] : 0;
+        const bool missing = data.has_missing[column] && (missing_mass != 0 || table.has_missing());
         if (data.is_categorical[column]) {
-            const std::int64_t* masses = histograms.masses.data() + data.slot_offsets[column];
-            const std::int64_t missing_mass = data.has_missing[column] && search.minimum_mass > 0 ? masses[bins] : 0;
             search_categories(table, {column, missing, masses, missing_mass, nullptr}, node, search, best);
             return;
         }
@@ -153,8 +154,7 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
             double* scores = to_left ? left.data() : right.data();
             table.scores(n, to_left, scores);
             if (search.minimum_mass > 0)
-                forbid_light_children(histograms.masses.data() + data.slot_offsets[column], bins, to_left, node,
-                                      search.minimum_mass, scores);
+                forbid_light_children(masses, bins, to_left, node, search.minimum_mass, scores);
         }
         best.take(column, right.data(), missing ? left.data() : nullptr, n, nullptr);
     });

@@ -361,7 +361,8 @@ void TreeGrower::number_nodes() {
         node.bin = work.split.bin;
         node.missing_left = work.missing_left;
         if (data_.is_categorical[node.column]) {
-            node.category_set = static_cast<std::int32_t>(tree_.category_sets.size());
+            node.by_categories = true;
+            node.bin = static_cast<std::uint32_t>(tree_.category_sets.size());
             tree_.category_sets.push_back(work.split.left);
         }
         node.gain = work.split.gain;
@@ -378,6 +379,21 @@ void TreeGrower::number_nodes() {
     }
 }
 
+// The leaf that a row with these codes reaches.
+template <bool kCategories>
+std::int32_t TreeGrower::leaf_of(const std::uint8_t* codes) const {
+    std::int32_t at = 0;
+    while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
+        const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
+        const std::uint32_t code = codes[node.column];
+        const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
+        bool goes_left = missing ? node.missing_left : code <= node.bin;
+        if (kCategories && node.by_categories && !missing) goes_left = tree_.category_sets[node.bin].has(code);
+        at = node.left + (goes_left ? 0 : 1);
+    }
+    return at;
+}
+
 // The leaf of every row. Grown on all rows, the tree has sorted them already; rows that it did not see go down it now.
 void TreeGrower::place_all_rows() {
     if (hashes_.empty()) {
@@ -392,21 +408,12 @@ void TreeGrower::place_all_rows() {
     }
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     const std::size_t n = data_.n_rows, d = data_.n_columns;
+    const bool by_categories = !tree_.category_sets.empty();
     const std::size_t parts = parts_for(n);
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {
         for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
             const std::uint8_t* codes = data_.by_row.data() + i * d;
-            std::int32_t at = 0;
-            while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
-                const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
-                const std::uint32_t code = codes[node.column];
-                const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
-                const bool here = node.category_set < 0
-                                      ? code <= node.bin
-                                      : tree_.category_sets[static_cast<std::size_t>(node.category_set)].has(code);
-                at = node.left + ((missing ? node.missing_left : here) ? 0 : 1);
-            }
-            tree_.leaf_of_row[i] = at;
+            tree_.leaf_of_row[i] = by_categories ? leaf_of<true>(codes) : leaf_of<false>(codes);
         }
     });
 }

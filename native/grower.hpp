@@ -70,6 +70,8 @@ private:
     void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
     std::int64_t mass_of(const std::uint32_t* rows, std::size_t count) const;
     void number_nodes();
+    template <bool kCategories>
+    std::int32_t leaf_of(const std::uint8_t* codes) const;
     void place_all_rows();
     void sum_leaves();
 

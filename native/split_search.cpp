@@ -27,8 +27,8 @@ RADBOOST_CLONES std::uint8_t highest_but(const std::uint8_t* codes, std::size_t 
 SideTable sides_of(const BinnedData& data, const Split& split) {
     const int missing_code = data.missing_code(split.column);
     if (data.is_categorical[split.column]) return sides_of(split.left, missing_code, split.missing_left);
-    SideTable sides;
-    for (std::size_t code = 0; code < sides.size(); ++code) sides[code] = code <= split.bin;
+    SideTable sides{};
+    std::fill_n(sides.begin(), std::size_t{split.bin} + 1, std::uint8_t{1});
     if (missing_code >= 0) sides[static_cast<std::size_t>(missing_code)] = split.missing_left;
     return sides;
 }

@@ -94,14 +94,15 @@ struct Categories {
 
 // What the searches below do with a categorical column; see category_search.hpp.
 template <class Table>
-void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
+RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
                        BestSplit& best);
 template <class Table>
-void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
+RADBOOST_NOINLINE void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
                 BestSplit& best);
 template <class Table, class Statistics>
-void search_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
-                              std::size_t column, const SplitSearch& search, BestSplit& best);
+RADBOOST_NOINLINE void search_shared_categories(const Statistics& statistics, const BinnedData& data,
+                                                std::array<const Node*, 2> nodes, std::size_t column,
+                                                const SplitSearch& search, BestSplit& best);
 
 // Runs body(k, best, thread's own scratch) for k = 0 .. n - 1, in parts, one after the other or on several threads, and
 // returns the first of the best.
@@ -138,9 +139,10 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
         Table table(statistics, node);
         table.read(histograms, column);
         const std::size_t bins = data.n_bins(column);
-        const std::int64_t* masses = histograms.masses.data() + data.slot_offsets[column];
+        const std::int64_t* masses =
+            search.minimum_mass > 0 ? histograms.masses.data() + data.slot_offsets[column] : nullptr;
         // Rows without weight still count for a leaf minimum.
-        const std::int64_t missing_mass = data.has_missing[column] && search.minimum_mass > 0 ? masses[bins] : 0;
+        const std::int64_t missing_mass = masses && data.has_missing[column] ? masses[bins] : 0;
         const bool missing = data.has_missing[column] && (missing_mass != 0 || table.has_missing());
         if (data.is_categorical[column]) {
             search_categories(table, {column, missing, masses, missing_mass, nullptr}, node, search, best);

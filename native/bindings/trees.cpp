@@ -69,10 +69,10 @@ auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
         cover[i] = static_cast<double>(node.cover) / g.mass_scale();
         if (node.left >= 0 && static_cast<std::size_t>(node.left) < size) {
             feature[i] = static_cast<std::int32_t>(node.column);
-            if (node.category_set < 0) {
+            if (!node.by_categories) {
                 threshold[i] = g.data().threshold(node.column, node.bin);
             } else {
-                const CategorySet& set = g.tree().category_sets[static_cast<std::size_t>(node.category_set)];
+                const CategorySet& set = g.tree().category_sets[node.bin];
                 category_nodes.push_back(static_cast<std::int32_t>(i));
                 category_words.insert(category_words.end(), set.words.begin(), set.words.end());
             }

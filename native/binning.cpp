@@ -1,6 +1,7 @@
 #include "binning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,51 +27,115 @@ T without_negative_zero(T x) {
     return x == T(0) ? T(0) : x;
 }
 
-// The distinct values of a column in ascending order, or more than `limit` of them (then unsorted and incomplete).
+// The distinct values of a column, as long as there are not more than `limit` of them.
 template <class T>
-std::vector<T> distinct_values(const MatrixView<T>& X, std::size_t column, std::size_t limit, bool& missing) {
-    constexpr std::size_t kSlots = 1024;  // at most a quarter full
-    std::vector<T> table(kSlots), found;
-    std::vector<std::uint8_t> used(kSlots, 0);
-    missing = false;
-    for (std::size_t row = 0; row < X.n_rows; ++row) {
-        const T x = without_negative_zero(X.at(row, column));
-        if (x != x) {
-            missing = true;
-            continue;
-        }
-        if (found.size() > limit) continue;  // only whether anything is missing is still open
+class DistinctValues {
+public:
+    explicit DistinctValues(std::size_t limit) : limit_(limit), table_(kSlots), used_(kSlots, 0) {}
+
+    bool too_many() const { return found_.size() > limit_; }
+    void add(T x) {
         const double wide = x;
         std::uint64_t bits;
         std::memcpy(&bits, &wide, sizeof bits);
         std::size_t slot = mix(bits) % kSlots;
-        while (used[slot] && table[slot] != x) slot = (slot + 1) % kSlots;
-        if (!used[slot]) {
-            used[slot] = 1;
-            table[slot] = x;
-            found.push_back(x);
+        while (used_[slot] && table_[slot] != x) slot = (slot + 1) % kSlots;
+        if (used_[slot]) return;
+        used_[slot] = 1;
+        table_[slot] = x;
+        found_.push_back(x);
+    }
+    std::vector<T> sorted() const {
+        std::vector<T> values = found_;
+        std::sort(values.begin(), values.end());
+        return values;
+    }
+
+private:
+    static constexpr std::size_t kSlots = 1024;  // at most a quarter full
+    std::size_t limit_;
+    std::vector<T> table_, found_;
+    std::vector<std::uint8_t> used_;
+};
+
+// Columns that are looked over together: a cache line of a row-contiguous matrix.
+constexpr std::size_t kGroupColumns = 16;
+
+template <class T>
+struct ColumnGroup {
+    std::vector<DistinctValues<T>> distinct;
+    std::array<std::uint8_t, kGroupColumns> missing{};
+};
+
+template <class T>
+ColumnGroup<T> look_over(const MatrixView<T>& X, std::size_t first, std::size_t last, std::size_t limit) {
+    ColumnGroup<T> group;
+    group.distinct.assign(last - first, DistinctValues<T>(limit));
+    std::size_t undecided = last - first, row = 0;
+    for (; row < X.n_rows && undecided > 0; ++row) {
+        undecided = 0;
+        for (std::size_t c = first; c < last; ++c) {
+            DistinctValues<T>& distinct = group.distinct[c - first];
+            const T x = without_negative_zero(X.at(row, c));
+            if (x != x)
+                group.missing[c - first] = 1;
+            else if (!distinct.too_many())
+                distinct.add(x);
+            undecided += !distinct.too_many();
         }
     }
-    if (found.size() <= limit) std::sort(found.begin(), found.end());
-    return found;
+    for (; row < X.n_rows; ++row)  // only whether anything is missing is still open
+        for (std::size_t c = first; c < last; ++c) {
+            const T x = X.at(row, c);
+            group.missing[c - first] |= x != x;
+        }
+    return group;
 }
 
-// The values after which a bin ends: the smallest v whose cumulative weight reaches k / max_bins of the total.
+// Numbers as integers of the same order.
+std::uint32_t ordered_key(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+std::uint64_t ordered_key(double x) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits & 0x8000000000000000u ? ~bits : bits | 0x8000000000000000u;
+}
+
+// Eleven bits at a time, from the lowest: ten times as fast as sorting by comparisons.
 template <class T>
-std::vector<double> quantile_thresholds(std::vector<std::pair<T, double>>& sample, int max_bins) {
-    std::sort(sample.begin(), sample.end());
+void radix_sort(std::vector<T>& values) {
+    constexpr int kBits = 11;
+    std::vector<T> other(values.size());
+    for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += kBits) {
+        std::array<std::size_t, (1 << kBits) + 1> place{};
+        const auto digit = [&](T x) { return static_cast<std::size_t>(ordered_key(x) >> shift) & ((1 << kBits) - 1); };
+        for (const T x : values) ++place[digit(x) + 1];
+        for (std::size_t d = 0; d < (1 << kBits); ++d) place[d + 1] += place[d];
+        for (const T x : values) other[place[digit(x)]++] = x;
+        values.swap(other);
+    }
+}
+
+// The values after which a bin ends: the smallest v whose cumulative weight reaches k / max_bins of the total. Item i of
+// a sorted sample is (value(i), weight(i)).
+template <class Value, class Weight>
+std::vector<double> quantile_thresholds(std::size_t size, Value&& value, Weight&& weight, int max_bins) {
     double total = 0;
-    for (const auto& item : sample) total += item.second;
+    for (std::size_t i = 0; i < size; ++i) total += weight(i);
     std::vector<double> thresholds;
     double cumulative = 0;
     int k = 1;
-    for (std::size_t i = 0; i < sample.size();) {
-        const T value = sample[i].first;
-        for (; i < sample.size() && sample[i].first == value; ++i) cumulative += sample[i].second;
-        if (i == sample.size()) break;
+    for (std::size_t i = 0; i < size;) {
+        const auto here = value(i);
+        for (; i < size && value(i) == here; ++i) cumulative += weight(i);
+        if (i == size) break;
         if (cumulative * max_bins < k * total) continue;
         while (k < max_bins && cumulative * max_bins >= k * total) ++k;
-        thresholds.push_back(midpoint(value, sample[i].first));
+        thresholds.push_back(midpoint(here, value(i)));
         if (k == max_bins) break;
     }
     return thresholds;
@@ -82,41 +147,55 @@ struct Column {
 };
 
 template <class T>
-Column cut_column(const MatrixView<T>& X, std::size_t column, const double* weights,
-                  const std::vector<std::size_t>& sample_rows, int max_bins) {
-    Column result;
-    const std::vector<T> distinct = distinct_values(X, column, static_cast<std::size_t>(max_bins), result.missing);
-    result.empty = distinct.empty();
-    if (distinct.size() <= static_cast<std::size_t>(max_bins)) {
-        for (std::size_t i = 0; i + 1 < distinct.size(); ++i)
-            result.thresholds.push_back(midpoint(distinct[i], distinct[i + 1]));
-        return result;
+std::vector<double> cut_at_quantiles(const MatrixView<T>& X, std::size_t column, const double* weights,
+                                     const std::vector<std::size_t>& sample_rows, int max_bins) {
+    const std::size_t size = sample_rows.empty() ? X.n_rows : sample_rows.size();
+    const auto row_at = [&](std::size_t i) { return sample_rows.empty() ? i : sample_rows[i]; };
+    if (weights == nullptr) {
+        std::vector<T> sample;
+        sample.reserve(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            const T x = without_negative_zero(X.at(row_at(i), column));
+            if (x == x) sample.push_back(x);
+        }
+        radix_sort(sample);
+        return quantile_thresholds(
+            sample.size(), [&](std::size_t i) { return sample[i]; }, [](std::size_t) { return 1.0; }, max_bins);
     }
     std::vector<std::pair<T, double>> sample;
-    sample.reserve(sample_rows.empty() ? X.n_rows : sample_rows.size());
-    const auto add = [&](std::size_t row) {
-        const T x = without_negative_zero(X.at(row, column));
-        if (x == x) sample.emplace_back(x, weights ? weights[row] : 1.0);
-    };
-    if (sample_rows.empty())
-        for (std::size_t row = 0; row < X.n_rows; ++row) add(row);
-    else
-        for (const std::size_t row : sample_rows) add(row);
-    result.thresholds = quantile_thresholds(sample, max_bins);
+    sample.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const T x = without_negative_zero(X.at(row_at(i), column));
+        if (x == x) sample.emplace_back(x, weights[row_at(i)]);
+    }
+    std::sort(sample.begin(), sample.end());  // by weight too: sums of equal values do not depend on the rows' order
+    return quantile_thresholds(
+        sample.size(), [&](std::size_t i) { return sample[i].first; }, [&](std::size_t i) { return sample[i].second; },
+        max_bins);
+}
+
+template <class T>
+Column cut_column(const MatrixView<T>& X, std::size_t column, const double* weights,
+                  const std::vector<std::size_t>& sample_rows, const DistinctValues<T>& distinct, int max_bins) {
+    Column result;
+    if (distinct.too_many()) {
+        result.thresholds = cut_at_quantiles(X, column, weights, sample_rows, max_bins);
+        return result;
+    }
+    const std::vector<T> values = distinct.sorted();
+    result.empty = values.empty();
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) result.thresholds.push_back(midpoint(values[i], values[i + 1]));
     return result;
 }
 
-// A column whose values are the codes of its categories.
+// A categorical column holds codes, or NaN.
 template <class T>
-bool any_category_missing(const MatrixView<T>& X, std::size_t column, std::int32_t n_categories) {
-    bool missing = false;
+void check_categories(const MatrixView<T>& X, std::size_t column, std::int32_t n_categories) {
     for (std::size_t row = 0; row < X.n_rows; ++row) {
         const T x = X.at(row, column);
-        missing |= x != x;
         require(x != x || (x >= 0 && x < static_cast<T>(n_categories) && x == std::floor(x)),
                 "a category is not one of the column's codes");
     }
-    return missing;
 }
 
 // Rows for the quantiles of large data, drawn by a hash of their values: copies of a row enter together, so a weighted
@@ -302,16 +381,27 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
     out.n_columns = X.n_columns;
     const std::vector<std::size_t> sample = draw_rows(X, weights, integer_weights, n_threads);
     std::vector<Column> columns(X.n_columns);
+    const std::size_t width = X.column_stride == 1 ? kGroupColumns : 1;
+    const std::size_t groups = (X.n_columns + width - 1) / width;
     // In slices, so that Ctrl-C is looked at between them.
     const std::size_t slice = static_cast<std::size_t>(n_threads) * 4;
-    for (std::size_t first = 0; first < X.n_columns; first += slice) {
+    for (std::size_t begin = 0; begin < groups; begin += slice) {
         check();
-        parallel_for(n_threads, std::min(slice, X.n_columns - first), [&](std::size_t i) {
+        const std::size_t end = std::min(groups, begin + slice);
+        std::vector<ColumnGroup<T>> looks(end - begin);
+        parallel_for(n_threads, end - begin, [&](std::size_t i) {
+            const std::size_t first = (begin + i) * width;
+            looks[i] = look_over(X, first, std::min(first + width, X.n_columns), static_cast<std::size_t>(max_bins));
+        });
+        const std::size_t first = begin * width, last = std::min(end * width, X.n_columns);
+        parallel_for(n_threads, last - first, [&](std::size_t i) {
+            const ColumnGroup<T>& look = looks[i / width];
             const std::size_t c = first + i;
             if (categories && categories[c] >= 0)
-                columns[c].missing = any_category_missing(X, c, categories[c]);
+                check_categories(X, c, categories[c]);
             else
-                columns[c] = cut_column(X, c, weights, sample, max_bins);
+                columns[c] = cut_column(X, c, weights, sample, look.distinct[i % width], max_bins);
+            columns[c].missing = look.missing[i % width] != 0;
         });
     }
     out.first_threshold.push_back(0);

@@ -119,7 +119,7 @@ void search_shared_categories(const Statistics& statistics, const BinnedData& da
         table.read(codes[side]);
         for (std::size_t code = 0; code < bins; ++code) {
             leans[side][code] = table.lean(code);
-            if (table.counts(code)) weighed.add(code);
+            if (!table.empty(code)) weighed.add(code);
         }
     }
     std::vector<std::uint8_t> order;

@@ -50,9 +50,10 @@ public:
         first_ = table.data();
     }
 
-    bool has_missing() const {
-        const std::int64_t* missing = first_ + missing_entry_ * n_answers_;
-        return std::any_of(missing, missing + n_answers_, [](std::int64_t sum) { return sum != 0; });
+    bool has_missing() const { return !empty(missing_entry_); }
+    bool empty(std::size_t entry) const {
+        const std::int64_t* gains = first_ + entry * n_answers_;
+        return std::all_of(gains, gains + n_answers_, [](std::int64_t sum) { return sum == 0; });
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {
@@ -68,11 +69,6 @@ public:
         }
     }
 
-    bool counts(std::size_t entry) const {
-        const std::int64_t* gains = first_ + entry * n_answers_;
-        return std::any_of(gains, gains + n_answers_, [](std::int64_t sum) { return sum != 0; });
-    }
-
     std::int64_t lean(std::size_t entry) const { return first_[entry * n_answers_ + best_answer()]; }
 
     // By what the node's best answer gains, the least first.
@@ -82,7 +78,7 @@ public:
         std::size_t n = 0;
         for (std::size_t entry = 0; entry < missing_entry_; ++entry) {
             gains[entry] = first_[entry * n_answers_ + answer];
-            if (counts(entry)) entries[n++] = static_cast<std::uint8_t>(entry);
+            if (!empty(entry)) entries[n++] = static_cast<std::uint8_t>(entry);
         }
         std::sort(entries, entries + n, [&](std::uint8_t a, std::uint8_t b) {
             return gains[a] != gains[b] ? gains[a] < gains[b] : a < b;

@@ -21,7 +21,7 @@ void GrownTree::list_candidates(bool every_size, double edge_unit) {
               [&](std::size_t a, std::size_t b) { return nodes[a].left < nodes[b].left; });
     std::int64_t edge = best_gain(0);
     if (parent_of_split.empty()) {
-        // No question helps: the constant, which H_1 contains, may still do (always when one label outweighs the other).
+        // No question helps: the constant, which H_1 contains, may still do, where one class outweighs the others.
         candidate_splits.push_back(0);
         candidate_edges.push_back(static_cast<double>(edge) * edge_unit);
     }

@@ -109,9 +109,13 @@ public:
     }
 
     bool has_missing() const {
+        return !empty(missing_entry_);
+    }
+
+    bool empty(std::size_t entry) const {
         bool any = false;
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) any = any || sums(s)[missing_entry_] != 0;
-        return any;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) any = any || sums(s)[entry] != 0;
+        return !any;
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {
@@ -156,8 +160,6 @@ public:
         }
         return split_score(left_sums);
     }
-
-    bool counts(std::size_t entry) const { return weight(entry) != 0; }
 
     std::int64_t lean(std::size_t entry) const {
         return 2 * std::int64_t{key_weight(key_segment(), entry)} - weight(entry);

@@ -221,10 +221,19 @@ void MarginState::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labe
     const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
     std::vector<std::vector<std::int64_t>> partial(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        std::vector<std::int64_t> own(n_labels, 0);
-        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i)
-            own[static_cast<std::size_t>(label_of_row[i])] += edge_[i];
-        partial[part] = std::move(own);
+        // Neighbouring rows often share a leaf: four sums in turn do not wait for each other.
+        std::vector<std::int64_t> lanes(4 * n_labels, 0);
+        std::int64_t* own = lanes.data();
+        const std::int64_t* edge = edge_.data();
+        const std::size_t end = range_begin(n, parts, part + 1);
+        std::size_t i = range_begin(n, parts, part);
+        for (; i + 4 <= end; i += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane)
+                own[lane * n_labels + static_cast<std::size_t>(label_of_row[i + lane])] += edge[i + lane];
+        for (; i < end; ++i) own[static_cast<std::size_t>(label_of_row[i])] += edge[i];
+        for (std::size_t label = 0; label < n_labels; ++label)
+            own[label] += own[n_labels + label] + own[2 * n_labels + label] + own[3 * n_labels + label];
+        partial[part] = std::move(lanes);
     });
     std::fill(sums, sums + n_labels, 0);
     for (const auto& own : partial)

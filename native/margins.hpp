@@ -15,13 +15,13 @@ enum class MarginLoss { exponential, logistic };  // Phi(u) = exp(u), Phi(u) = l
 void evaluate_loss(MarginLoss loss, const double* u, std::size_t n, double* value, double* derivative);
 
 struct LossSums {
-    double loss;   // sum of w Phi
-    double slope;  // S = sum of w Phi'
-    double error;  // sum of w over the rows with y f <= 0
+    double loss;   // sum of w Phi, or of what the objective makes of Phi
+    double slope;  // S = sum of w Phi', the normaliser of D
+    double error;  // sum of w over the rows whose class does not have the largest score alone (y f <= 0)
 };
 
 struct LineSums {
-    double loss;   // sum of w Phi(1 - y (f + eta h))
+    double loss;   // at f + eta h: sum of w Phi(1 - y (f + eta h)) with two classes
     double slope;  // its derivative in eta: - sum of w y h Phi'
 };
 

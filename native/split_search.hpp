@@ -6,10 +6,10 @@
 //   void read(const ColumnCodes&);                      // from the node's rows
 //   bool has_missing() const;
 //   void scores(std::size_t n, bool missing_left, double* out) const;   // cut after entry 0, 1, ..., n - 1
+//   bool empty(std::size_t entry) const;                // nothing there: the cut after it is the one before it again
 //   double score_cut(const ColumnCodes&, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const;
 // and for categorical columns
-//   bool counts(std::size_t entry) const;               // whether the entry has any weight
-//   std::size_t order(std::uint8_t* entries) const;     // those that count, as the cuts are tried
+//   std::size_t order(std::uint8_t* entries) const;     // those that are not empty, as the cuts are tried
 //   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
 //   std::int64_t lean(std::size_t entry) const;         // what the node's best answer gains there
 //   double score_sides(const ColumnCodes&, const SideTable&, std::int64_t* left_sums) const;
@@ -71,6 +71,13 @@ struct BestSplit {
     // After a cut along an order of categories was taken: which categories that puts left.
     void place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes);
 };
+
+// Passes over empty entries, so that a search which sees them asks the same questions as one which does not.
+template <class Table>
+void forbid_empty_entries(const Table& table, std::size_t n, double* scores) {
+    for (std::size_t entry = 0; entry < n; ++entry)
+        if (table.empty(entry)) scores[entry] = -1;
+}
 
 // Marks the cuts that leave a child with too little sample weight. `masses` has an entry each, and then the missing
 // values'.
@@ -155,8 +162,13 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
             if (to_left && !missing) break;
             double* scores = to_left ? left.data() : right.data();
             table.scores(n, to_left, scores);
-            if (search.minimum_mass > 0)
+            if (search.minimum_mass > 0) {
                 forbid_light_children(masses, bins, to_left, node, search.minimum_mass, scores);
+                for (std::size_t entry = 0; entry < n; ++entry)
+                    if (masses[entry] == 0) scores[entry] = -1;  // no row there
+            } else if (missing) {  // without, the first of equal cuts is the same in both searches anyway
+                forbid_empty_entries(table, n, scores);
+            }
         }
         best.take(column, right.data(), missing ? left.data() : nullptr, n, nullptr);
     });
@@ -190,6 +202,8 @@ BestSplit search_rows(const Statistics& statistics, const BinnedData& data, cons
             table.scores(n, to_left, scores);
             if (search.minimum_mass > 0)
                 forbid_light_children(masses.data(), present, to_left, node, search.minimum_mass, scores);
+            else if (codes.missing())
+                forbid_empty_entries(table, n, scores);
         }
         best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
     });
@@ -262,11 +276,13 @@ BestSplit search_shared(const Statistics& statistics, const BinnedData& data, co
             totals[to_left].fill(-1);
             if (to_left && !missing) continue;
             EntryScores scores[2];
+            std::array<bool, kEntries> occupied{};
             for (int side = 0; side < 2; ++side) {
                 codes[side].list_all(bins);
                 Table table(statistics, *nodes[side]);
                 table.read(codes[side]);
                 table.scores(n, to_left, scores[side].data());
+                for (std::size_t entry = lowest; entry < n; ++entry) occupied[entry] |= !table.empty(entry);
                 if (search.minimum_mass == 0) continue;
                 std::array<std::int64_t, kEntries + 1> masses;
                 masses_by_entry(codes[side], *nodes[side], search.masses, masses.data());
@@ -276,7 +292,8 @@ BestSplit search_shared(const Statistics& statistics, const BinnedData& data, co
             const std::size_t drawn =
                 lowest + draw_below(mix(search.draw_key, column), static_cast<std::uint32_t>(n - lowest));
             for (std::size_t entry = lowest; entry < n; ++entry)
-                if ((!search.random_thresholds || entry == drawn) && scores[0][entry] >= 0 && scores[1][entry] >= 0)
+                if ((search.random_thresholds ? entry == drawn : occupied[entry] || search.minimum_mass > 0) &&
+                    scores[0][entry] >= 0 && scores[1][entry] >= 0)
                     totals[to_left][entry] = scores[0][entry] + scores[1][entry];
         }
         for (std::size_t entry = 0; entry < lowest; ++entry) totals[0][entry] = totals[1][entry] = -1;

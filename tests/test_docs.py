@@ -1,5 +1,7 @@
 """The documents tell the truth: their Python runs, their links lead somewhere."""
 
+import doctest
+import importlib
 import re
 from pathlib import Path
 
@@ -12,6 +14,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
+EXAMPLES = [path for path in sorted(ROOT.glob("src/**/*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 FENCE = re.compile(r"^```python[ \t]*(?P<mark>[\w-]*)[ \t]*\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<target>[^)\s#]+)(?:#[^)]*)?\)")
 
@@ -39,6 +42,14 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     for line, code in blocks(page):
         # The empty lines put tracebacks on the line of the document.
         exec(compile("\n" * line + code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=name)
+def test_examples_in_docstrings_run(path: Path) -> None:
+    module = importlib.import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -60,8 +60,8 @@ def _each(name: str, *values: Any) -> list[dict[str, Any]]:
 #: The usual knobs: speed, size of the trees, and what holds them back. Each grid holds the library's defaults.
 GRIDS: dict[str, tuple[dict[str, Any], ...]] = {
     "DeepBoost": _grid(
-        _each("complexity_penalty", 0.01, 0.03, 0.1),
-        _each("max_depth", 6, 10),
+        _each("complexity_penalty", "auto", 0.003, 0.03),
+        _each("max_depth", "auto", 12),
         [{}, {"thresholds": "best", "subsample": 0.5}],
     ),
     "RandomForest": _grid(

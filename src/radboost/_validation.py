@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 import warnings
@@ -144,3 +145,11 @@ def seed_from(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return int(random_state) % 2**64
     raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")
+
+
+def free_memory() -> float:
+    """Bytes that are free, or infinity where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        return math.inf

@@ -52,6 +52,7 @@ class Member:
     weight: float
     key: object
     signed: bool  # may have a negative weight
+    real_valued: bool
 
 
 @dataclass(frozen=True)
@@ -105,14 +106,14 @@ class Booster:
         *,
         n_rows: int,
         learning_rate: float,
-        line_search: bool,
+        step: str,
         seed: int = 0,
     ) -> None:
         self.objective = objective
         self.proposers = proposers
         self.penalty = penalty
         self.learning_rate = learning_rate
-        self.line_search = line_search or not objective.has_closed_form
+        self.step = step if objective.has_closed_form else "line_search"
         self.columns = HypothesisColumns(n_rows, objective.n_classes)
         self.members: dict[int, Member] = {}  # by slot
         self.trace = Trace()
@@ -237,7 +238,9 @@ class Booster:
                 return True, member
         slot = candidate.enter(self.columns)
         price = self.penalty.price(candidate.complexity)
-        member = Member(len(self.trace.hypotheses), slot, price, 0.0, (key, sign), candidate.signed)
+        member = Member(
+            len(self.trace.hypotheses), slot, price, 0.0, (key, sign), candidate.signed, candidate.real_valued
+        )
         self.members[slot] = member
         self.trace.hypotheses.append(hypothesis)
         self.trace.complexities.append(candidate.complexity)
@@ -256,7 +259,7 @@ class Booster:
 
     def _step_size(self, member: Member, edge: float, state: LossState) -> float:
         """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
-        if self.line_search:
+        if self.step == "line_search" or (self.step == "auto" and member.real_valued):
 
             def derivative(step: float) -> float:
                 return self.objective.slope_along(self.columns, member.slot, step)

@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
 
     reproduce = commands.add_parser("reproduce", help="run a table of a paper again, beside the paper's figures")
     reproduce.set_defaults(run=_reproduce)
-    reproduce.add_argument("table", help="deep-boosting-1, -2, -3, or multi-class-deep-boosting-1, -2, -3")
+    reproduce.add_argument("table", help="deep-boosting-1, -2, -3 (two classes) or multi-class-deep-boosting-1, -2, -3")
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, and not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
     reproduce.add_argument("--seed", type=int, default=0, help="of the random folds (default: 0)")

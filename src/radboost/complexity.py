@@ -2,7 +2,8 @@
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
 the sum of the sample weights and `d` the number of questions' columns, see `n_questions`. Subsets of 255 categories
-make it as large as 1e77: floats hold that, and its square.
+make it as large as 1e77: floats hold that, and its square. The bounds hold for two classes and for more
+(docs/theory.md, section 8).
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def stump_pairs(m: float, d: float) -> float:
 
 
 def trees(n: int, m: float, d: float) -> float:
-    """T_n, trees with n internal nodes: sqrt((4 n + 2) log2(d + 2) log(m + 1) / m). Deep Boosting, equation (9)."""
+    """T_n, trees with n internal nodes: sqrt((4 n + 2) log2(d + 2) log(m + 1) / m).
+
+    Deep Boosting, equation (9); for votes of several classes Multi-Class Deep Boosting, equation (13).
+    """
     return math.sqrt((4 * n + 2) * (log(d + 2.0) / log(2.0)) * log(m + 1.0) / m)
 
 

@@ -92,22 +92,26 @@ def along(column: int, order: Sequence[int], missing: bool) -> Iterator[Question
             yield Question(column, frozenset(order[:n]), side, frozenset(order))
 
 
-def questions(rows: Rows, some: Sequence[int], column: int) -> Iterator[Question]:
-    """All that the search asks about a column, in the order that breaks ties."""
+def questions(rows: Rows, some: Sequence[int], column: int, minimum: float = 0) -> Iterator[Question]:
+    """All that the search asks about a column, in the order that breaks ties.
+
+    Codes without weight are passed over, except that their rows count for a leaf minimum.
+    """
     seen = {rows.codes[i][column] for i in some}
     if rows.categorical[column]:
         yield from along(column, ordered(rows, some, column), MISSING in seen)
         return
     every = frozenset(range(rows.n_codes[column]))
-    for question in along(column, sorted(seen - {MISSING}), MISSING in seen):
+    found = sorted(seen - {MISSING}) if minimum > 0 else counting(rows, some, column)
+    for question in along(column, found, MISSING in seen):
         left = frozenset(range(max(question.left) + 1))
         yield replace(question, left=left, placed=every)
 
 
-def subsets(rows: Rows, some: Sequence[int], column: int) -> Iterator[Question]:
+def subsets(rows: Rows, some: Sequence[int], column: int, minimum: float = 0) -> Iterator[Question]:
     """Every way to part the categories that occur in two, and the missing values to either side; all thresholds."""
     if not rows.categorical[column]:
-        yield from questions(rows, some, column)
+        yield from questions(rows, some, column, minimum)
         return
     seen = {rows.codes[i][column] for i in some}
     codes = sorted(seen - {MISSING})
@@ -148,7 +152,7 @@ def split_score(
     return None if None in scores else scores[0] + scores[1]  # type: ignore[operator]
 
 
-Asker = Callable[[Rows, Sequence[int], int], Iterator[Question]]
+Asker = Callable[[Rows, Sequence[int], int, float], Iterator[Question]]
 
 
 def best_question(
@@ -160,7 +164,7 @@ def best_question(
     best: tuple[Question, int | Fraction] | None = None
     floor = own * Fraction(10**12 + 1, 10**12) if criterion == "gini" and rows.gains is None else own
     for column in range(len(rows.n_codes)):
-        for question in ask(rows, some, column):
+        for question in ask(rows, some, column, minimum):
             found = split_score(rows, some, question, criterion, minimum)
             if found is not None and found > (floor if best is None else best[1]):
                 best = question, found

@@ -87,6 +87,9 @@ def projected_line_search(
         return objective.value(at.moved(eta, h, objective.y)) + Lambda * eta
 
     eta = golden(whole, -alpha, cap, 80)
+    if objective.name == "max":  # kinks lie on the grid of steps, and a step must not miss one by rounding
+        near = [GRAIN * (round(eta / GRAIN) + k) for k in range(-3, 4)]
+        eta = min((e for e in near if -alpha <= e <= cap), key=whole, default=eta)
     return -alpha if whole(-alpha) <= whole(eta) else eta
 
 

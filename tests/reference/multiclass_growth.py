@@ -20,7 +20,11 @@ from .splits import Question
 
 @dataclass(frozen=True)
 class ClassSample:
-    """What a tree is grown on: g(i, c), growth weights, labels and sample weights of the rows."""
+    """What a tree is grown on: g(i, c), growth weights, labels and sample weights of the rows.
+
+    `judged`: where given, answers and edges are taken from it, and g only finds the splits (other integers for the
+    same numbers).
+    """
 
     columns: Sequence[Column]
     codes: Sequence[Sequence[int]]
@@ -29,6 +33,7 @@ class ClassSample:
     mass: Sequence[float]
     weight: Sequence[float]
     n_classes: int
+    judged: Sequence[Sequence[float]] | None = None
 
     @property
     def rows(self) -> list[int]:
@@ -52,6 +57,11 @@ def sample_at(objective: Objective, at: Sums, columns: Sequence[Column], codes: 
 def class_sums(sample: ClassSample, rows: Sequence[int]) -> list[float]:
     """G_c of some rows."""
     return [sum(sample.g[i][c] for i in rows) for c in range(sample.n_classes)]
+
+
+def judged_sums(sample: ClassSample, rows: Sequence[int]) -> list[float]:
+    g = sample.g if sample.judged is None else sample.judged
+    return [sum(g[i][c] for i in rows) for c in range(sample.n_classes)]
 
 
 def best_answer(sums: Sequence[float], parent: int, tie: float = 0) -> int:
@@ -176,7 +186,7 @@ def threshold_of(sample: ClassSample, question: Question) -> float:
 
 
 def new_root(sample: ClassSample, tie: float = 0) -> Node:
-    return Node(sample.rows, 0, best_answer(class_sums(sample, sample.rows), ABSTAIN, tie))
+    return Node(sample.rows, 0, best_answer(judged_sums(sample, sample.rows), ABSTAIN, tie))
 
 
 def ask(sample: ClassSample, node: Node, question: Question, tie: float = 0) -> None:
@@ -187,7 +197,7 @@ def ask(sample: ClassSample, node: Node, question: Question, tie: float = 0) -> 
         question = Question(question.feature, question.bin, heavier_left)
     node.question, node.threshold = question, threshold_of(sample, question)
     node.left, node.right = (
-        Node(side, node.depth + 1, best_answer(class_sums(sample, side), node.answer, tie)) for side in (left, right)
+        Node(side, node.depth + 1, best_answer(judged_sums(sample, side), node.answer, tie)) for side in (left, right)
     )
 
 
@@ -201,12 +211,13 @@ def freeze(sample: ClassSample, root: Node, max_depth: int | None = None, n_spli
             inner.add(id(node))
             queue += node.children
     index = {id(node): k for k, node in enumerate(nodes)}
-    answers, edge = [ABSTAIN] * len(sample.y), 0.0
+    answers: list[int] = [ABSTAIN] * len(sample.y)
+    edge: float = 0
     for node in nodes:
         if id(node) not in inner:
+            edge += 0 if node.answer == ABSTAIN else judged_sums(sample, node.rows)[node.answer]
             for i in node.rows:
                 answers[i] = node.answer
-                edge += 0 if node.answer == ABSTAIN else sample.g[i][node.answer]
     return ClassTree(
         feature=[n.question.feature if id(n) in inner and n.question else -1 for n in nodes],
         threshold=[n.threshold if id(n) in inner else 0.0 for n in nodes],

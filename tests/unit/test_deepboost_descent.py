@@ -39,7 +39,9 @@ def objective_of(model: DeepBoostClassifier, name: str, X: Any, y: np.ndarray, w
     """Equation (4) again, from the public attributes of a fitted model."""
     margins = np.where(y == model.classes_[1], 1.0, -1.0) * model.decision_function(X)
     ensemble = model.ensemble_
-    price = model.complexity_penalty * ensemble.complexities + model.l1_penalty
+    price = (
+        0.03 if model.complexity_penalty == "auto" else model.complexity_penalty
+    ) * ensemble.complexities + model.l1_penalty
     return float(
         np.sum(w * losses.LOSSES[name].value(1 - margins)) / w.sum() + np.sum(price * np.abs(ensemble.weights))
     )

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from multiclass_tools import PAIRS, SMOOTH, paper
+from radboost import KernelFamily
 from reference import losses, multiclass, multiclass_convex, rademacher
 from reference import multiclass_growth as trees
-from reference.data import tiny_classes
+from reference.data import smooth_classes, tiny_classes
 from reference.multiclass import vertex
 from reference.multiclass_audit import predictions
 
@@ -89,3 +90,25 @@ def test_abstaining_beats_every_answer_where_no_class_has_half() -> None:
         objective = multiclass.make_objective(name, losses.EXPONENTIAL, y)
         silent = vertex(np.array([0, 0, 0, -1, -1, -1]), 3)
         assert trees.best_stump_edge(objective, at, X)[0] == pytest.approx(objective.edge(at, silent)) == 0.5
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_every_round_takes_the_best_kernel_there_is(pair: tuple[str, str]) -> None:
+    """All rows as centres, for all classes: exp(-gamma |c - x|^2) for one class, 0 for the others."""
+    X, y = smooth_classes(3, m=16, d=2)
+    model = paper(n_rounds=5, objective=pair[0], loss=pair[1], family=KernelFamily(gamma=0.5), l1_penalty=0.01)
+    ensemble = model.fit(X, y).ensemble_
+    objective = multiclass.make_objective(pair[0], losses.LOSSES[pair[1]], y, tie=1e-5)
+    kernel = np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    dictionary = [kernel[k][:, None] * unit for k in range(16) for unit in np.eye(3)]
+    at = multiclass.start(16, 3)
+    weights = np.zeros(len(ensemble.entered))
+    assert len(ensemble.steps)
+    for _, j, eta in ensemble.steps.tolist():
+        h = ensemble.entered[j].predict(X)
+        assert min(np.abs(h - other).max() for other in dictionary) < 2**-20
+        if weights[j] == 0:
+            best = max(objective.edge(at, other) for other in dictionary)
+            assert objective.edge(at, h) == pytest.approx(best, abs=1e-4)
+        at = at.moved(eta, h, y)
+        weights[j] += eta

@@ -37,7 +37,7 @@ def digits() -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("pair", [("compsum", "logistic"), ("sum", "exponential"), ("sum", "logistic")], ids=" ".join)
 def test_calibration_on_digits(pair: tuple[str, str], digits: tuple[np.ndarray, ...]) -> None:
     X, X_test, y, y_test = digits
-    model = DeepBoostClassifier(objective=pair[0], loss=pair[1], complexity_penalty=0.003).fit(X, y)
+    model = DeepBoostClassifier(objective=pair[0], loss=pair[1], max_depth=6, complexity_penalty=0.003).fit(X, y)
     probabilities = model.predict_proba(X_test)
     assert model.score(X_test, y_test) > 0.96
     assert calibration_error(probabilities, y_test) < LARGEST_CALIBRATION_ERROR[pair[1]]

@@ -40,13 +40,13 @@ class PredictingMixin:
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """The scores after each round."""
-        check_is_fitted(self)
+        self._require_fitted()
         rows = dense_rows(read_matrix(self, X, self.categories_))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
-        check_is_fitted(self)
+        self._require_fitted()
         # The scores of many classes need not be in memory all at once.
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self._labels(scores) for scores in blocks])
@@ -83,19 +83,23 @@ class PredictingMixin:
     @property
     def feature_importances_(self) -> FloatArray:
         """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
-        check_is_fitted(self)
+        self._require_fitted()
         return self.ensemble_.feature_importances()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        check_is_fitted(self)
+        self._require_fitted()
         save_model(self, path)
+
+    def _require_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises; asking it first would cost a tenth of a short prediction
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
 
     def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
-        check_is_fitted(self)
+        self._require_fitted()
         n_threads = resolve_n_jobs(self.n_jobs)
         for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs):
             yield self.ensemble_.decision_function(dense_rows(block), n_threads)

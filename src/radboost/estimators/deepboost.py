@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
@@ -40,17 +41,23 @@ from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 
+# What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
+AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
+
 
 class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
-    Minimises the mean over the rows of Phi(1 - y f(x)) plus the sum over the hypotheses of
-    (complexity_penalty * r_j + l1_penalty) * abs(alpha_j), where r_j bounds the Rademacher complexity of the family
-    that hypothesis j comes from (Cortes, Mohri and Syed, Deep Boosting, ICML 2014, equation (4)). Each round takes the
-    steepest of the proposed hypotheses and of those in the ensemble; weights are revised and can return to zero.
+    Learns any number of classes. Minimises the mean over the rows of a loss of their margins plus the sum over the
+    hypotheses of (complexity_penalty * r_j + l1_penalty) * abs(alpha_j), where r_j bounds the Rademacher complexity of
+    the family that hypothesis j comes from. With two classes the loss is Phi(1 - y f(x)) (Cortes, Mohri and Syed, Deep
+    Boosting, ICML 2014, equation (4)), with more it is the `objective` (Kuznetsov, Mohri and Syed, Multi-Class Deep
+    Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
+    the ensemble; weights are revised and can return to zero.
 
-    The defaults go past the paper: proposals are grown with some randomness, and steps are damped. Every hypothesis is
-    still judged on all rows and every step lowers the objective. `DeepBoostClassifier.paper()` is the plain algorithm.
+    The defaults go past the papers: proposals are grown with some randomness, and steps are damped. Every hypothesis is
+    still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
     ----------
@@ -59,12 +66,29 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     loss : {"logistic", "exponential"} or object
         Phi(u) = log2(1 + e^u), e^u, or an object with methods `value(u)` and `derivative(u)` of a convex increasing
         Phi. Such a loss always uses the line search.
+    objective : {"auto", "sum", "compsum", "maxsum", "max"}
+        What a row costs when there are more than two classes. With u(c) = 1 - f(x, y) + f(x, c) for each wrong class c:
+
+        - "sum": the sum of Phi(u(c)). Any loss.
+        - "compsum": log2(1 + the sum of exp(u(c))). With loss="logistic" only.
+        - "maxsum": Phi(1 - the sum of alpha_j times the margin of hypothesis j alone). Any loss.
+        - "max": the largest Phi(u(c)). Any loss. It has kinks, so that steps are found by a line search, and where
+          nothing goes down every weight gets a small random push: "objective" in `history_` may rise there, and the
+          model is that of the lowest round.
+        - "auto": "compsum" for the logistic loss, otherwise "sum".
+
+        "maxsum" and "max" pay for a vote only where it is right more often than not, so that leaves without a clear
+        majority abstain; and they have no probabilities of their own (see `predict_proba`). With two classes all
+        objectives are the same.
     family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
-        Where hypotheses come from.
-    max_depth : int
-        Depth of the deepest trees. Every smaller depth is a candidate in every round.
-    complexity_penalty : float
-        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model.
+        Where hypotheses come from. Kernels learn faster with learning_rate=1: their values are small, and so are their
+        steps.
+    max_depth : int or "auto"
+        Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
+        smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
+    complexity_penalty : float or "auto"
+        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
+        is 0.03 with two classes and 0.01 with more.
     l1_penalty : float
         beta of the paper: the price of weight as such.
     learning_rate : float in (0, 1]
@@ -76,10 +100,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     thresholds : {"random", "best"}
         One random threshold per column and node, or all of them.
     split_criterion : {"gini", "edge"}
-        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the paper. Growth by
-        the edge stalls where no single split changes a sign. Whole trees always compete by their edge.
-    step : {"closed_form", "line_search"}
-        The step of the paper's Figure 2, which minimises an upper bound on the objective, or the minimum itself.
+        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the papers. Growth by
+        the edge stalls where no single split changes an answer, and with many classes takes a sum for each of them.
+        Whole trees always compete by their edge.
+    step : {"auto", "closed_form", "line_search"}
+        The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
+        loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
+        learns much faster. "auto" is the closed form for trees and the line search for kernels.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
         Trees split them into any two sets of categories. "from_dtype" takes pandas' category columns and polars'
@@ -97,14 +124,18 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : array of the two labels; scores are positive for the second.
-    loss_ : the loss of the fit, which probabilities are computed with.
+    classes_ : array of the labels, ascending, two or more
+        `decision_function` has one score per row with two classes, positive for the second; with more a column for
+        each class, in this order, and the largest wins.
+    loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
+        `objective_` is never "auto".
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
     categories_ : dict
         For each categorical column, by its index, the sorted categories of the training rows.
     history_ : dict of lists, one entry per round
-        "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss".
+        "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
+        "maxsum" that of "max", which is not larger and can be computed from the scores).
     n_iter_ : int
         Rounds kept in the model.
     n_skipped_rounds_ : int
@@ -124,6 +155,14 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     >>> model = DeepBoostClassifier(n_rounds=50).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.93)
     True
+
+    More than two classes are used alike:
+
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = DeepBoostClassifier(n_rounds=50).fit(X[::2], y[::2])
+    >>> model.decision_function(X[1::2]).shape, model.objective_
+    ((89, 3), 'compsum')
     """
 
     history_: dict[str, list[float]]
@@ -138,15 +177,15 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         loss: str | MarginLoss = "logistic",
         objective: str = "auto",
         family: str | Family | list[str | Family] = "trees",
-        max_depth: int = 6,
-        complexity_penalty: float = 0.03,
+        max_depth: int | str = "auto",
+        complexity_penalty: float | str = "auto",
         l1_penalty: float = 0.0,
         learning_rate: float = 0.1,
         subsample: float = 1.0,
         max_features: str | int | float | None = "third",
         thresholds: str = "random",
         split_criterion: str = "gini",
-        step: str = "closed_form",
+        step: str = "auto",
         categorical_features: Any = "from_dtype",
         early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
@@ -176,16 +215,22 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
-        """The algorithm of the paper's Figure 2: greedy search over all columns and bins, whole steps, 100 rounds.
+        """The algorithm of the papers: greedy search over all columns and bins, whole steps, 100 rounds.
 
         The search is exhaustive over the thresholds between bins: all of them for a column of at most 255 distinct
-        values, 254 quantiles for others.
+        values, 254 quantiles for others. Parameters that are not named here keep the estimator's defaults.
 
         With complexity_penalty = l1_penalty = 0 (the defaults here) and the exponential loss this is AdaBoost, with the
         logistic loss additive logistic regression with a margin offset of 1; l1_penalty > 0 gives their L1 versions.
+
+        With more than two classes and loss="exponential" (objective "sum") it is AdaBoost.MR, with loss="logistic"
+        (objective "compsum") additive multinomial logistic regression with that offset, and l1_penalty > 0 gives their
+        L1 versions (Multi-Class Deep Boosting, appendix K). That paper grows its trees leaf by leaf:
+        tree_options=TreeOptions(growth="best_first").
         """
         plain: dict[str, Any] = {
-            "loss": "exponential",
+            "loss": "logistic" if parameters.get("objective") == "compsum" else "exponential",
+            "step": "closed_form",
             "max_depth": 6,
             "complexity_penalty": 0.0,
             "l1_penalty": 0.0,
@@ -214,7 +259,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too, and None and pandas.NA
             are missing values there; they need a matrix or a frame.
-        y : array of two different labels
+        y : array of labels
+            Numbers, strings or booleans; at least two different ones.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
@@ -231,9 +277,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         if weights is not None:
             warn_small_total(float(weights.sum()), rows.n_rows)
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
-        settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
+        settings = replace(
+            settings,
+            max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
+            max_features=check_max_features(self.max_features, rows.n_features),
+        )
         loss, families = get_loss(self.loss), get_families(self.family)
-        objective_name = resolve_objective(self.objective, loss)
+        objective_name = resolve_objective(self.objective, self.loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
         n_categories = {column: len(known) for column, known in rows.categories.items()}
@@ -267,6 +317,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             feature_names=getattr(checked, "feature_names_in_", None),
             categories=rows.categories,
         )
+        if len(checked.ensemble_) == 0:
+            warnings.warn(
+                f"The model is empty and predicts {classes[0]!r} everywhere: no hypothesis lowers the objective "
+                f"({trace.stop_reason}). A smaller complexity_penalty, or another family or objective, may help.",
+                UserWarning,
+                stacklevel=2,
+            )
         checked.classes_ = classes
         checked.loss_ = self.loss
         checked.objective_ = objective_name
@@ -280,17 +337,23 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
         """Everything that can be checked before the data is seen."""
         check_integer("n_rounds", self.n_rounds, 1)
-        check_real("complexity_penalty", self.complexity_penalty, low=0.0)
+        if isinstance(self.complexity_penalty, str):
+            check_choice("complexity_penalty", self.complexity_penalty, ["auto"])
+        else:
+            check_real("complexity_penalty", self.complexity_penalty, low=0.0)
+        if isinstance(self.max_depth, str):
+            check_choice("max_depth", self.max_depth, ["auto"])
+        else:
+            check_integer("max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
-        check_choice("step", self.step, ["closed_form", "line_search"])
+        check_choice("step", self.step, ["auto", "closed_form", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
         options = self.tree_options if self.tree_options is not None else TreeOptions()
         options.validate()
         settings = GrowthSettings(
-            max_depth=check_integer("max_depth", self.max_depth, 1, 60),
             criterion=check_choice("split_criterion", self.split_criterion, ["gini", "edge"]),
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
             random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
@@ -310,10 +373,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         booster = Booster(
             problem.objective,
             proposers,
-            WeightedL1(float(self.complexity_penalty), float(self.l1_penalty)),
+            WeightedL1(
+                _automatic("complexity_penalty", self.complexity_penalty, problem.objective.n_classes),
+                float(self.l1_penalty),
+            ),
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
-            line_search=self.step == "line_search",
+            step=self.step,
             seed=problem.settings.seed,
         )
         if validation is not None:
@@ -332,6 +398,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
         return tags
+
+
+def _automatic(name: str, value: float | str, n_classes: int) -> float:
+    return AUTOMATIC[name][n_classes > 2] if isinstance(value, str) else float(value)
 
 
 def _read_validation(

@@ -76,6 +76,9 @@ class Candidate(ABC):
 
     edge: float
     complexity: float
+    real_valued: bool = (
+        False  # not only votes: the papers' closed-form steps, which assume these, are then far too short
+    )
     signed: bool  # whether -h is as good a hypothesis as h, so that its weight may have either sign
 
     @abstractmethod
@@ -88,6 +91,8 @@ class Candidate(ABC):
 
 class ValuesCandidate(Candidate):
     """A hypothesis given by its predictions on the training rows, for the margin or for one of many classes."""
+
+    real_valued = True
 
     def __init__(
         self,

@@ -130,6 +130,9 @@ class KernelProposer(Proposer):
 class KernelFamily(Family):
     """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
 
+    With more than two classes each speaks for one of them, with max(0, K(c, x)). Train with step="line_search" and
+    learning_rate=1: the closed-form step is made for hypotheses of values -1 and +1, and far too short for kernels.
+
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "cosine"} or callable

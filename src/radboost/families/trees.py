@@ -132,7 +132,10 @@ class StumpPairs(Family):
 
 @dataclass(frozen=True)
 class Trees(Family):
-    """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`. Deep Boosting, equation (9)."""
+    """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
+
+    Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).
+    """
 
     def start(self, problem: Problem) -> Proposer:
         m, d, settings = problem.sample_size, problem.n_questions, problem.settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from radboost._native import BinnedData, bin_matrix, side_by_side
 from radboost._typing import FloatArray, RowOrder
+from radboost._validation import free_memory
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
@@ -48,10 +48,7 @@ def bin_rows(
 
 def _check_memory(n_rows: int, n_columns: int) -> None:
     needed = 2 * BYTES_PER_CELL * n_rows * n_columns  # the parts and the whole exist side by side for a moment
-    try:
-        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return
+    available = free_memory()
     if needed > available:
         raise ValueError(
             f"A sparse matrix of {n_rows} x {n_columns} needs about {needed / 2**30:.1f} GiB as bins, and "

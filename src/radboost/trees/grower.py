@@ -16,7 +16,8 @@ class TreeOptions:
     ----------
     growth : {"layers", "best_first"}
         "layers" splits every leaf that has a useful split, one layer after the other, and each depth is a candidate
-        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one.
+        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one
+        (Multi-Class Deep Boosting, section 4).
     max_leaves : int or None
         Where "best_first" ends, besides `max_depth`.
     min_leaf_weight : float

@@ -1,0 +1,255 @@
+"""Native growth for several classes against the naive twin, with the very integers that the native core adds up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
+from radboost import _native
+from reference import growth, multiclass
+from reference import multiclass_growth as trees
+from reference.data import smooth_classes, tiny_classes
+from reference.losses import LOSSES
+from reference.multiclass import ABSTAIN, Objective, Sums, make_objective, vertex
+
+pytestmark = pytest.mark.native
+
+PAIRS = [
+    ("sum", "exponential"),
+    ("sum", "logistic"),
+    ("compsum", "logistic"),
+    ("maxsum", "exponential"),
+    ("maxsum", "logistic"),
+    ("max", "exponential"),
+    ("max", "logistic"),
+]
+
+
+class Walk:
+    """A native state and its twin after the same few random steps. Rows are sorted by class."""
+
+    def __init__(
+        self, seed: int, pair: tuple[str, str], X: np.ndarray, y: np.ndarray, weights: str, steps: int
+    ) -> None:
+        order = np.argsort(y, kind="stable")
+        self.X, self.y = X[order], y[order]
+        m, self.n_classes = len(y), int(y.max()) + 1
+        rng = np.random.default_rng(seed)
+        w = {"none": np.ones(m), "whole": rng.integers(1, 4, m) * 1.0, "real": rng.random(m) + 0.5}[weights]
+        self.weights = None if weights == "none" else w
+        self.objective = make_objective(pair[0], LOSSES[pair[1]], self.y, w, self.n_classes)
+        self.state = _native.ClassState(
+            *pair, self.y.astype(np.uint16), self.n_classes, NO_WEIGHTS if weights == "none" else w
+        )
+        self.columns = _native.HypothesisColumns(m, self.n_classes)
+        self.at = multiclass.start(m, self.n_classes)
+        self.answers: list[np.ndarray] = []
+        for _ in range(steps):
+            answers, eta = rng.integers(-1 if self.n_classes > 2 else 0, self.n_classes, m), int(rng.integers(1, 9)) / 8
+            slot = self.columns.take_slot()
+            self.columns.set_answers(slot, np.arange(m, dtype=np.int32), answers.astype(np.int32), 1)
+            self.columns.step(slot, eta, self.state, 1)
+            self.answers.append(answers)
+            self.at = self.at.moved(eta, vertex(answers, self.n_classes), self.y)
+        self.sums = self.state.reweigh(1)
+
+    def gains(self, shrinking: bool) -> np.ndarray:
+        """g(i, c) as integers, copies counted; the native table has a column of zeros for silence."""
+        table = self.state.gains(shrinking).reshape(len(self.y), self.n_classes + 1)
+        assert np.all(table[:, -1] == 0)
+        return table[:, :-1]
+
+    def sample(self, data: Any) -> trees.ClassSample:
+        columns, codes = naive_columns(data)
+        m = len(self.y)
+        judged = [[int(v) for v in row] for row in self.gains(False)]
+        mass = [int(v) for v in self.state.growth_weights()]
+        w = np.ones(m) if self.weights is None else self.weights
+        # Where the gains follow from labels and row weights, splits are found by the growth weights.
+        by_label = [[q if c == own else -q for c in range(self.n_classes)] for q, own in zip(mass, self.y, strict=True)]
+        g = by_label if self.objective.name == "maxsum" else judged
+        return trees.ClassSample(columns, codes, self.y.tolist(), g, mass, w.tolist(), self.n_classes, judged)
+
+
+WALKS = st.builds(
+    lambda seed, pair, m, n_classes, weights, steps, missing: Walk(
+        seed,
+        pair,
+        *(tiny_classes if seed % 2 else smooth_classes)(
+            seed, m=max(m, n_classes), d=3, n_classes=n_classes, missing=missing
+        ),
+        weights,
+        steps,
+    ),
+    seed=st.integers(0, 10**6),
+    pair=st.sampled_from(PAIRS),
+    m=st.integers(3, 24),
+    n_classes=st.integers(2, 5),
+    weights=st.sampled_from(["none", "whole", "real"]),
+    steps=st.integers(0, 3),
+    missing=st.sampled_from([0.0, 0.2]),
+)
+
+
+def twin(walk: Walk) -> tuple[Objective, Sums]:
+    return walk.objective, walk.at
+
+
+@given(walk=WALKS)
+def test_state(walk: Walk) -> None:
+    """Loss, slope, error, gradients of both sides, growth weights, and the edges of hypotheses."""
+    objective, at = twin(walk)
+    m, C = len(walk.y), walk.n_classes
+    assert walk.sums.loss / objective.m == pytest.approx(objective.value(at), rel=1e-12)
+    assert walk.sums.slope == pytest.approx(objective.normaliser(at), rel=1e-12)
+    assert walk.sums.error / objective.m == pytest.approx(objective.error(at), abs=1e-12)
+    np.testing.assert_array_equal(walk.state.scores().reshape(m, C), at.f)
+    total = int(walk.state.growth_weights().astype(np.int64).sum())
+    assert total == pytest.approx(2**30, rel=1e-6)
+    np.testing.assert_allclose(walk.state.growth_weights() / total, objective.row_weights(at), atol=1e-7)
+    for shrinking in (False, True):
+        g = walk.gains(shrinking).astype(float)
+        exact = objective.gradients(at, shrinking)
+        unit = np.abs(g).sum() / np.abs(exact).sum()
+        np.testing.assert_allclose(g / unit, exact, atol=1e-7)
+        if objective.name in ("sum", "compsum"):
+            assert np.all(walk.gains(shrinking).sum(axis=1) == 0)
+        if walk.answers:
+            edges = walk.columns.edges(walk.state, shrinking, 1)
+            expected = [objective.edge(at, vertex(a, C), shrinking) for a in walk.answers]
+            np.testing.assert_allclose(edges, expected, atol=1e-7)
+
+
+@given(walk=WALKS, eta=st.floats(-0.4, 2.0))
+def test_along(walk: Walk, eta: float) -> None:
+    objective, at = twin(walk)
+    if not walk.answers:
+        return
+    h = vertex(walk.answers[0], walk.n_classes)
+    there = at.moved(eta, h, walk.y)
+    loss, slope = walk.state.along(walk.columns, 0, eta, 1)
+    assert loss / objective.m == pytest.approx(objective.value(there), rel=1e-9)
+    S = objective.normaliser(there) / objective.m
+    right, left = -S * objective.edge(there, h), -S * objective.edge(there, h, shrinking=True)
+    assert left - 1e-6 <= slope / objective.m <= right + 1e-6
+    assert walk.state.slope_along(walk.columns, 0, eta, 1) == pytest.approx(slope, rel=1e-9, abs=1e-9)
+
+
+def check(walk: Walk, naive: list[trees.ClassTree], **options: Any) -> None:
+    """Structure, answers, edges and stored answers, all exact."""
+    data = bin_natively(walk.X, walk.weights, options.pop("max_bins", 255))
+    grown, sizes, edges, found = grow_natively(data, walk.state, **options)
+    assert sizes == [t.n_splits for t in naive]
+    unit = None
+    for n, edge, mine, theirs in zip(sizes, edges, found, naive, strict=True):
+        assert growth.by_path(mine) == growth.by_path(theirs)
+        if theirs.edge:
+            unit = edge / theirs.edge if unit is None else unit
+            assert edge == pytest.approx(theirs.edge * unit, rel=1e-12)
+        else:
+            assert edge == 0
+        columns = _native.HypothesisColumns(len(walk.y), walk.n_classes)
+        slot = columns.take_slot()
+        grown.store(n, columns, slot)
+        stored = columns.predictions(slot).reshape(len(walk.y), walk.n_classes)
+        np.testing.assert_array_equal(stored, vertex(np.array(theirs.train_answer), walk.n_classes))
+        assert edge == pytest.approx(walk.objective.edge(walk.at, stored), abs=1e-6)
+
+
+@given(
+    walk=WALKS.filter(lambda walk: walk.n_classes > 2),
+    criterion=st.sampled_from(["edge", "gini"]),
+    depth=st.integers(1, 4),
+    minimum=st.sampled_from([0.0, 0.0, 2.0]),
+)
+def test_layers(walk: Walk, criterion: str, depth: int, minimum: float) -> None:
+    sample = walk.sample(bin_natively(walk.X, walk.weights))
+    naive = trees.grow_layers(sample, depth, criterion, min_leaf_weight=minimum)
+    check(walk, naive, criterion=criterion, max_depth=depth, minimum_leaf_weight=minimum)
+
+
+@given(
+    walk=WALKS.filter(lambda walk: walk.n_classes > 2),
+    criterion=st.sampled_from(["edge", "gini"]),
+    leaves=st.integers(2, 9),
+    depth=st.integers(1, 4),
+    minimum=st.sampled_from([0.0, 0.0, 2.0]),
+)
+def test_best_first(walk: Walk, criterion: str, leaves: int, depth: int, minimum: float) -> None:
+    sample = walk.sample(bin_natively(walk.X, walk.weights))
+    naive = trees.grow_best_first(sample, leaves, depth, criterion, min_leaf_weight=minimum)
+    options = {"growth": "best_first", "max_leaves": leaves, "max_depth": depth, "minimum_leaf_weight": minimum}
+    check(walk, naive, criterion=criterion, **options)
+
+
+@given(walk=WALKS.filter(lambda walk: walk.n_classes > 2))
+def test_stump_pairs(walk: Walk) -> None:
+    sample = walk.sample(bin_natively(walk.X, walk.weights))
+    naive = trees.grow_stump_pair(sample)
+    data = bin_natively(walk.X, walk.weights)
+    _, _, edges, found = grow_natively(data, walk.state, growth="stump_pair", max_depth=2)
+    assert len(found) == len(naive)
+    for mine, theirs in zip(found, naive, strict=True):
+        assert growth.by_path(mine) == growth.by_path(theirs)
+    assert edges == sorted(edges)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize("criterion", ["edge", "gini"])
+@pytest.mark.parametrize("growth_order", ["layers", "best_first"])
+def test_many_rows(pair: tuple[str, str], criterion: str, growth_order: str) -> None:
+    """Enough rows for histograms instead of rows, and for more than one thread."""
+    X, y = smooth_classes(3, m=700, d=3, n_classes=4, missing=0.05)
+    X = np.round(X, 1)
+    walk = Walk(3, pair, X, y, "whole", 2)
+    sample = walk.sample(bin_natively(walk.X, walk.weights, 12))
+    options: dict[str, Any] = {"criterion": criterion, "max_depth": 3, "max_bins": 12}
+    if growth_order == "layers":
+        naive = trees.grow_layers(sample, 3, criterion)
+    else:
+        naive = trees.grow_best_first(sample, 6, 3, criterion)
+        options |= {"growth": "best_first", "max_leaves": 6}
+    for n_threads in (1, 2, 4):
+        check(walk, naive, **options, n_threads=n_threads)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    pair=st.sampled_from(PAIRS),
+    criterion=st.sampled_from(["edge", "gini"]),
+    copies=st.sampled_from([2, 4, 8]),
+    minimum=st.sampled_from([0.0, 0.0, 6.0]),
+)
+def test_both_searches_agree(seed: int, pair: tuple[str, str], criterion: str, copies: int, minimum: float) -> None:
+    """Few rows of a large weight are searched row by row, their copies by histograms: the trees are the same."""
+    X, y = smooth_classes(seed, m=60, d=3, n_classes=3 + seed % 3, noise=0.2)
+    X = np.round(X, seed % 2)
+    X[(y == 0) & (np.random.default_rng(seed).random(60) < 0.4), 1] = np.nan
+    order = np.argsort(y, kind="stable")
+    X, y, n_classes = X[order], y[order], int(y.max()) + 1
+    found = []
+    for rows, labels, weights in (
+        (X, y, np.full(60, float(copies))),
+        (np.repeat(X, copies, axis=0), np.repeat(y, copies), NO_WEIGHTS),
+    ):
+        state = _native.ClassState(*pair, labels.astype(np.uint16), n_classes, weights)
+        state.reweigh(1)
+        data = bin_natively(rows, weights if len(weights) else None, 12)
+        options = {"criterion": criterion, "max_depth": 4, "minimum_leaf_weight": minimum}
+        _, sizes, edges, grown = grow_natively(data, state, **options)
+        found.append((sizes, edges, [growth.by_path(tree) for tree in grown]))
+    assert found[0] == found[1]
+
+
+def test_abstaining_leaves_are_stored_and_predicted_as_silence() -> None:
+    X, y = np.array([[0.0], [0], [0], [1], [1], [1]]), np.array([0, 0, 0, 0, 1, 2])
+    walk = Walk(0, ("maxsum", "exponential"), X, y, "none", 0)
+    _, _, edges, (stump,) = grow_natively(bin_natively(walk.X), walk.state, max_depth=1)
+    leaves = stump.value[stump.feature < 0]
+    assert leaves.tolist() == [0, ABSTAIN]
+    assert edges == [pytest.approx(0.5)]

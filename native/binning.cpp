@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "categories.hpp"
 #include "hashing.hpp"
 #include "pool.hpp"
 
@@ -187,6 +188,16 @@ Column cut_column(const MatrixView<T>& X, std::size_t column, const double* weig
     return result;
 }
 
+// A categorical column holds codes, or NaN.
+template <class T>
+void check_categories(const MatrixView<T>& X, std::size_t column, std::int32_t n_categories) {
+    for (std::size_t row = 0; row < X.n_rows; ++row) {
+        const T x = X.at(row, column);
+        require(x != x || (x >= 0 && x < static_cast<T>(n_categories) && x == std::floor(x)),
+                "a category is not one of the column's codes");
+    }
+}
+
 // Rows for the quantiles of large data, drawn by a hash of their values: copies of a row enter together, so a weighted
 // row and its repetitions give the same bins. Empty: use all rows.
 template <class T>
@@ -245,12 +256,16 @@ void encode_rows(const MatrixView<T>& X, const std::int64_t* order, BinnedData& 
     std::int32_t codes[kEncodeRows];
     const std::size_t count = end - begin;
     for (std::size_t c = 0; c < X.n_columns; ++c) {
-        const std::size_t n_cuts = out.first_threshold[c + 1] - out.first_threshold[c];
-        for (std::size_t i = 0; i < 256; ++i)
-            cuts[i] = i < n_cuts ? rounded_down<T>(out.threshold(c, i)) : std::numeric_limits<T>::infinity();
         for (std::size_t i = 0; i < count; ++i)
             x[i] = X.at(order ? static_cast<std::size_t>(order[begin + i]) : begin + i, c);
-        find_codes(cuts, x, count, codes);
+        if (out.is_categorical[c]) {
+            for (std::size_t i = 0; i < count; ++i) codes[i] = x[i] != x[i] ? 0 : static_cast<std::int32_t>(x[i]);
+        } else {
+            const std::size_t n_cuts = out.first_threshold[c + 1] - out.first_threshold[c];
+            for (std::size_t i = 0; i < 256; ++i)
+                cuts[i] = i < n_cuts ? rounded_down<T>(out.threshold(c, i)) : std::numeric_limits<T>::infinity();
+            find_codes(cuts, x, count, codes);
+        }
         std::uint8_t* column = out.by_column.data() + c * out.n_rows + begin;
         std::uint8_t* by_row = out.by_row.data() + begin * out.n_columns + c;
         const auto missing_code = static_cast<std::int32_t>(out.bin_counts[c]);
@@ -300,6 +315,7 @@ BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const
     out.first_threshold = first_threshold;
     out.bin_counts = bin_counts;
     out.has_missing = has_missing;
+    out.is_categorical = is_categorical;
     out.slot_offsets = slot_offsets;
     out.even_slots = even_slots;
     out.by_row.resize(count * n_columns);
@@ -336,6 +352,7 @@ BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts)
         out.thresholds.insert(out.thresholds.end(), part->thresholds.begin(), part->thresholds.end());
         out.bin_counts.insert(out.bin_counts.end(), part->bin_counts.begin(), part->bin_counts.end());
         out.has_missing.insert(out.has_missing.end(), part->has_missing.begin(), part->has_missing.end());
+        out.is_categorical.insert(out.is_categorical.end(), part->is_categorical.begin(), part->is_categorical.end());
         first += part->n_columns;
     }
     out.lay_out_slots();
@@ -353,9 +370,12 @@ void BinnedData::lay_out_slots() {
 
 template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
-                      int max_bins, int n_threads, InterruptCheck check) {
+                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
     require(n_threads >= 1, "n_threads must be at least 1");
+    for (std::size_t c = 0; categories && c < X.n_columns; ++c)
+        require(categories[c] >= -1 && categories[c] <= static_cast<std::int32_t>(kMostCategories),
+                "a column can have at most 255 categories");
     BinnedData out;
     out.n_rows = X.n_rows;
     out.n_columns = X.n_columns;
@@ -376,18 +396,26 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         const std::size_t first = begin * width, last = std::min(end * width, X.n_columns);
         parallel_for(n_threads, last - first, [&](std::size_t i) {
             const ColumnGroup<T>& look = looks[i / width];
-            columns[first + i] = cut_column(X, first + i, weights, sample, look.distinct[i % width], max_bins);
-            columns[first + i].missing = look.missing[i % width] != 0;
+            const std::size_t c = first + i;
+            if (categories && categories[c] >= 0)
+                check_categories(X, c, categories[c]);
+            else
+                columns[c] = cut_column(X, c, weights, sample, look.distinct[i % width], max_bins);
+            columns[c].missing = look.missing[i % width] != 0;
         });
     }
     out.first_threshold.push_back(0);
     for (std::size_t c = 0; c < X.n_columns; ++c) {
         const Column& column = columns[c];
-        const std::size_t bins = column.empty ? 0 : column.thresholds.size() + 1;
+        const bool categorical = categories && categories[c] >= 0;
+        const std::size_t bins = categorical      ? static_cast<std::size_t>(categories[c])
+                                 : column.empty ? 0
+                                                : column.thresholds.size() + 1;
         out.thresholds.insert(out.thresholds.end(), column.thresholds.begin(), column.thresholds.end());
         out.first_threshold.push_back(out.thresholds.size());
         out.bin_counts.push_back(static_cast<std::uint16_t>(bins));
         out.has_missing.push_back(column.missing);
+        out.is_categorical.push_back(categorical);
     }
     out.lay_out_slots();
     out.by_row.resize(X.n_rows * X.n_columns);
@@ -404,9 +432,9 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
     return out;
 }
 
-template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*, int, int,
-                                      InterruptCheck);
-template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*, int, int,
-                                       InterruptCheck);
+template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*,
+                                      const std::int32_t*, int, int, InterruptCheck);
+template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*,
+                                       const std::int32_t*, int, int, InterruptCheck);
 
 }  // namespace radboost

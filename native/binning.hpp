@@ -33,7 +33,8 @@ inline T rounded_down(double t) {
 }
 
 // The training rows as small integers. Column c has n_bins(c) ordinary codes 0, 1, ... and, where training saw missing
-// values, the code n_bins(c) for them. A value belongs to the first bin whose threshold is at least the value.
+// values, the code n_bins(c) for them. A value belongs to the first bin whose threshold is at least the value; a
+// categorical column holds its codes already and has no thresholds.
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
@@ -43,10 +44,12 @@ public:
     std::vector<std::size_t> first_threshold;  // n_columns + 1
     std::vector<std::uint16_t> bin_counts;
     std::vector<std::uint8_t> has_missing;
+    std::vector<std::uint8_t> is_categorical;
     std::vector<std::uint32_t> slot_offsets;  // n_columns + 1: where a column's histogram begins
     bool even_slots = false;                  // every column has 256 slots, used or not
 
     std::size_t n_bins(std::size_t column) const { return bin_counts[column]; }
+    int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
     double threshold(std::size_t column, std::size_t bin) const;
     // Columns of many bins get 256 slots each, so that a histogram's place needs no look-up (docs/decisions/0012);
@@ -63,10 +66,11 @@ public:
 
 // `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie
 // midway between neighbouring distinct values. Above kQuantileRows rows the quantiles come from rows drawn by content. Row i
-// of the result is row order[i] of X (row i where `order` is null).
+// of the result is row order[i] of X (row i where `order` is null). `categories` has the number of categories of each
+// column, whose values are then 0, 1, ..., and -1 for a column of numbers; null: all columns are.
 template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
-                      int max_bins, int n_threads, InterruptCheck check);
+                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check);
 
 constexpr std::size_t kQuantileRows = 262144;
 

@@ -21,6 +21,9 @@ __extension__ typedef __int128 int128;
 // Inlined into every clone, so that it is compiled for the clone's instruction set.
 #define RADBOOST_INLINE inline __attribute__((always_inline))
 
+// Kept out of a hot loop that seldom needs it.
+#define RADBOOST_NOINLINE __attribute__((noinline))
+
 // Called between pieces of work; throws to stop a long computation (the bindings check for Ctrl-C here).
 using InterruptCheck = void (*)();
 

@@ -1,6 +1,7 @@
 #include "gain_statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "label_statistics.hpp"
@@ -68,6 +69,41 @@ public:
         }
     }
 
+    std::int64_t lean(std::size_t entry) const { return first_[entry * n_answers_ + best_answer()]; }
+
+    // By what the node's best answer gains, the least first.
+    std::size_t order(std::uint8_t* entries) const {
+        std::array<std::int64_t, kEntries> gains;
+        const std::size_t answer = best_answer();
+        std::size_t n = 0;
+        for (std::size_t entry = 0; entry < missing_entry_; ++entry) {
+            gains[entry] = first_[entry * n_answers_ + answer];
+            if (!empty(entry)) entries[n++] = static_cast<std::uint8_t>(entry);
+        }
+        std::sort(entries, entries + n, [&](std::uint8_t a, std::uint8_t b) {
+            return gains[a] != gains[b] ? gains[a] < gains[b] : a < b;
+        });
+        return n;
+    }
+
+    void arrange(const std::uint8_t* entries, std::size_t n, bool missing) {
+        thread_local std::vector<std::int64_t> arranged;
+        arranged.resize((n + 1) * n_answers_);
+        for (std::size_t k = 0; k < n; ++k)
+            std::copy_n(first_ + entries[k] * n_answers_, n_answers_, arranged.data() + k * n_answers_);
+        if (missing)
+            std::copy_n(first_ + missing_entry_ * n_answers_, n_answers_, arranged.data() + n * n_answers_);
+        first_ = arranged.data();
+        missing_entry_ = n;
+    }
+
+    double score_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* left_sums) const {
+        std::fill(left_sums, left_sums + n_answers_, 0);
+        for (std::size_t i = 0; i < codes.count(); ++i)
+            if (sides[codes.codes()[i]]) statistics_.add_row(node_.rows[i], 1, left_sums);
+        return split_score(left_sums);
+    }
+
     double score_cut(const ColumnCodes& codes, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const {
         std::fill(left_sums, left_sums + n_answers_, 0);
         for (std::size_t i = 0; i < codes.count(); ++i) {
@@ -83,6 +119,10 @@ private:
         std::int64_t here, there;
         largest_gains(left, node_.sums.data(), n_answers_, &here, &there);
         return static_cast<double>(here + there);
+    }
+
+    std::size_t best_answer() const {
+        return static_cast<std::size_t>(std::max_element(node_.sums.begin(), node_.sums.end()) - node_.sums.begin());
     }
 
     const GainStatistics& statistics_;
@@ -162,13 +202,10 @@ void GainStatistics::take_out(const Node& part, const NodeHistograms* known, con
 
 void GainStatistics::count_left(const Node& node, Split& split) const {
     const std::uint8_t* codes = data_.column(split.column);
-    const int missing_code = data_.has_missing[split.column] ? static_cast<int>(data_.n_bins(split.column)) : -1;
+    const SideTable sides = sides_of(data_, split);
     split.left_sums.assign(state_.n_classes(), 0);
-    for (std::size_t i = 0; i < node.rows.count; ++i) {
-        const int code = codes[node.rows[i]];
-        const bool goes_left = code == missing_code ? split.missing_left : code <= static_cast<int>(split.bin);
-        if (goes_left) add_row(node.rows[i], 1, split.left_sums.data());
-    }
+    for (std::size_t i = 0; i < node.rows.count; ++i)
+        if (sides[codes[node.rows[i]]]) add_row(node.rows[i], 1, split.left_sums.data());
 }
 
 Split GainStatistics::find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const {

@@ -1,6 +1,7 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -185,11 +186,35 @@ void TreeGrower::give_children_histograms(Work& parent, Work& left, Work& right)
     statistics_->take_out(smaller.node, known, search_of(larger, larger.count()), (*buffers_)[larger.buffer]);
 }
 
+// Categories that the search did not place, because they have no weight in the node, follow the heavier child.
+void TreeGrower::place_other_categories(const Node& node, Split& split) const {
+    const std::size_t n_categories = data_.n_bins(split.column);
+    std::vector<std::size_t> others;
+    for (std::size_t code = 0; code < n_categories; ++code)
+        if (!split.placed.has(code)) others.push_back(code);
+    if (others.empty()) return;
+    const std::uint8_t* codes = data_.column(split.column);
+    std::array<std::int64_t, 256> masses{};
+    for (std::size_t i = 0; i < node.rows.count; ++i) {
+        const std::size_t row = node.rows[i];
+        masses[codes[row]] += masses_.empty() ? 1 : masses_[row];
+    }
+    const SideTable sides = sides_of(data_, split);
+    std::int64_t left = 0, right = 0;
+    for (std::size_t code = 0; code < masses.size(); ++code) {
+        const bool placed = code >= n_categories || split.placed.has(code);
+        if (placed) (sides[code] ? left : right) += masses[code];
+    }
+    for (const std::size_t code : others)
+        if (left >= right) split.left.add(code);
+}
+
 // Sends the rows of works_[index] to two children, appended to works_, and gives these their histograms.
 std::size_t TreeGrower::divide(std::size_t index, bool last_layer) {
     const std::size_t left_index = works_.size();
     Work parent = std::move(works_[index]);
-    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left};
+    if (data_.is_categorical[parent.split.column]) place_other_categories(parent.node, parent.split);
+    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left, parent.split.left};
     std::uint32_t* rows = rows_.data() + parent.begin;
     const bool in_place = last_layer && masses_.empty();
     Partition partition;
@@ -315,6 +340,7 @@ void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
 void TreeGrower::number_nodes() {
     tree_.node_of_label.assign(works_.size(), 0);
     tree_.nodes.assign(works_.size(), GrownNode{});
+    tree_.category_sets.clear();
     tree_.depths.assign(works_.size(), 0);
     std::vector<std::size_t> order{0};
     if (options_.growth == Growth::best_first) {
@@ -334,6 +360,11 @@ void TreeGrower::number_nodes() {
         node.column = work.split.column;
         node.bin = work.split.bin;
         node.missing_left = work.missing_left;
+        if (data_.is_categorical[node.column]) {
+            node.by_categories = true;
+            node.bin = static_cast<std::uint32_t>(tree_.category_sets.size());
+            tree_.category_sets.push_back(work.split.left);
+        }
         node.gain = work.split.gain;
         if (options_.growth == Growth::best_first) {
             node.left = static_cast<std::int32_t>(work.left);
@@ -346,6 +377,21 @@ void TreeGrower::number_nodes() {
         order.push_back(work.left);
         order.push_back(work.left + 1);
     }
+}
+
+// The leaf that a row with these codes reaches.
+template <bool kCategories>
+std::int32_t TreeGrower::leaf_of(const std::uint8_t* codes) const {
+    std::int32_t at = 0;
+    while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
+        const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
+        const std::uint32_t code = codes[node.column];
+        const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
+        bool goes_left = missing ? node.missing_left : code <= node.bin;
+        if (kCategories && node.by_categories && !missing) goes_left = tree_.category_sets[node.bin].has(code);
+        at = node.left + (goes_left ? 0 : 1);
+    }
+    return at;
 }
 
 // The leaf of every row. Grown on all rows, the tree has sorted them already; rows that it did not see go down it now.
@@ -362,19 +408,12 @@ void TreeGrower::place_all_rows() {
     }
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     const std::size_t n = data_.n_rows, d = data_.n_columns;
+    const bool by_categories = !tree_.category_sets.empty();
     const std::size_t parts = parts_for(n);
     parallel_for(options_.n_threads, parts, [&](std::size_t part) {
         for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
             const std::uint8_t* codes = data_.by_row.data() + i * d;
-            std::int32_t at = 0;
-            while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
-                const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
-                const std::uint32_t code = codes[node.column];
-                const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
-                const bool goes_left = missing ? node.missing_left : code <= node.bin;
-                at = node.left + (goes_left ? 0 : 1);
-            }
-            tree_.leaf_of_row[i] = at;
+            tree_.leaf_of_row[i] = by_categories ? leaf_of<true>(codes) : leaf_of<false>(codes);
         }
     });
 }

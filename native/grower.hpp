@@ -64,11 +64,14 @@ private:
     void give_children_histograms(Work& parent, Work& left, Work& right);
     std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
     std::size_t divide(std::size_t index, bool last_layer);
+    void place_other_categories(const Node& node, Split& split) const;
     void open_leaf(std::size_t index, std::vector<std::size_t>& open);
     void split_pair();
     void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
     std::int64_t mass_of(const std::uint32_t* rows, std::size_t count) const;
     void number_nodes();
+    template <bool kCategories>
+    std::int32_t leaf_of(const std::uint8_t* codes) const;
     void place_all_rows();
     void sum_leaves();
 

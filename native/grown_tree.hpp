@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "categories.hpp"
 #include "columns.hpp"
 
 namespace radboost {
@@ -13,14 +14,16 @@ namespace radboost {
 // 2 i + 1 and 2 i + 2, so that the first 2 n + 1 nodes are the tree after n splits.
 struct GrownNode {
     std::int32_t left = -1;  // right is left + 1; -1: a leaf
-    std::uint32_t column = 0, bin = 0;
-    bool missing_left = false;
+    std::uint32_t column = 0;
+    std::uint32_t bin = 0;  // of a split by categories: which of the sets goes left
+    bool missing_left = false, by_categories = false;
     double gain = 0;
     std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
 };
 
 struct GrownTree {
     std::vector<GrownNode> nodes;
+    std::vector<CategorySet> category_sets;
     std::vector<int> depths;
     // What each answer gains at a node over all rows, n_channels for each (see BoostingState).
     std::size_t n_channels = 1;

@@ -1,6 +1,7 @@
 #include "label_statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -138,23 +139,92 @@ public:
     }
 
     double score_cut(const ColumnCodes& codes, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const {
-        Side left, right;
         for (std::size_t s = 0; s < node_.segments.size(); ++s) {
             const Segment& segment = node_.segments[s];
             const std::uint8_t* code = codes.codes() + segment.begin;
             const std::uint32_t* weights = node_.weights + segment.begin;
             const std::size_t count = segment.end - segment.begin;
-            std::int64_t sum = sum_up_to(code, weights, count, bin);
-            if (missing_left) sum += sum_of_code(code, weights, count, static_cast<std::uint8_t>(codes.missing_code()));
+            left_sums[s] = sum_up_to(code, weights, count, bin);
+            if (missing_left)
+                left_sums[s] += sum_of_code(code, weights, count, static_cast<std::uint8_t>(codes.missing_code()));
+        }
+        return split_score(left_sums);
+    }
+
+    double score_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* left_sums) const {
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
+            std::uint32_t sum = 0;
+            for (std::size_t i = node_.segments[s].begin; i < node_.segments[s].end; ++i)
+                sum += sides[codes.codes()[i]] ? node_.weights[i] : 0;
             left_sums[s] = sum;
-            left.add(sum);
-            right.add(node_.sums[s] - sum);
+        }
+        return split_score(left_sums);
+    }
+
+    std::int64_t lean(std::size_t entry) const {
+        return 2 * std::int64_t{key_weight(key_segment(), entry)} - weight(entry);
+    }
+
+    // By the share of the key class, the smallest first.
+    std::size_t order(std::uint8_t* entries) const {
+        std::array<std::uint64_t, kEntries> key, all;
+        const std::size_t segment = key_segment();
+        std::size_t n = 0;
+        for (std::size_t entry = 0; entry < missing_entry_; ++entry) {
+            key[entry] = key_weight(segment, entry);
+            all[entry] = weight(entry);
+            if (all[entry] != 0) entries[n++] = static_cast<std::uint8_t>(entry);
+        }
+        std::sort(entries, entries + n, [&](std::uint8_t a, std::uint8_t b) {
+            const std::uint64_t share_a = key[a] * all[b], share_b = key[b] * all[a];  // factors of 32 bits: exact
+            return share_a != share_b ? share_a < share_b : a < b;
+        });
+        return n;
+    }
+
+    void arrange(const std::uint8_t* entries, std::size_t n, bool missing) {
+        thread_local std::vector<std::uint32_t> arranged;
+        arranged.resize(node_.segments.size() * (n + 1));
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
+            const std::uint32_t* from = sums(s);
+            std::uint32_t* to = arranged.data() + s * (n + 1);
+            for (std::size_t k = 0; k < n; ++k) to[k] = from[entries[k]];
+            to[n] = missing ? from[missing_entry_] : 0;
+        }
+        first_ = arranged.data();
+        from_histogram_ = false;
+        missing_entry_ = n;
+    }
+
+private:
+    double split_score(const std::int64_t* left_sums) const {
+        Side left, right;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
+            left.add(left_sums[s]);
+            right.add(node_.sums[s] - left_sums[s]);
         }
         if (statistics_.criterion_ == Criterion::edge) return static_cast<double>(left.edge() + right.edge());
         return left.weight == 0 || right.weight == 0 ? -1.0 : left.gini() + right.gini();
     }
 
-private:
+    // The class whose share orders the categories: the second of two (past the end where it does not occur), otherwise the
+    // heaviest.
+    std::size_t key_segment() const {
+        std::size_t best = 0;
+        const bool two = statistics_.state_.n_classes() == 2;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s)
+            if (two ? node_.segments[s].class_index == 1 : node_.sums[s] > node_.sums[best]) best = s;
+        return two && (node_.segments.empty() || node_.segments[best].class_index != 1) ? node_.segments.size() : best;
+    }
+    std::uint32_t key_weight(std::size_t segment, std::size_t entry) const {
+        return segment < node_.segments.size() ? sums(segment)[entry] : 0;
+    }
+    std::uint32_t weight(std::size_t entry) const {
+        std::uint32_t sum = 0;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) sum += sums(s)[entry];
+        return sum;
+    }
+
     const std::uint32_t* sums(std::size_t s) const {
         return from_histogram_ ? first_ + node_.segments[s].class_index * statistics_.data_.n_slots()
                                : first_ + s * (missing_entry_ + 1);
@@ -324,25 +394,25 @@ Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, 
 // What goes left at a node, read off its histograms.
 void LabelStatistics::count_left(const Node& node, const NodeHistograms& histograms, Split& split) const {
     const std::size_t slots = data_.n_slots(), offset = data_.slot_offsets[split.column];
+    const std::size_t n_codes = data_.n_bins(split.column) + (data_.has_missing[split.column] ? 1 : 0);
+    const SideTable sides = sides_of(data_, split);
     split.left_sums.assign(node.segments.size(), 0);
     for (std::size_t s = 0; s < node.segments.size(); ++s) {
         const std::uint32_t* weights = histograms.class_weights.data() + node.segments[s].class_index * slots + offset;
-        std::int64_t sum = split.missing_left ? weights[data_.n_bins(split.column)] : 0;
-        for (std::size_t bin = 0; bin <= split.bin; ++bin) sum += weights[bin];
+        std::int64_t sum = 0;
+        for (std::size_t code = 0; code < n_codes; ++code) sum += sides[code] ? weights[code] : 0;
         split.left_sums[s] = sum;
     }
 }
 
 void LabelStatistics::count_left(const Node& node, Split& split) const {
     const std::uint8_t* codes = data_.column(split.column);
-    const int missing_code = data_.has_missing[split.column] ? static_cast<int>(data_.n_bins(split.column)) : -1;
+    const SideTable sides = sides_of(data_, split);
     split.left_sums.assign(node.segments.size(), 0);
     for (std::size_t s = 0; s < node.segments.size(); ++s)
         for (std::size_t i = node.segments[s].begin; i < node.segments[s].end; ++i) {
             const std::size_t row = node.rows[i];
-            const int code = codes[row];
-            const bool goes_left = code == missing_code ? split.missing_left : code <= static_cast<int>(split.bin);
-            split.left_sums[s] += goes_left ? state_.growth_weights()[row] : 0;
+            split.left_sums[s] += sides[codes[row]] ? state_.growth_weights()[row] : 0;
         }
 }
 

@@ -11,17 +11,30 @@ namespace {
 constexpr std::size_t kParallelRows = 16384;
 constexpr std::uint32_t kNoCode = 256;
 
-struct Sides {
+struct NumberSides {
     const std::uint8_t* codes;
     std::uint32_t bin, missing_code, left_code;
 
-    Sides(const BinnedData& data, const Question& question)
+    NumberSides(const BinnedData& data, const Question& question)
         : codes(data.column(question.column)),
           bin(question.bin),
           missing_code(data.has_missing[question.column] ? data.bin_counts[question.column] : kNoCode),
           left_code(question.missing_left ? missing_code : kNoCode) {}
 
     bool left(std::uint32_t code) const { return (code <= bin) | (code == left_code); }
+};
+
+struct CategorySides {
+    const std::uint8_t* codes;
+    std::uint32_t missing_code;
+    SideTable table;
+
+    CategorySides(const BinnedData& data, const Question& question)
+        : codes(data.column(question.column)),
+          missing_code(data.has_missing[question.column] ? data.bin_counts[question.column] : kNoCode),
+          table(sides_of(question.left, data.missing_code(question.column), question.missing_left)) {}
+
+    bool left(std::uint32_t code) const { return table[code] != 0; }
 };
 
 std::size_t parts_for(std::size_t count, int n_threads) {
@@ -32,11 +45,8 @@ struct Counts {
     std::size_t left = 0, missing = 0;
 };
 
-}  // namespace
-
-Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
-                         std::uint32_t* scratch, int n_threads) {
-    const Sides sides(data, question);
+template <class Sides>
+Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32_t* scratch, int n_threads) {
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<Counts> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
@@ -75,9 +85,9 @@ Partition partition_rows(const BinnedData& data, const Question& question, RowSe
     return result;
 }
 
-Partition assign_children(const BinnedData& data, const Question& question, RowSet rows, std::int32_t left,
-                          std::int32_t right, std::int32_t* leaf_of_row, int n_threads) {
-    const Sides sides(data, question);
+template <class Sides>
+Partition assign_by(Sides sides, RowSet rows, std::int32_t left, std::int32_t right, std::int32_t* leaf_of_row,
+                    int n_threads) {
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<Counts> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
@@ -102,6 +112,22 @@ Partition assign_children(const BinnedData& data, const Question& question, RowS
         result.missing_count += c.missing;
     }
     return result;
+}
+
+}  // namespace
+
+Partition partition_rows(const BinnedData& data, const Question& question, RowSet rows, std::uint32_t* out,
+                         std::uint32_t* scratch, int n_threads) {
+    return data.is_categorical[question.column]
+               ? partition_by(CategorySides(data, question), rows, out, scratch, n_threads)
+               : partition_by(NumberSides(data, question), rows, out, scratch, n_threads);
+}
+
+Partition assign_children(const BinnedData& data, const Question& question, RowSet rows, std::int32_t left,
+                          std::int32_t right, std::int32_t* leaf_of_row, int n_threads) {
+    return data.is_categorical[question.column]
+               ? assign_by(CategorySides(data, question), rows, left, right, leaf_of_row, n_threads)
+               : assign_by(NumberSides(data, question), rows, left, right, leaf_of_row, n_threads);
 }
 
 }  // namespace radboost

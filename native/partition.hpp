@@ -6,14 +6,17 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "categories.hpp"
 #include "histogram.hpp"
 
 namespace radboost {
 
-// Which side a code goes to. Missing values have the largest code of their column.
+// Which side a code goes to: left up to `bin`, or where `left` has it in a categorical column. Missing values have the
+// largest code of their column.
 struct Question {
     std::uint32_t column, bin;
     bool missing_left;
+    CategorySet left;
 };
 
 struct Partition {

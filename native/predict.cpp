@@ -18,13 +18,15 @@ constexpr std::size_t kRowsPerCheck = 1048576;
 
 Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,
                std::vector<double> thresholds, std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left,
-               std::vector<double> values, std::size_t n_features, std::size_t n_outputs)
+               std::vector<double> values, std::size_t n_features, std::size_t n_outputs,
+               const std::vector<std::int64_t>& category_nodes, std::vector<CategorySet> category_sets)
     : offsets_(std::move(tree_offsets)),
       features_(std::move(features)),
       left_(std::move(left)),
       thresholds_(std::move(thresholds)),
       values_(std::move(values)),
       missing_left_(std::move(missing_left)),
+      category_sets_(std::move(category_sets)),
       n_features_(n_features),
       n_outputs_(n_outputs) {
     const auto n_nodes = static_cast<std::int64_t>(features_.size());
@@ -56,12 +58,31 @@ Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t>
         }
         depths_.push_back(deepest);
     }
+    place_sets(category_nodes);
     double_nodes_ = packed_nodes<double>();
     float_nodes_ = packed_nodes<float>();
     if (n_outputs_ > 1) {
         votes_.resize(values_.size(), -1);
         for (std::size_t node = 0; node < values_.size(); ++node)
             if (features_[node] < 0) votes_[node] = static_cast<std::int32_t>(values_[node]);
+    }
+}
+
+void Forest::place_sets(const std::vector<std::int64_t>& category_nodes) {
+    require(category_nodes.size() == category_sets_.size(), "every split by categories needs one set of them");
+    by_categories_.assign(n_trees(), 0);
+    if (category_nodes.empty()) return;
+    set_of_node_.assign(features_.size(), -1);
+    std::int64_t last = -1;
+    std::size_t tree = 0;
+    for (std::size_t i = 0; i < category_nodes.size(); ++i) {
+        const std::int64_t node = category_nodes[i];
+        require(node > last && node < offsets_.back(), "the nodes that split by categories are not in order");
+        require(features_[static_cast<std::size_t>(node)] >= 0, "a leaf has a set of categories");
+        set_of_node_[static_cast<std::size_t>(node)] = static_cast<std::int32_t>(i);
+        while (offsets_[tree + 1] <= node) ++tree;
+        by_categories_[tree] = 1;
+        last = node;
     }
 }
 
@@ -118,13 +139,24 @@ void walk_rows(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t
         }
 }
 
-template <bool kMissing, class Node, class T>
-void walk(const Node* nodes, int depth, const MatrixView<T>& X, std::size_t first, std::size_t count,
-          std::int32_t* at) {
-    if (X.column_stride == 1)
-        walk_rows<kMissing, true>(nodes, depth, X, first, count, at);
-    else
-        walk_rows<kMissing, false>(nodes, depth, X, first, count, at);
+// The same in a tree that splits by categories too; `sets` has the set of each node.
+template <class Node, class T>
+void walk_categories(const Node* nodes, const std::int32_t* set_of_node, const CategorySet* sets, int depth,
+                     const MatrixView<T>& X, std::size_t first, std::size_t count, std::int32_t* at) {
+    std::fill(at, at + count, 0);
+    for (int level = 0; level < depth; ++level)
+        for (std::size_t i = 0; i < count; ++i) {
+            const Node& node = nodes[at[i]];
+            const T x = X.at(first + i, node.feature_and_side >> 1);
+            const std::int32_t set = set_of_node[at[i]];
+            const bool missing_right = (node.feature_and_side & 1) != 0;
+            bool right = x > node.threshold || (x != x && missing_right);
+            if (set >= 0) {
+                const bool known = x >= 0 && x < static_cast<T>(kMostCategories);
+                right = known ? !sets[set].has(static_cast<std::size_t>(x)) : missing_right;
+            }
+            at[i] = node.left + (right ? 1 : 0);
+        }
 }
 
 template <class T>
@@ -136,6 +168,24 @@ bool any_missing(const MatrixView<T>& X, std::size_t first, std::size_t count) {
 }
 
 }  // namespace
+
+template <class T>
+void Forest::walk(std::size_t tree, const MatrixView<T>& X, std::size_t first, std::size_t count, bool missing,
+                  std::int32_t* at) const {
+    const std::int64_t begin = offsets_[tree];
+    const Node<T>* all = nodes<T>().data() + begin;
+    const int depth = depths_[tree];
+    if (by_categories_[tree])
+        walk_categories(all, set_of_node_.data() + begin, category_sets_.data(), depth, X, first, count, at);
+    else if (X.column_stride == 1 && missing)
+        walk_rows<true, true>(all, depth, X, first, count, at);
+    else if (X.column_stride == 1)
+        walk_rows<false, true>(all, depth, X, first, count, at);
+    else if (missing)
+        walk_rows<true, false>(all, depth, X, first, count, at);
+    else
+        walk_rows<false, false>(all, depth, X, first, count, at);
+}
 
 inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight,
                                 double* out) const {
@@ -156,7 +206,6 @@ template <class T>
 void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out,
                     InterruptCheck check) const {
     require(X.n_columns == n_features_, "the rows have another number of features than the trees");
-    const std::vector<Node<T>>& all = nodes<T>();
     for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
         check();
         const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
@@ -170,12 +219,8 @@ void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads
                 double* const sums = out + first * n_outputs_;
                 std::fill(sums, sums + count * n_outputs_, 0.0);
                 for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-                    const std::int64_t begin = offsets_[tree];
-                    if (missing)
-                        walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
-                    else
-                        walk<false>(all.data() + begin, depths_[tree], X, first, count, at);
-                    add_answers(static_cast<std::size_t>(begin), at, count, weights[tree], sums);
+                    walk(tree, X, first, count, missing, at);
+                    add_answers(static_cast<std::size_t>(offsets_[tree]), at, count, weights[tree], sums);
                 }
             }
         });
@@ -185,7 +230,6 @@ void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads
 template <class T>
 void Forest::tree_values(const MatrixView<T>& X, int n_threads, double* out) const {
     require(X.n_columns == n_features_, "the rows have another number of features than the trees");
-    const std::vector<Node<T>>& all = nodes<T>();
     const std::size_t tasks = (X.n_rows + kRowsPerTask - 1) / kRowsPerTask;
     parallel_for(n_threads, tasks, [&](std::size_t task) {
         const std::size_t end = std::min(X.n_rows, (task + 1) * kRowsPerTask);
@@ -193,10 +237,9 @@ void Forest::tree_values(const MatrixView<T>& X, int n_threads, double* out) con
         for (std::size_t first = task * kRowsPerTask; first < end; first += kBlockRows) {
             const std::size_t count = std::min(kBlockRows, end - first);
             for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-                const std::int64_t begin = offsets_[tree];
-                walk<true>(all.data() + begin, depths_[tree], X, first, count, at);
+                walk(tree, X, first, count, true, at);
                 for (std::size_t i = 0; i < count; ++i)
-                    out[tree * X.n_rows + first + i] = values_[static_cast<std::size_t>(begin + at[i])];
+                    out[tree * X.n_rows + first + i] = values_[static_cast<std::size_t>(offsets_[tree] + at[i])];
             }
         }
     });

@@ -6,20 +6,24 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "categories.hpp"
 
 namespace radboost {
 
 // Trees one after the other. In each, children follow their parent and stand side by side; a leaf has feature -1. A row
-// goes left when x[feature] <= threshold, or when it is missing there and missing_left is set.
+// goes left when x[feature] <= threshold, or when it is missing there and missing_left is set. A node that splits by
+// categories sends left those of its set; x[feature] is then a category's code, and what is none is missing.
 //
 // With one output the value of a leaf is a number. With several it is the index of the output that the leaf votes for,
 // or -1 where the leaf abstains.
 class Forest {
 public:
-    // Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
+    // `category_nodes` are the nodes, counted over all trees and ascending, that split by categories, and `category_sets`
+    // their sets. Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
-           std::size_t n_features, std::size_t n_outputs = 1);
+           std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
+           std::vector<CategorySet> category_sets);
 
     std::size_t n_trees() const { return offsets_.size() - 1; }
     std::size_t n_features() const { return n_features_; }
@@ -47,6 +51,10 @@ private:
     const std::vector<Node<T>>& nodes() const;
 
     void check_value(std::size_t node) const;
+    void place_sets(const std::vector<std::int64_t>& category_nodes);
+    template <class T>
+    void walk(std::size_t tree, const MatrixView<T>& X, std::size_t first, std::size_t count, bool missing,
+              std::int32_t* at) const;
     // out += weight times the answers of the nodes `at`, counted from the tree's first, for `count` rows.
     void add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight, double* out) const;
 
@@ -56,6 +64,9 @@ private:
     std::vector<double> thresholds_, values_;
     std::vector<std::uint8_t> missing_left_;
     std::vector<std::int32_t> votes_;  // the values as indices, with several outputs
+    std::vector<CategorySet> category_sets_;
+    std::vector<std::int32_t> set_of_node_;  // -1: the node splits by a threshold; empty: all do
+    std::vector<std::uint8_t> by_categories_;  // whether any node of a tree does not
     std::size_t n_features_, n_outputs_;
     std::vector<Node<double>> double_nodes_;
     std::vector<Node<float>> float_nodes_;

@@ -24,6 +24,15 @@ RADBOOST_CLONES std::uint8_t highest_but(const std::uint8_t* codes, std::size_t 
 
 }  // namespace
 
+SideTable sides_of(const BinnedData& data, const Split& split) {
+    const int missing_code = data.missing_code(split.column);
+    if (data.is_categorical[split.column]) return sides_of(split.left, missing_code, split.missing_left);
+    SideTable sides{};
+    std::fill_n(sides.begin(), std::size_t{split.bin} + 1, std::uint8_t{1});
+    if (missing_code >= 0) sides[static_cast<std::size_t>(missing_code)] = split.missing_left;
+    return sides;
+}
+
 ColumnCodes& thread_codes() {
     thread_local ColumnCodes codes;
     return codes;
@@ -31,7 +40,7 @@ ColumnCodes& thread_codes() {
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
     count_ = rows.count;
-    missing_code_ = data.has_missing[column] ? static_cast<int>(data.n_bins(column)) : -1;
+    missing_code_ = data.missing_code(column);
     codes_ = data.column(column);
     if (rows.indices == nullptr) return;
     if (gathered_.size() < count_) gathered_.resize(count_);
@@ -78,7 +87,7 @@ void ColumnCodes::range() {
     }
 }
 
-void BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
+bool BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
                      const ColumnCodes* codes) {
     split.asked = split.asked || n > 0;
     double top = score;
@@ -96,12 +105,23 @@ void BestSplit::take(std::size_t column, const double* right, const double* left
             at = entry;
             to_left = true;
         }
-    if (at == n) return;
+    if (at == n) return false;
     score = top;
     split.valid = true;
     split.missing_left = to_left;
     split.column = static_cast<std::uint32_t>(column);
     split.bin = codes ? codes->present(at) : static_cast<std::uint32_t>(at);
+    return true;
+}
+
+void BestSplit::place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes) {
+    split.placed = split.left = CategorySet{};
+    for (std::size_t k = 0; k < n_entries; ++k) {
+        const std::uint8_t code = codes ? codes->present(order[k]) : order[k];
+        split.placed.add(code);
+        if (k <= split.bin) split.left.add(code);
+    }
+    split.bin = 0;
 }
 
 void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
@@ -122,6 +142,43 @@ bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch&
         left += goes_left ? search.masses[node.rows[i]] : 0;
     }
     return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+}
+
+bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, const SideTable& sides) {
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < codes.count(); ++i)
+        left += sides[codes.codes()[i]] ? search.masses[node.rows[i]] : 0;
+    return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+}
+
+void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
+                         bool missing_left, const Node& node, std::int64_t minimum, double* scores) {
+    std::int64_t placed = missing_mass, left = missing_left ? missing_mass : 0;
+    for (std::size_t entry = 0; entry < n_entries; ++entry) placed += masses[entry];
+    const std::int64_t others = node.mass - placed;
+    for (std::size_t entry = 0; entry < n; ++entry) {
+        left += masses[entry];
+        const std::int64_t lighter = std::min(left, placed - left), heavier = std::max(left, placed - left) + others;
+        if (lighter < minimum || heavier < minimum) scores[entry] = -1;
+    }
+}
+
+CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
+    // Every category has a word of 64 coins; the first coin that does not fall alike for all of them decides.
+    std::uint64_t some = 0, all = ~std::uint64_t{0};
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::uint64_t word = mix(key, codes[k]);
+        some |= word;
+        all &= word;
+    }
+    const std::uint64_t telling = missing ? 1 : some & ~all;
+    CategorySet left;
+    for (std::size_t k = 0; k < n; ++k)
+        if ((mix(key, codes[k]) & telling & (~telling + 1)) != 0) left.add(codes[k]);
+    const bool alike = (some & ~all & telling) == 0;
+    // Missing values stand against all others then. Without any, 64 coins alike for all are no chance to count on.
+    for (std::size_t k = 0; alike && k < (missing ? n : 1); ++k) left.add(codes[k]);
+    return left;
 }
 
 void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out) {

@@ -8,6 +8,11 @@
 //   void scores(std::size_t n, bool missing_left, double* out) const;   // cut after entry 0, 1, ..., n - 1
 //   bool empty(std::size_t entry) const;                // nothing there: the cut after it is the one before it again
 //   double score_cut(const ColumnCodes&, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const;
+// and for categorical columns
+//   std::size_t order(std::uint8_t* entries) const;     // those that are not empty, as the cuts are tried
+//   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
+//   std::int64_t lean(std::size_t entry) const;         // what the node's best answer gains there
+//   double score_sides(const ColumnCodes&, const SideTable&, std::int64_t* left_sums) const;
 // and is made from (statistics, node). Scores are not negative; a cut that leaves a side without weight scores -1.
 #pragma once
 
@@ -38,6 +43,7 @@ public:
     std::size_t count() const { return count_; }
     std::size_t n_present() const { return n_present_; }  // without the missing value
     std::uint8_t present(std::size_t k) const { return present_[k]; }
+    const std::uint8_t* present() const { return present_; }
     // The entry of a code; that of the missing value is n_present().
     const std::uint8_t* ranks() const { return ranks_; }
     bool missing() const { return missing_; }
@@ -60,8 +66,10 @@ struct BestSplit {
     Split split;
 
     // Takes the first of the best cuts after the entries 0 .. n - 1; `left` holds the scores with the missing values on
-    // the left, or is null.
-    void take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
+    // the left, or is null. Says whether there was a better one.
+    bool take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
+    // After a cut along an order of categories was taken: which categories that puts left.
+    void place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes);
 };
 
 // Passes over empty entries, so that a search which sees them asks the same questions as one which does not.
@@ -80,6 +88,28 @@ bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch&
                   bool missing_left);
 // Sample weights by entry, the missing values' last.
 void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out);
+
+// One column's categories in a search: whether values are missing, sample weights by entry and of the missing values (with
+// a leaf minimum), and the codes of the entries (null: an entry is a code).
+struct Categories {
+    std::size_t column;
+    bool missing;
+    const std::int64_t* masses;
+    std::int64_t missing_mass;
+    const ColumnCodes* codes;
+};
+
+// What the searches below do with a categorical column; see category_search.hpp.
+template <class Table>
+RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
+                       BestSplit& best);
+template <class Table>
+RADBOOST_NOINLINE void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
+                BestSplit& best);
+template <class Table, class Statistics>
+RADBOOST_NOINLINE void search_shared_categories(const Statistics& statistics, const BinnedData& data,
+                                                std::array<const Node*, 2> nodes, std::size_t column,
+                                                const SplitSearch& search, BestSplit& best);
 
 // Runs body(k, best, thread's own scratch) for k = 0 .. n - 1, in parts, one after the other or on several threads, and
 // returns the first of the best.
@@ -116,7 +146,15 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
         Table table(statistics, node);
         table.read(histograms, column);
         const std::size_t bins = data.n_bins(column);
-        const bool missing = data.has_missing[column] && table.has_missing();
+        const std::int64_t* masses =
+            search.minimum_mass > 0 ? histograms.masses.data() + data.slot_offsets[column] : nullptr;
+        // Rows without weight still count for a leaf minimum.
+        const std::int64_t missing_mass = masses && data.has_missing[column] ? masses[bins] : 0;
+        const bool missing = data.has_missing[column] && (missing_mass != 0 || table.has_missing());
+        if (data.is_categorical[column]) {
+            search_categories(table, {column, missing, masses, missing_mass, nullptr}, node, search, best);
+            return;
+        }
         // With missing values in the node the last bin is a question too: is the value there at all?
         const std::size_t n = missing ? bins : (bins > 0 ? bins - 1 : 0);
         EntryScores right, left;
@@ -125,7 +163,6 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
             double* scores = to_left ? left.data() : right.data();
             table.scores(n, to_left, scores);
             if (search.minimum_mass > 0) {
-                const std::int64_t* masses = histograms.masses.data() + data.slot_offsets[column];
                 forbid_light_children(masses, bins, to_left, node, search.minimum_mass, scores);
                 for (std::size_t entry = 0; entry < n; ++entry)
                     if (masses[entry] == 0) scores[entry] = -1;  // no row there
@@ -154,6 +191,10 @@ BestSplit search_rows(const Statistics& statistics, const BinnedData& data, cons
         table.read(codes);
         std::array<std::int64_t, kEntries + 1> masses;
         if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, masses.data());
+        if (data.is_categorical[column]) {
+            search_categories(table, {column, codes.missing(), masses.data(), masses[present], &codes}, node, search, best);
+            return;
+        }
         EntryScores right, left;
         for (const bool to_left : {false, true}) {
             if (to_left && !codes.missing()) break;
@@ -177,6 +218,10 @@ BestSplit search_random(const Statistics& statistics, const BinnedData& data, co
         const std::size_t column = columns[k];
         ColumnCodes& codes = thread_codes();
         codes.load(data, column, node.rows);
+        if (data.is_categorical[column]) {
+            try_subset(Table(statistics, node), codes, column, node, search, best);
+            return;
+        }
         codes.range();
         // With missing values the highest code is a question as well.
         if (codes.low() > codes.high()) return;
@@ -209,6 +254,10 @@ BestSplit search_shared(const Statistics& statistics, const BinnedData& data, co
     return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
         const std::size_t column = columns[k];
         if (column == excluded) return;
+        if (data.is_categorical[column]) {
+            search_shared_categories<Table>(statistics, data, {&first, &second}, column, search, best);
+            return;
+        }
         ColumnCodes codes[2];
         const Node* nodes[2] = {&first, &second};
         const std::size_t bins = data.n_bins(column);
@@ -253,3 +302,5 @@ BestSplit search_shared(const Statistics& statistics, const BinnedData& data, co
 }
 
 }  // namespace radboost
+
+#include "category_search.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "categories.hpp"
 #include "histogram.hpp"
 #include "state.hpp"
 
@@ -37,16 +38,23 @@ struct Split {
     bool asked = false;  // some column told the node's rows apart at all
     bool missing_left = false;
     std::uint32_t column = 0, bin = 0;
+    // In a categorical column: the categories that the search placed, and those of them that go left. All others have no
+    // weight in the node and follow the heavier child.
+    CategorySet placed, left;
     double gain = 0;  // score above that of the unsplit node, as a share of the total weight
     std::vector<std::int64_t> left_sums;  // like the node's sums
 };
 
+// Where a split sends the codes of its column.
+SideTable sides_of(const BinnedData& data, const Split& split);
+
 // What is asked of a split. The best one must beat the unsplit node; ties go to the first in the order (column, bin,
-// missing right before missing left).
+// missing right before missing left). In a categorical column the categories stand in the order of their scores, and
+// the cuts are those along it.
 struct SplitSearch {
     const std::int64_t* masses;  // sample weights of the rows as integers; null unless a leaf minimum is set
     std::int64_t minimum_mass;   // each child needs this much sample weight; 0: no matter
-    bool random_thresholds;      // one threshold per column, drawn between the ends of the node's values
+    bool random_thresholds;      // one threshold per column, drawn between the ends of the node's values, or one subset
     std::uint64_t draw_key;      // names (seed, round, node)
     int n_threads;
 };

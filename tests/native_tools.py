@@ -13,9 +13,17 @@ from reference import binning, splits
 NO_WEIGHTS = np.empty(0)
 
 
-def bin_natively(X: np.ndarray, weights: np.ndarray | None = None, max_bins: int = 255, n_threads: int = 1) -> Any:
+def bin_natively(
+    X: np.ndarray,
+    weights: np.ndarray | None = None,
+    max_bins: int = 255,
+    n_threads: int = 1,
+    categories: list[int] | None = None,
+) -> Any:
+    """`categories` has the number of categories of each column, -1 for numbers."""
     weights = NO_WEIGHTS if weights is None else weights.astype(float)
-    return _native.bin_matrix(X, weights, np.zeros(0, dtype=np.int64), max_bins, n_threads)
+    counts = None if categories is None else np.array(categories, dtype=np.int32)
+    return _native.bin_matrix(X, weights, np.zeros(0, dtype=np.int64), max_bins, n_threads, counts)
 
 
 def naive_columns(data: Any) -> tuple[list[binning.Column], list[list[int]]]:
@@ -67,6 +75,8 @@ class NativeTree:
     value: np.ndarray
     cover: np.ndarray
     gain: np.ndarray
+    category_nodes: np.ndarray
+    category_sets: np.ndarray
 
 
 def grower(data: Any, state: Any, **changes: Any) -> Any:
@@ -116,4 +126,25 @@ def forest_of(trees: list[Any], n_features: int, n_outputs: int = 1) -> Any:
         joined("value", float),
         n_features,
         n_outputs,
+        *_joined_sets(trees, offsets),
     )
+
+
+def _joined_sets(trees: list[Any], offsets: np.ndarray) -> list[np.ndarray]:
+    """Trees made by hand may have no splits by categories."""
+    pairs = [
+        (np.asarray(tree.category_nodes) + begin, np.asarray(tree.category_sets).reshape(-1))
+        for tree, begin in zip(trees, offsets[:-1], strict=True)
+        if hasattr(tree, "category_nodes")
+    ]
+    nodes, sets = [np.zeros(0), *(n for n, _ in pairs)], [np.zeros(0, dtype=np.uint64), *(s for _, s in pairs)]
+    return [np.concatenate(nodes).astype(np.int64), np.concatenate(sets).astype(np.uint64)]
+
+
+def categories_left(tree: Any, node: int) -> frozenset[int] | None:
+    """The codes that a node of a native tree sends left, None where it asks for a number."""
+    nodes = tree.category_nodes.tolist()
+    if node not in nodes:
+        return None
+    words = tree.category_sets.reshape(-1, 4)[nodes.index(node)].tolist()
+    return frozenset(code for code in range(256) if words[code // 64] >> (code % 64) & 1)

@@ -1,6 +1,9 @@
 // Growth and prediction of trees.
 #include "bindings/arrays.hpp"
 
+#include <nanobind/stl/optional.h>
+
+#include <optional>
 #include <tuple>
 
 #include "grower.hpp"
@@ -51,7 +54,7 @@ GrowthOptions growth_options(const std::string& growth, const std::string& crite
 }
 
 // The arrays of a tree after `n_splits` splits. Leaves are -1 and +1 with two classes, otherwise a class, or -1 where they
-// abstain.
+// abstain. The last two are the nodes that split by categories, and their sets as four words each.
 auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
     const std::vector<std::int32_t> answers = g.tree().answers(n_splits);
     const bool two_classes = g.tree().n_channels == 1;
@@ -59,12 +62,20 @@ auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
     std::vector<std::int32_t> feature(size, -1), left(size, -1);
     std::vector<double> threshold(size, 0), value(size, 0), cover(size), gain(size, 0);
     std::vector<std::uint8_t> missing_left(size, 0);
+    std::vector<std::int32_t> category_nodes;
+    std::vector<std::uint64_t> category_words;
     for (std::size_t i = 0; i < size; ++i) {
         const GrownNode& node = g.tree().nodes[i];
         cover[i] = static_cast<double>(node.cover) / g.mass_scale();
         if (node.left >= 0 && static_cast<std::size_t>(node.left) < size) {
             feature[i] = static_cast<std::int32_t>(node.column);
-            threshold[i] = g.data().threshold(node.column, node.bin);
+            if (!node.by_categories) {
+                threshold[i] = g.data().threshold(node.column, node.bin);
+            } else {
+                const CategorySet& set = g.tree().category_sets[node.bin];
+                category_nodes.push_back(static_cast<std::int32_t>(i));
+                category_words.insert(category_words.end(), set.words.begin(), set.words.end());
+            }
             left[i] = node.left;
             missing_left[i] = node.missing_left;
             gain[i] = node.gain;
@@ -74,7 +85,15 @@ auto tree_arrays(const TreeGrower& g, std::size_t n_splits) {
     }
     return std::make_tuple(as_array(std::move(feature)), as_array(std::move(threshold)), as_array(std::move(left)),
                           as_array(std::move(missing_left)), as_array(std::move(value)), as_array(std::move(cover)),
-                          as_array(std::move(gain)));
+                          as_array(std::move(gain)), as_array(std::move(category_nodes)),
+                          as_array(std::move(category_words)));
+}
+
+std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
+    require(words.size() % 4 == 0, "a set of categories has four words");
+    std::vector<CategorySet> sets(words.size() / 4);
+    for (std::size_t i = 0; i < words.size(); ++i) sets[i / 4].words[i % 4] = words.data()[i];
+    return sets;
 }
 
 }  // namespace
@@ -111,12 +130,16 @@ void bind_trees(nb::module_& m) {
         .def("__init__",
              [](Forest* self, Vector<std::int64_t> offsets, Vector<std::int32_t> features, Vector<double> thresholds,
                 Vector<std::int32_t> left, Vector<std::uint8_t> missing_left, Vector<double> values,
-                std::size_t n_features, std::size_t n_outputs) {
+                std::size_t n_features, std::size_t n_outputs, std::optional<Vector<std::int64_t>> category_nodes,
+                std::optional<Vector<std::uint64_t>> category_sets) {
                  new (self) Forest(as_vector(offsets), as_vector(features), as_vector(thresholds), as_vector(left),
-                                   as_vector(missing_left), as_vector(values), n_features, n_outputs);
+                                   as_vector(missing_left), as_vector(values), n_features, n_outputs,
+                                   category_nodes ? as_vector(*category_nodes) : std::vector<std::int64_t>(),
+                                   category_sets ? as_sets(*category_sets) : std::vector<CategorySet>());
              },
              nb::arg("tree_offsets"), nb::arg("features"), nb::arg("thresholds"), nb::arg("left"),
-             nb::arg("missing_left"), nb::arg("values"), nb::arg("n_features"), nb::arg("n_outputs") = 1)
+             nb::arg("missing_left"), nb::arg("values"), nb::arg("n_features"), nb::arg("n_outputs") = 1,
+             nb::arg("category_nodes") = nb::none(), nb::arg("category_sets") = nb::none())
         .def_prop_ro("n_outputs", &Forest::n_outputs)
         .def("scores", &forest_scores<float>)
         .def("scores", &forest_scores<double>)

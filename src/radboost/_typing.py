@@ -10,3 +10,4 @@ LabelSigns = npt.NDArray[np.int8]  # -1 and +1
 ClassIds = npt.NDArray[np.uint16]  # 0, 1, ...: places in the sorted list of labels
 RowOrder = npt.NDArray[np.int64]
 FloatMatrix = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Category = bool | int | float | str

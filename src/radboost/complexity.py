@@ -1,28 +1,44 @@
 """Bounds on the Rademacher complexity of the families, the r_j of the objective.
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
-the sum of the sample weights and `d` the number of questions' columns: a column with missing values counts twice,
-because its missing values may be sent to either side. The bounds hold for two classes and for more (docs/theory.md,
-section 8).
+the sum of the sample weights and `d` the number of questions' columns, see `n_questions`. Subsets of 255 categories
+make it as large as 1e77: floats hold that, and its square. The bounds hold for two classes and for more
+(docs/theory.md, section 8).
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
 from radboost._native import log
+
+
+def n_questions(
+    n_bins: npt.NDArray[np.integer], has_missing: npt.NDArray[np.bool_], is_categorical: npt.NDArray[np.bool_]
+) -> float:
+    """d: the number of columns, where a categorical one with q categories stands for 2^(q - 1) - 1 of them.
+
+    So many are the ways to part its categories in two; with none or one it counts once, like a column of one number. A
+    column with missing values counts twice, because these may be sent to either side (docs/theory.md).
+    """
+    subsets = np.ldexp(1.0, n_bins.astype(np.int64) - 1) - 1.0
+    columns = np.where(is_categorical, np.maximum(subsets, 1.0), 1.0)
+    return math.fsum(np.where(has_missing, 2.0, 1.0) * columns)
 
 
 def _bound(log_growth: float, m: float) -> float:
     return math.sqrt(2.0 * max(log_growth, 0.0) / m)
 
 
-def stumps(m: float, d: int) -> float:
+def stumps(m: float, d: float) -> float:
     """H_1, one question: sqrt(2 log(2 m d) / m). Deep Boosting, equation (7)."""
     return _bound(log(2.0 * m * d), m)
 
 
-def stump_pairs(m: float, d: int) -> float:
+def stump_pairs(m: float, d: float) -> float:
     """H_2, two questions on different columns: sqrt(2 log(2 m^2 d (d - 1)) / m). Deep Boosting, equation (8).
 
     The paper leaves d = 1 open. Both questions are then about one column, which allows (2 m)^2 labelings.
@@ -31,7 +47,7 @@ def stump_pairs(m: float, d: int) -> float:
     return _bound(log(growth), m)
 
 
-def trees(n: int, m: float, d: int) -> float:
+def trees(n: int, m: float, d: float) -> float:
     """T_n, trees with n internal nodes: sqrt((4 n + 2) log2(d + 2) log(m + 1) / m).
 
     Deep Boosting, equation (9); for votes of several classes Multi-Class Deep Boosting, equation (13).

@@ -18,10 +18,16 @@ from radboost.trees.tree import NODE_ARRAYS, Tree
 
 FOLDER = Path(__file__).parent
 NAMES = ["width", "height", "weight", "age"]
+COLUMNS: dict[str, list[Any]] = {
+    "width": [-1.0, 0.25, 0.75],
+    "colour": ["blue", "green", "red", "\u00e6sh-grey"],
+    "number": list(range(255)),
+    "new": [False, True],
+}
 
 
 def main() -> None:
-    """One model of two classes as it was fitted, and one of three classes put together node by node."""
+    """A model of two classes as it was fitted, and two of three classes put together node by node."""
     rng = np.random.default_rng(20141208)
     X = rng.integers(-8, 9, size=(160, 4)) / 4.0
     rows = rng.integers(-10, 11, size=(40, 4)) / 4.0
@@ -36,6 +42,10 @@ def main() -> None:
     )
     keep("model_format_2_two_classes", two.fit(X, labels), rows)
     keep("model_format_2_three_classes", three_classes(), rows)
+    cells = [[None if rng.random() < 0.2 else rng.choice(known) for known in COLUMNS.values()] for _ in range(40)]
+    cells = [[cell.item() if isinstance(cell, np.generic) else cell for cell in row] for row in cells]
+    cells[0][1:3] = ["a colour that was never seen", 254]
+    keep("model_format_2_categories", categories(), np.array(cells, dtype=object))
 
 
 def three_classes() -> DeepBoostClassifier:
@@ -78,11 +88,49 @@ def three_classes() -> DeepBoostClassifier:
     return model
 
 
-def tree(nodes: list[tuple[float, ...]]) -> Tree:
+def categories() -> DeepBoostClassifier:
+    """Splits by categories of every type, up to the last of 255, beside one by a number."""
+    hypotheses: list[Any] = [
+        tree([(1, 0.0, 1, 1, 0.5), (0,), (2,)], {0: [0, 2]}),
+        tree(
+            [(2, 0.0, 1, 0, 0.75), (0, 0.5, 3, 1, 0.25), (3, 0.0, 5, 0, 0.125), (1,), (-1,), (2,), (0,)],
+            {0: [*range(0, 250, 3), 64, 128, 192, 254], 2: [1]},
+        ),
+        tree([(1, 0.0, 1, 0, 0.25), (1,), (-1,)], {0: [0, 1, 2, 3]}),
+    ]
+    steps = np.array([(0, 0, 0.5), (1, 1, 0.25 + 2**-20), (3, 2, 0.125)], STEP_TYPE)
+    model = DeepBoostClassifier(4, categorical_features=list(COLUMNS)[1:], max_depth=2)
+    model.ensemble_ = Ensemble(
+        hypotheses,
+        [0.25, 0.5, 0.25],
+        steps,
+        n_rounds=4,
+        n_features=4,
+        n_families=4,
+        sample_size=80.0,
+        feature_names=list(COLUMNS),
+        n_outputs=3,
+        categories={index: tuple(known) for index, known in enumerate(COLUMNS.values()) if index > 0},
+    )
+    model.classes_ = np.array([10, 20, 30])
+    model.loss_ = "logistic"
+    model.objective_ = "max"
+    model.history_ = {"objective": [1.0, 0.75, 0.75, 0.5], "n_hypotheses": [1, 2, 2, 3]}
+    model.n_iter_, model.n_skipped_rounds_, model.stop_reason_ = 4, 1, "all rounds done"
+    model.n_features_in_, model.feature_names_in_ = 4, np.array(list(COLUMNS), dtype=object)
+    return model
+
+
+def tree(nodes: list[tuple[float, ...]], sets: dict[int, list[int]] | None = None) -> Tree:
+    """`sets` has the codes of the categories that go left, by node."""
     rows = [(-1, 0.0, 0, 0, node[0], 8.0, 0.0) if len(node) == 1 else (*node[:4], 0.0, 16.0, node[4]) for node in nodes]
     columns = zip(*rows, strict=True)
     arrays = [np.array(column, dtype=dtype) for column, dtype in zip(columns, NODE_ARRAYS.values(), strict=True)]
-    return Tree(arrays, 4, sum(len(node) > 1 for node in nodes), 3)
+    words = [
+        sum(1 << code % 64 for code in codes if code // 64 == k) for codes in (sets or {}).values() for k in range(4)
+    ]
+    split_by_categories = np.array(list(sets or {}), dtype=np.int32), np.array(words, dtype=np.uint64)
+    return Tree(arrays, 4, sum(len(node) > 1 for node in nodes), 3, *split_by_categories)
 
 
 def kernel(name: str, gamma: float, centre: list[float], class_index: int) -> KernelHypothesis:
@@ -106,6 +154,7 @@ def keep(name: str, model: DeepBoostClassifier, rows: np.ndarray) -> None:
         "loss": model.loss_,
         "objective": radboost.load(FOLDER / f"{name}.radb").objective_,
         "feature_names": model.ensemble_.feature_names,
+        "categories": [[column, list(known)] for column, known in model.categories_.items()],
         "stop_reason": model.stop_reason_,
         "history": model.history_,
     }

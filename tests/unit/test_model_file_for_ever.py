@@ -37,11 +37,14 @@ def from_hex(numbers: list) -> np.ndarray:
     return np.array([[float.fromhex(v) for v in x] if isinstance(x, list) else float.fromhex(x) for x in numbers])
 
 
-@pytest.mark.parametrize("name", ["model_format_2_two_classes", "model_format_2_three_classes"])
+FORMAT_2 = ["model_format_2_two_classes", "model_format_2_three_classes", "model_format_2_categories"]
+
+
+@pytest.mark.parametrize("name", FORMAT_2)
 def test_format_2(name: str) -> None:
     expected = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     model = radboost.load(DATA / f"{name}.radb")
-    rows = np.array(expected["rows"])
+    rows = np.array(expected["rows"], dtype=object if expected["categories"] else float)
     if expected["feature_names"] is not None:
         rows = pytest.importorskip("pandas").DataFrame(rows, columns=expected["feature_names"])
     np.testing.assert_array_equal(model.decision_function(rows), from_hex(expected["scores"]))
@@ -53,6 +56,8 @@ def test_format_2(name: str) -> None:
     np.testing.assert_array_equal(model.feature_importances_, from_hex(expected["importances"]))
     np.testing.assert_array_equal(model.ensemble_.complexities, from_hex(expected["complexities"]))
     assert model.classes_.tolist() == expected["classes"]
+    assert [[column, list(known)] for column, known in model.categories_.items()] == expected["categories"]
+    assert repr(model.ensemble_) == expected["ensemble"]
     assert (model.loss_, model.objective_) == (expected["loss"], expected["objective"])
     assert model.history_ == expected["history"]
     assert model.stop_reason_ == expected["stop_reason"]
@@ -67,6 +72,15 @@ def test_parameters_of_format_2() -> None:
     assert three.ensemble_.n_outputs == 3
     assert (len(three.ensemble_), len(three.ensemble_.entered)) == (6, 7)
     assert three.ensemble_.feature_names == ("width", "height", "weight", "age")
+
+
+def test_categories_of_format_2() -> None:
+    model = radboost.load(DATA / "model_format_2_categories.radb")
+    assert model.categorical_features == ["colour", "number", "new"]
+    assert [type(known[0]) for known in model.categories_.values()] == [str, int, bool]
+    assert model.ensemble_.entered[1].categories_left(0)[-4:] == [243, 246, 249, 254]
+    assert model.ensemble_.entered[1].categories_left(1) is None
+    assert "number in {0, 3, 6, 9, 83 more}" in repr(model.ensemble_)
 
 
 def test_parameters_of_format_1() -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import FloatArray
+from radboost._typing import Category, FloatArray
 from radboost.families.base import Hypothesis
 from radboost.families.kernel import KERNELS, KernelHypothesis
-from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+from radboost.trees.tree import NODE_ARRAYS, SET_WORDS, Tree, forest_of
 
 if TYPE_CHECKING:
     from radboost.ensemble.model import Ensemble
 
 STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
+EMPTY_SETS = np.zeros((0, SET_WORDS), dtype="<u8")
+MOST_CATEGORIES = 255
 LARGEST_COUNT = 2**40
 LARGEST_INDEX = 2**31 - 1
 LARGEST_STEP = 2.0**512  # no sum of these is infinite
@@ -36,6 +38,9 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         "n_families": ensemble.n_families,
         "sample_size": ensemble.sample_size,
         "feature_names": None if ensemble.feature_names is None else list(ensemble.feature_names),
+        "categories": [
+            {"column": column, "values": list(values)} for column, values in sorted(ensemble.categories.items())
+        ],
         "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
     }
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -53,6 +58,10 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
     for name, dtype in NODE_ARRAYS.items():
         parts = [getattr(t, name) for t in trees]
         arrays[f"node_{name}"] = np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+    begins = np.cumsum(arrays["tree_sizes"]) - arrays["tree_sizes"]
+    nodes = [t.category_nodes + begin for t, begin in zip(trees, begins, strict=True)]
+    arrays["category_nodes"] = np.concatenate([np.zeros(0), *nodes]).astype("<i8")
+    arrays["category_sets"] = np.concatenate([EMPTY_SETS, *(t.category_sets for t in trees)]).astype("<u8")
     return header, arrays
 
 
@@ -98,7 +107,8 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
     n_outputs = _integer(header, "n_outputs", 1, LARGEST_INDEX)
     is_tree = _array(arrays, "is_tree", "u1")
     n_hypotheses = len(is_tree)
-    trees = _read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()))
+    categories = _read_categories(header, n_features)
+    trees = _read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()), categories)
     kernels = _read_kernels(header, arrays, n_features, n_outputs, n_hypotheses - len(trees))
     tree_queue, kernel_queue = iter(trees), iter(kernels)
     hypotheses: list[Hypothesis] = [next(tree_queue) if flag else next(kernel_queue) for flag in is_tree]
@@ -126,6 +136,7 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
         sample_size=float(size),  # type: ignore[arg-type]
         feature_names=names,
         n_outputs=n_outputs,
+        categories=categories,
     )
     if n_outputs > 1:
         _require(bool((ensemble.weights >= 0).all()), "a weight is negative, and there are more than two classes")
@@ -145,7 +156,48 @@ def _read_steps(arrays: Mapping[str, npt.NDArray[Any]], n_hypotheses: int, n_rou
     return steps
 
 
-def _read_trees(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_outputs: int, n_trees: int) -> list[Tree]:
+def _read_categories(header: Mapping[str, Any], n_features: int) -> dict[int, tuple[Category, ...]]:
+    """Columns in ascending order, their categories all different."""
+    entries = header.get("categories")
+    _require(isinstance(entries, list), "the list of categorical columns is missing")
+    categories: dict[int, tuple[Category, ...]] = {}
+    for entry in entries or ():
+        described = isinstance(entry, dict) and set(entry) == {"column", "values"}
+        _require(described, "a categorical column has no number or no values")
+        column, values = _integer(entry, "column", max(categories, default=-1) + 1, n_features - 1), entry["values"]
+        plain = isinstance(values, list) and all(type(value) in (bool, int, float, str) for value in values)
+        _require(plain, f"the categories of column {column} are not strings, numbers or booleans")
+        _require(len(values) <= MOST_CATEGORIES, f"column {column} has more than {MOST_CATEGORIES} categories")
+        _require(len(set(values)) == len(values), f"two categories of column {column} are equal")
+        categories[column] = tuple(values)
+    return categories
+
+
+def _read_sets(
+    arrays: Mapping[str, npt.NDArray[Any]], features: npt.NDArray[Any], categories: Mapping[int, Sequence[Category]]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Which nodes split by categories, and their sets: those that ask about a categorical column, and no others."""
+    nodes = _array(arrays, "category_nodes", "<i8")
+    asking = np.flatnonzero(np.isin(features, np.array(list(categories), dtype=features.dtype)))
+    _require(np.array_equal(nodes, asking), "the sets of categories are not those of the splits on categorical columns")
+    _require("category_sets" in arrays, "the array 'category_sets' is missing")
+    sets = arrays["category_sets"]
+    fits = sets.dtype == np.dtype("<u8") and sets.shape == (len(nodes), SET_WORDS)
+    _require(fits, "the sets of categories do not fit")
+    counts = np.array([len(categories[column]) for column in features[nodes].tolist()], dtype=np.int64)
+    bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=1, bitorder="little")
+    largest = np.where(bits.any(axis=1), bits.shape[1] - 1 - bits[:, ::-1].argmax(axis=1), -1)
+    _require(bool((largest < counts).all()), "a set holds a category that does not exist")
+    return nodes, sets
+
+
+def _read_trees(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    n_features: int,
+    n_outputs: int,
+    n_trees: int,
+    categories: Mapping[int, Sequence[Category]],
+) -> list[Tree]:
     sizes = _array(arrays, "tree_sizes", "<i8", n_trees)
     splits = _array(arrays, "tree_splits", "<i4", n_trees)
     n_nodes = len(arrays.get("node_feature", ()))
@@ -156,11 +208,15 @@ def _read_trees(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_outpu
     _require(n_outputs > 1 or bool((np.abs(leaves) == 1.0).all()), "a leaf has a value other than -1 and +1")
     finite = np.isfinite(nodes["cover"]).all() and np.isfinite(nodes["gain"]).all()
     _require(bool(finite), "a cover or gain is not a finite number")
+    category_nodes, category_sets = _read_sets(arrays, nodes["feature"], categories)
     trees, end = [], 0
     for size, n_splits in zip(sizes.tolist(), splits.tolist(), strict=True):
         begin, end = end, end + size
         _require(0 <= n_splits <= size, "a tree has an impossible number of splits")
-        trees.append(Tree([array[begin:end].copy() for array in nodes.values()], n_features, n_splits, n_outputs))
+        low, high = np.searchsorted(category_nodes, [begin, end])
+        sets = ((category_nodes[low:high] - begin).astype(np.int32), category_sets[low:high].copy())
+        parts = [array[begin:end].copy() for array in nodes.values()]
+        trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets))
     if trees:
         forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
     return trees

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._native import Forest
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.boosting import Trace
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
 from radboost.ensemble.describe import describe
@@ -40,6 +40,8 @@ class Ensemble:
         p of Theorem 1: how many families the search could have used.
     sample_size : float
         m: the sum of the training weights.
+    categories : dict
+        For each categorical column, by its index, its categories; X has their places in that list.
     entered, entered_complexities :
         All hypotheses that ever entered, in the order in which they did.
     """
@@ -56,6 +58,7 @@ class Ensemble:
         sample_size: float,
         feature_names: Sequence[str] | None = None,
         n_outputs: int = 1,
+        categories: Mapping[int, Sequence[Category]] | None = None,
     ) -> None:
         self.entered = tuple(hypotheses)
         self.entered_complexities = np.asarray(complexities, dtype=np.float64)
@@ -66,6 +69,7 @@ class Ensemble:
         self.n_families = n_families
         self.sample_size = sample_size
         self.feature_names = None if feature_names is None else tuple(feature_names)
+        self.categories = {column: tuple(known) for column, known in (categories or {}).items()}
         totals = np.zeros(len(self.entered))
         np.add.at(totals, steps["hypothesis"], steps["eta"])  # steps lie on a grid: these sums are exact
         kept = np.flatnonzero(totals)
@@ -87,6 +91,7 @@ class Ensemble:
         sample_size: float,
         feature_names: Sequence[str] | None,
         n_outputs: int = 1,
+        categories: Mapping[int, Sequence[Category]] | None = None,
     ) -> Ensemble:
         """The model after the first `n_rounds` rounds of a fit."""
         rows = [(s.round, s.hypothesis, s.eta) for s in trace.steps if s.round < n_rounds]
@@ -102,6 +107,7 @@ class Ensemble:
             sample_size=sample_size,
             feature_names=feature_names,
             n_outputs=n_outputs,
+            categories=categories,
         )
 
     def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
@@ -148,7 +154,10 @@ class Ensemble:
         classes = f" for {self.n_outputs} classes" if self.n_outputs > 1 else ""
         head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
-        lines = [f"  {self.weights[j]:+.4f} * {describe(self.hypotheses[j], self.feature_names)}" for j in order]
+        lines = [
+            f"  {self.weights[j]:+.4f} * {describe(self.hypotheses[j], self.feature_names, self.categories)}"
+            for j in order
+        ]
         if len(self) > SHOWN:
             lines.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join([head, *lines])

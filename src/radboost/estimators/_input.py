@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +10,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
+from radboost.estimators._categories import (
+    Categories,
+    categorical_columns,
+    check_numbers,
+    drop_unseen,
+    find_categories,
+    learn_categories,
+    names_columns,
+    put_places,
+)
 
 FLOATS = (np.float64, np.float32)
+CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 BLOCK_BYTES = 2**26
 LARGEST_NUMBER_OF_CLASSES = 65534
 
@@ -22,7 +34,8 @@ LARGEST_NUMBER_OF_CLASSES = 65534
 class Rows:
     """Validated training rows."""
 
-    X: Any  # float32 or float64, dense or CSR
+    categories: Categories
+    X: Any  # float32 or float64, dense or CSR; in categorical columns places among their categories
     y: npt.NDArray[Any]
 
     @property
@@ -43,18 +56,69 @@ class Rows:
         kept = np.flatnonzero(weights > 0)
         return self.select(kept), np.ascontiguousarray(weights[kept])
 
+    def without_unseen_categories(self, names: Any) -> Rows:
+        """The same rows, whose places are written anew among the categories that any of them has."""
+        categories = drop_unseen(self.X, self.categories)
+        check_numbers(categories, names)
+        return replace(self, categories=categories)
 
-def read_rows(estimator: Any, X: Any, y: Any, *, reset: bool) -> Rows:
-    """Checks training or validation rows; NaN is allowed in X, infinity is not."""
-    checked_X, checked_y = _checked(estimator, X, y, reset=reset)
-    return Rows(checked_X, checked_y)
+
+def read_rows(estimator: Any, X: Any, y: Any) -> Rows:
+    """Checks training rows and learns their categories; NaN is allowed in X, infinity is not."""
+    if names_columns(estimator.categorical_features):
+        X = _as_table(X)
+    columns = categorical_columns(estimator.categorical_features, X)
+    if not columns:
+        return Rows({}, *_checked(estimator, X, y, reset=True))
+    _check_names(X)
+    validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
+    categories, places = learn_categories(X, columns)
+    matrix = _with_places(estimator, X, places)
+    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
 
 
-def read_matrix(estimator: Any, X: Any) -> Any:
-    """Checks rows for prediction."""
-    if _plainly_fine(estimator, X):
+def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories) -> Rows:
+    """Checks rows to watch; their categories are those of the training rows."""
+    if not categories:
+        return Rows({}, *_checked(estimator, X, y, reset=False))
+    matrix = read_matrix(estimator, X, categories)
+    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
+
+
+def read_matrix(estimator: Any, X: Any, categories: Categories) -> Any:
+    """Checks rows for prediction; a category that training did not see is missing."""
+    if not categories and _plainly_fine(estimator, X):
         return X
-    return _checked(estimator, X, "no_validation", reset=False)
+    if not categories:
+        return _checked(estimator, X, "no_validation", reset=False)
+    X = _as_table(X)
+    _check_names(X)
+    validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by their places
+    return _with_places(estimator, X, find_categories(X, categories))
+
+
+def _as_table(X: Any) -> Any:
+    """Rows that have columns: lists become an array in which numbers beside text stay numbers."""
+    table = X if hasattr(X, "shape") else np.array(X, dtype=object)
+    if len(table.shape) != 2:
+        raise ValueError(
+            f"X must have rows and columns, and has the shape {table.shape}. Reshape your data: X.reshape(-1, 1) if it "
+            "is a single column, X.reshape(1, -1) if it is a single row."
+        )
+    return table
+
+
+def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
+    """The places of the categories, and the other columns checked as ever."""
+    others = [column for column in range(X.shape[1]) if column not in places]
+    matrix = np.empty(X.shape)
+    if others:
+        numbers = X.iloc[:, others] if hasattr(X, "iloc") else X[:, others]
+        numbers = _as_numbers(estimator, numbers, lambda: check_array(numbers, **CHECKS, estimator=estimator))
+        matrix = np.empty(X.shape, dtype=numbers.dtype)
+        matrix[:, others] = numbers
+    put_places(matrix, places)
+    return check_array(matrix, **CHECKS, estimator=estimator)  # type: ignore[no-any-return]
 
 
 def _plainly_fine(estimator: Any, X: Any) -> bool:
@@ -71,13 +135,20 @@ def _plainly_fine(estimator: Any, X: Any) -> bool:
 
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    _check_names(X)
+    return _as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
+
+
+def _check_names(X: Any) -> None:
     if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
         twice = next(name for name in X.columns if list(X.columns).count(name) > 1)
         raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")
+
+
+def _as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
+    """Runs a check of scikit-learn's, and says what to do about columns that hold no numbers."""
     try:
-        return validate_data(
-            estimator, X, y, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite="allow-nan"
-        )
+        return check()
     except OverflowError:
         raise ValueError(
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
@@ -88,8 +159,9 @@ def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
             raise
         where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
         raise ValueError(
-            f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers; encode "
-            "such columns first, for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder."
+            f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers there: "
+            "name categorical columns in categorical_features (or make them category columns of a data frame), and "
+            "encode others first, for example with sklearn.preprocessing.TargetEncoder."
         ) from None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from radboost._typing import FloatArray
+from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._input import dense_rows, read_matrix, row_blocks
@@ -41,7 +41,7 @@ class PredictingMixin:
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """The scores after each round."""
         self._require_fitted()
-        rows = dense_rows(read_matrix(self, X))
+        rows = dense_rows(read_matrix(self, X, self.categories_))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -75,6 +75,12 @@ class PredictingMixin:
             return np.log(self.predict_proba(X))
 
     @property
+    def categories_(self) -> dict[int, tuple[Category, ...]]:
+        """For each categorical column, by its index, the sorted categories of the training rows."""
+        check_is_fitted(self)
+        return self.ensemble_.categories
+
+    @property
     def feature_importances_(self) -> FloatArray:
         """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
         self._require_fitted()
@@ -95,7 +101,7 @@ class PredictingMixin:
     def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
         self._require_fitted()
         n_threads = resolve_n_jobs(self.n_jobs)
-        for block in row_blocks(read_matrix(self, X), n_outputs):
+        for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs):
             yield self.ensemble_.decision_function(dense_rows(block), n_threads)
 
     def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:

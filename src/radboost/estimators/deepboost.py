@@ -25,7 +25,8 @@ from radboost._validation import (
 )
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._input import dense_rows, known_labels, read_labels, read_rows
+from radboost.estimators._categories import Categories
+from radboost.estimators._input import dense_rows, known_labels, read_labels, read_more_rows, read_rows
 from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators.early_stopping import (
     EarlyStopping,
@@ -105,6 +106,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
         loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
         learns much faster. "auto" is the closed form for trees and the line search for kernels.
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
+        Trees split them into any two sets of categories. "from_dtype" takes pandas' category columns and polars'
+        Categorical and Enum columns. A category that training did not see counts as missing.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
@@ -124,6 +129,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
     ensemble_ : Ensemble
         The model: hypotheses, weights, complexities, steps.
+    categories_ : dict
+        For each categorical column, by its index, the sorted categories of the training rows.
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
         "maxsum" that of "max", which is not larger and can be computed from the scores).
@@ -177,6 +184,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         thresholds: str = "random",
         split_criterion: str = "gini",
         step: str = "auto",
+        categorical_features: Any = "from_dtype",
         early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -196,6 +204,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.thresholds = thresholds
         self.split_criterion = split_criterion
         self.step = step
+        self.categorical_features = categorical_features
         self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -246,7 +255,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : matrix, data frame or sparse matrix
-            Numbers; NaN is a missing value.
+            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too, and None and pandas.NA
+            are missing values there; they need a matrix or a frame.
         y : array of labels
             Numbers, strings or booleans; at least two different ones.
         sample_weight : array or None
@@ -257,13 +267,14 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         settings, stopping = self._read_parameters()
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
-        rows = read_rows(checked, X, y, reset=True)
+        rows = read_rows(checked, X, y)
         weights = check_sample_weight(sample_weight, rows.n_rows)
         rows, weights = rows.without_zero_weights(weights)
+        rows = rows.without_unseen_categories(X)
         classes, class_ids = read_labels(rows.y)
         if weights is not None:
             warn_small_total(float(weights.sum()), rows.n_rows)
-        watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes)
+        watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
         settings = replace(
             settings,
             max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
@@ -273,7 +284,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         objective_name = resolve_objective(self.objective, self.loss)
         # The engine wants its rows sorted by class; copies of a row may change places.
         order = np.argsort(class_ids, kind="stable")
-        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads)
+        n_categories = {column: len(known) for column, known in rows.categories.items()}
+        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads, n_categories)
         class_ids = class_ids[order]
         weights = None if weights is None else np.ascontiguousarray(weights[order])
         if stopping is not None and watched is None:
@@ -301,11 +313,12 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             sample_size=objective.total_weight,
             n_outputs=problem.n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
+            categories=rows.categories,
         )
         if len(checked.ensemble_) == 0:
             warnings.warn(
                 f"The model is empty and predicts {classes.tolist()[0]!r} everywhere: no hypothesis lowers the "
-                f"objective ({trace.stop_reason}). A smaller complexity_penalty, or another family or objective, may help.",
+                f"objective ({trace.stop_reason}). A smaller complexity_penalty or another family may help.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -390,7 +403,12 @@ def _automatic(name: str, value: float | str, n_classes: int) -> float:
 
 
 def _read_validation(
-    estimator: DeepBoostClassifier, X_val: Any, y_val: Any, sample_weight_val: Any, classes: npt.NDArray[Any]
+    estimator: DeepBoostClassifier,
+    X_val: Any,
+    y_val: Any,
+    sample_weight_val: Any,
+    classes: npt.NDArray[Any],
+    categories: Categories,
 ) -> Watched | None:
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val belong together; only one of them was given.")
@@ -398,7 +416,7 @@ def _read_validation(
         if sample_weight_val is not None:
             raise ValueError("sample_weight_val was given without X_val and y_val.")
         return None
-    rows = read_rows(estimator, X_val, y_val, reset=False)
+    rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
     rows, weights = rows.without_zero_weights(weights)
     return Watched(dense_rows(rows.X), known_labels(rows.y, classes), weights)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from radboost import complexity
 from radboost._native import BinnedData, HypothesisColumns
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.objectives import Objective
@@ -46,9 +47,10 @@ class Problem:
     settings: GrowthSettings
 
     @property
-    def n_questions(self) -> int:
-        """d of the complexity bounds: a column with missing values counts twice."""
-        return self.data.n_columns + int(self.data.has_missing().sum())
+    def n_questions(self) -> float:
+        """d of the complexity bounds."""
+        data = self.data
+        return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
 
     @property
     def n_outputs(self) -> int:

@@ -154,6 +154,12 @@ class KernelFamily(Family):
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_integer("n_centres", self.n_centres, 1)
+        categorical = np.flatnonzero(problem.data.is_categorical())
+        if len(categorical):
+            raise ValueError(
+                f"Kernel hypotheses measure distances, and column {categorical[0]} is categorical. Encode such columns "
+                "first, for example with sklearn.preprocessing.OneHotEncoder, or use families of trees only."
+            )
         return KernelProposer(self, problem)
 
     def n_families(self, problem: Problem) -> int:

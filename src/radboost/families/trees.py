@@ -29,7 +29,8 @@ class TreeCandidate(Candidate):
     def hypothesis(self) -> Tree:
         proposer = self.proposer
         arrays = proposer.grower.tree(self.n_grown)
-        return Tree(arrays, proposer.n_features, proposer.questions(self.n_grown), proposer.n_outputs)
+        n_splits = proposer.questions(self.n_grown)
+        return Tree(arrays[:-2], proposer.n_features, n_splits, proposer.n_outputs, *arrays[-2:])
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = columns.take_slot()

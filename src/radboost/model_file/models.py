@@ -103,13 +103,16 @@ def _history_array(key: str, items: list[Any]) -> AnyArray:
 
 
 def _bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
-    """Add what format 1, which knew two classes only, left unsaid."""
+    """Add what format 1, which knew two classes and no categories, left unsaid."""
     ensemble = header["ensemble"]
     if isinstance(ensemble, dict):
         ensemble["n_outputs"] = 1
+        ensemble["categories"] = []
     header["objective"] = "sum"  # with two classes all objectives are the same
     n_kernels = arrays.get(f"{_ENSEMBLE}kernel_gammas", np.zeros(0)).size
     arrays[f"{_ENSEMBLE}kernel_classes"] = np.zeros(n_kernels, dtype="<i4")
+    arrays[f"{_ENSEMBLE}category_nodes"] = np.zeros(0, dtype="<i8")
+    arrays[f"{_ENSEMBLE}category_sets"] = np.zeros((0, 4), dtype="<u8")
 
 
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:

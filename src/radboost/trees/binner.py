@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,26 @@ BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
 
 
-def bin_rows(X: Any, weights: FloatArray | None, order: RowOrder, max_bins: int, n_threads: int) -> BinnedData:
+def bin_rows(
+    X: Any,
+    weights: FloatArray | None,
+    order: RowOrder,
+    max_bins: int,
+    n_threads: int,
+    n_categories: Mapping[int, int] | None = None,
+) -> BinnedData:
     """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
 
-    Row i of the result is row order[i] of X.
+    Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
+    codes 0, 1, ... already; only a dense X can have them.
     """
     weights = np.zeros(0) if weights is None else weights
-    if not sparse.issparse(X):
-        return bin_matrix(X, weights, order, max_bins, n_threads)
     n_rows, n_columns = X.shape
+    if not sparse.issparse(X):
+        counts = np.full(n_columns, -1, dtype=np.int32)
+        for column, count in (n_categories or {}).items():
+            counts[column] = count
+        return bin_matrix(X, weights, order, max_bins, n_threads, counts)
     _check_memory(n_rows, n_columns)
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))

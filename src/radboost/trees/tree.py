@@ -23,11 +23,16 @@ NODE_ARRAYS: dict[str, np.dtype[Any]] = {
 }
 
 
+SET_WORDS = 4  # of 64 bits each, in a set of categories
+
+
 class Tree:
     """Immutable. Node 0 is the root; the children of node i are left[i] and left[i] + 1; a leaf has feature -1.
 
-    A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set. With one
-    output the leaves are -1 and +1; with several, a leaf votes for one of them or abstains.
+    A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set. The nodes
+    `category_nodes`, in ascending order, split by categories: x[feature] is the code of one, and goes left where the
+    node's row of `category_sets` has it (256 bits in four words). With one output the leaves are -1 and +1; with
+    several, a leaf votes for one of them or abstains.
     """
 
     feature: npt.NDArray[np.int32]
@@ -37,13 +42,25 @@ class Tree:
     value: FloatArray  # at a leaf: -1 or +1 with one output, with several the class it votes for or -1 to abstain
     cover: FloatArray  # sample weight of the training rows that reach the node
     gain: FloatArray  # of the split, by the criterion it was chosen with
+    category_nodes: npt.NDArray[np.int32]
+    category_sets: npt.NDArray[np.uint64]
 
     def __init__(
-        self, arrays: Sequence[npt.NDArray[np.generic]], n_features: int, n_splits: int, n_outputs: int = 1
+        self,
+        arrays: Sequence[npt.NDArray[np.generic]],
+        n_features: int,
+        n_splits: int,
+        n_outputs: int = 1,
+        category_nodes: npt.NDArray[np.int32] | None = None,
+        category_sets: npt.NDArray[np.uint64] | None = None,
     ) -> None:
         for name, array in zip(NODE_ARRAYS, arrays, strict=True):
-            array.flags.writeable = False
             setattr(self, name, array)
+        self.category_nodes = np.zeros(0, dtype=np.int32) if category_nodes is None else category_nodes
+        sets = np.zeros(0, dtype=np.uint64) if category_sets is None else category_sets
+        self.category_sets = sets.reshape(-1, SET_WORDS)
+        for array in (*self.arrays, self.category_nodes, self.category_sets):
+            array.flags.writeable = False
         self.n_features = n_features
         self.n_splits = n_splits
         self.n_outputs = n_outputs
@@ -53,7 +70,8 @@ class Tree:
         return [getattr(self, name) for name in NODE_ARRAYS]
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs)
+        sets = (self.category_nodes, self.category_sets)
+        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets)
 
     @property
     def n_nodes(self) -> int:
@@ -84,7 +102,16 @@ class Tree:
         """
         sign = float(self.value[self.feature < 0][0]) if self.n_outputs == 1 else 1.0
         shape = (self.feature, self.left, self.threshold, self.missing_left, self.value * sign + 0.0)
-        return b"".join(part.tobytes() for part in shape), sign
+        sets = (self.category_nodes, self.category_sets)
+        return b"".join(part.tobytes() for part in (*shape, *sets)), sign
+
+    def categories_left(self, node: int) -> list[int] | None:
+        """The codes of the categories that a node sends left; None where it asks for a number."""
+        place = int(np.searchsorted(self.category_nodes, node))
+        if place == len(self.category_nodes) or self.category_nodes[place] != node:
+            return None
+        bits = np.unpackbits(self.category_sets[place].astype("<u8").view(np.uint8), bitorder="little")
+        return [int(code) for code in np.flatnonzero(bits)]
 
     def __repr__(self) -> str:
         outputs = f", n_outputs={self.n_outputs}" if self.n_outputs > 1 else ""
@@ -103,6 +130,7 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         name: np.concatenate([getattr(tree, name) for tree in trees])
         for name in ("feature", "threshold", "left", "missing_left", "value")
     }
+    nodes = [tree.category_nodes + begin for tree, begin in zip(trees, offsets[:-1], strict=True)]
     return Forest(
         offsets,
         joined["feature"],
@@ -112,4 +140,6 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         joined["value"],
         trees[0].n_features,
         trees[0].n_outputs,
+        np.concatenate(nodes),
+        np.concatenate([tree.category_sets for tree in trees]).reshape(-1),
     )

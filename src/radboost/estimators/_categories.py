@@ -1,0 +1,241 @@
+"""Categorical columns as users pass them, and as the ordinals that the engine sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from radboost._typing import Category, FloatMatrix
+
+Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
+
+MOST_CATEGORIES = 255
+MISSING = -1
+LARGEST_EXACT = 2.0**53
+_FORMS = 'use "from_dtype", None, or a list of column indices, of column names, or a mask of booleans'
+
+
+def names_columns(given: object) -> bool:
+    """Whether the parameter `categorical_features` speaks of columns by index, name or mask."""
+    return given is not None and not isinstance(given, str)
+
+
+def categorical_columns(given: object, X: Any) -> list[int]:
+    """The indices that the parameter `categorical_features` means for this X, ascending."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        if given != "from_dtype":
+            raise ValueError(f"categorical_features={given!r} is not known; {_FORMS}.")
+        return [column for column, dtype in enumerate(_frame_dtypes(X)) if _is_category(dtype)]
+    chosen, n_features = _as_list(given), X.shape[1]
+    kinds = {_kind(item) for item in chosen}
+    if len(kinds) > 1 or not kinds <= {"boolean", "index", "name"}:
+        raise ValueError(f"categorical_features={_short(given)} is neither; {_FORMS}.")
+    if kinds == {"boolean"}:
+        if len(chosen) != n_features:
+            raise ValueError(
+                f"categorical_features is a mask of {len(chosen)} entries for {n_features} columns; give one for each."
+            )
+        return [column for column, flag in enumerate(chosen) if flag]
+    if kinds == {"index"}:
+        for index in chosen:
+            if not 0 <= index < n_features:
+                raise ValueError(f"categorical_features names column {index}; X has the columns 0 to {n_features - 1}.")
+        return sorted({int(index) for index in chosen})
+    return sorted(_column_of_name(X, name) for name in set(chosen))
+
+
+def _as_list(given: object) -> list[Any]:
+    try:
+        chosen = np.asarray(given, dtype=object)
+    except ValueError:
+        chosen = np.zeros((0, 0))
+    if chosen.ndim != 1:
+        raise ValueError(f"categorical_features={_short(given)} is not a list; {_FORMS}.")
+    return list(chosen)
+
+
+def _kind(item: object) -> str:
+    if isinstance(item, bool | np.bool_):
+        return "boolean"
+    if isinstance(item, int | np.integer):
+        return "index"
+    return "name" if isinstance(item, str) else "other"
+
+
+def _column_of_name(X: Any, name: str) -> int:
+    if not hasattr(X, "columns"):
+        raise ValueError(
+            f"categorical_features names the column {str(name)!r}, and X has no column names. Pass a data frame, or "
+            "name the columns by their indices."
+        )
+    names = list(X.columns)
+    if name not in names:
+        shown = f"{names[:10]}"[:-1] + (", ...]" if len(names) > 10 else "]")
+        raise ValueError(f"categorical_features names the column {str(name)!r}; X has the columns {shown}.")
+    return names.index(name)
+
+
+def _frame_dtypes(X: Any) -> list[Any]:
+    """The types of the columns of a pandas or polars frame; of anything else none."""
+    return list(X.dtypes) if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+
+
+def _is_category(dtype: Any) -> bool:
+    # polars' types are classes or instances of them, pandas' type has a name of its own.
+    name = getattr(dtype, "__name__", type(dtype).__name__)
+    return name in ("CategoricalDtype", "Categorical", "Enum")
+
+
+def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:
+    """The categories of these columns, and the place of each row's among them (MISSING where there is none)."""
+    _refuse_sparse(X, columns)
+    categories, places = {}, {}
+    for column in columns:
+        levels, codes = _levels(X, column)
+        values = [_plain(X, column, level) for level in levels]
+        order = sorted(range(len(values)), key=lambda k: _sort_key(values[k]))
+        place_of_level = np.full(len(values) + 1, MISSING, dtype=np.int64)
+        place_of_level[order] = np.arange(len(values))
+        categories[column] = tuple(values[k] for k in order)
+        places[column] = place_of_level[codes]
+    return categories, places
+
+
+def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.int64]]:
+    """The place of each row's category among the known ones; an unknown one is MISSING."""
+    _refuse_sparse(X, list(categories))
+    places = {}
+    for column, known in categories.items():
+        place = {value: index for index, value in enumerate(known)}
+        levels, codes = _levels(X, column)
+        place_of_level = np.array([*(place.get(level, MISSING) for level in levels), MISSING], dtype=np.int64)
+        places[column] = place_of_level[codes]
+    return places
+
+
+def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
+    """Keeps the categories that the rows of X have, which hold their places: these are written anew.
+
+    Declared categories need not occur, and rows of weight zero take theirs with them.
+    """
+    kept: dict[int, tuple[Category, ...]] = {}
+    for column, known in categories.items():
+        places = X[:, column]
+        there = np.unique(places[~np.isnan(places)])
+        if len(there) < len(known):
+            X[:, column] = np.where(np.isnan(places), places, np.searchsorted(there, places))
+        kept[column] = tuple(known[int(place)] for place in there)
+    return kept
+
+
+def check_numbers(categories: Categories, X: Any) -> None:
+    """At most 255 categories in a column."""
+    for column, known in categories.items():
+        if len(known) > MOST_CATEGORIES:
+            raise ValueError(
+                f"{column_name(X, column)} holds {len(known)} categories, and a categorical column may have at most "
+                f"{MOST_CATEGORIES}. Merge the rare ones, or leave the column out of categorical_features: numbers can "
+                "be used as they are, text after an encoder such as sklearn.preprocessing.TargetEncoder."
+            )
+
+
+def put_places(X: FloatMatrix, places: Mapping[int, npt.NDArray[np.int64]]) -> None:
+    """Writes the places into their columns; NaN where there is none."""
+    for column, codes in places.items():
+        X[:, column] = np.where(codes == MISSING, np.nan, codes)
+
+
+def _refuse_sparse(X: Any, columns: Sequence[int]) -> None:
+    if len(columns) and sparse.issparse(X):
+        raise ValueError(
+            f"Categorical columns need a dense X, and this one is sparse (column {columns[0]} is categorical). Pass "
+            "X.toarray(), or encode the categories as columns of zeros and ones and set categorical_features=None."
+        )
+
+
+def _levels(X: Any, column: int) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """The different values of a column, as they come, and the place of each row's among them (MISSING for none)."""
+    if hasattr(X, "iloc"):
+        series = X.iloc[:, column]
+        if _is_category(series.dtype):
+            used = series.cat.remove_unused_categories().cat
+            return used.categories.tolist(), used.codes.to_numpy().astype(np.int64)
+        values = series.to_numpy()
+    elif hasattr(X, "columns"):
+        values = X[:, column].to_numpy()
+    else:
+        values = np.asarray(X if hasattr(X, "dtype") else np.array(X, dtype=object))[:, column]
+    return _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
+
+
+def _levels_of_array(values: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    levels, codes = np.unique(values, return_inverse=True, equal_nan=True)
+    codes = codes.reshape(-1).astype(np.int64)
+    if levels.dtype.kind in "fmM" and len(levels) and levels[-1] != levels[-1]:
+        codes[codes == len(levels) - 1] = MISSING
+        levels = levels[:-1]
+    return list(levels), codes
+
+
+def _levels_of_objects(values: list[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    place: dict[Any, int] = {}
+    try:
+        codes = np.array([place.setdefault(value, len(place)) for value in values], dtype=np.int64)
+    except TypeError as error:
+        raise ValueError(f"A categorical column holds something that cannot be a category: {error}.") from None
+    numbers = _holds_numbers(values)
+    levels: list[Any] = []
+    place_of_level = np.full(len(place), MISSING, dtype=np.int64)
+    for value, code in place.items():
+        if not _is_missing(value):
+            place_of_level[code] = len(levels)
+            levels.append(int(value) if isinstance(value, bool | np.bool_) and numbers else value)
+    return levels, place_of_level[codes] if len(values) else codes
+
+
+def _holds_numbers(values: list[Any]) -> bool:
+    """Python takes True for 1: a column that has both is one of numbers, whichever comes first."""
+    kinds = tuple(
+        kind for kind in set(map(type, values)) if issubclass(kind, int | float | np.number) and kind is not bool
+    )
+    return any(isinstance(value, kinds) and value == value for value in values) if kinds else False
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and pandas' NaT and NA, which does not even compare."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _plain(X: Any, column: int, value: Any) -> Category:
+    """A category as a value of Python's own; a float without a fraction is the integer that it equals."""
+    value = value.item() if isinstance(value, np.bool_ | np.integer | np.floating | np.str_) else value
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value == int(value) and abs(value) < LARGEST_EXACT else value
+    if not isinstance(value, bool | int | str):
+        what = "infinity" if isinstance(value, float) else f"{_short(value)}, a {type(value).__name__}"
+        raise ValueError(
+            f"{column_name(X, column)} is categorical and holds {what}. Categories are strings, finite numbers or "
+            "booleans: convert the column first, for example with astype(str)."
+        )
+    return value
+
+
+def _sort_key(value: Category) -> tuple[bool, Category]:
+    """Numbers before strings."""
+    return isinstance(value, str), value
+
+
+def column_name(X: Any, column: int) -> str:
+    return f"Column {str(list(X.columns)[column])!r}" if hasattr(X, "columns") else f"Column {column}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,25 @@
+// The loops that score cuts by the weight of every class, one clone for each instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace radboost {
+
+// One class's share in the scores of all cuts of a column: `prefix[i]` is its weight up to entry i.
+void add_squares(const std::uint32_t* prefix, std::size_t n, std::uint32_t total, std::uint32_t* left,
+                 std::int64_t* left_squares, std::int64_t* right_squares);
+void gini_scores(const std::uint32_t* left, const std::int64_t* left_squares, const std::int64_t* right_squares,
+                 std::size_t n, std::uint32_t total, double* out);
+
+void add_largest(const std::uint32_t* prefix, std::size_t n, std::uint32_t total, std::uint32_t* left,
+                 std::int64_t* left_largest, std::int64_t* right_largest);
+// The best class has weight M of W: as an answer it gains M and loses the others' W - M; abstaining gains 0.
+void edge_scores(const std::uint32_t* left, const std::int64_t* left_largest, const std::int64_t* right_largest,
+                 std::size_t n, std::uint32_t total, double* out);
+
+// Weights of the rows with a code up to `bin`, or with one code.
+std::uint32_t sum_up_to(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n, std::uint8_t bin);
+std::uint32_t sum_of_code(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n, std::uint8_t code);
+
+}  // namespace radboost

@@ -56,7 +56,8 @@ class RadBoostEdge(RadBoostDefault):
     criterion = "edge"
 
     def estimator(self, **parameters: Any) -> DeepBoostClassifier:
-        return DeepBoostClassifier.paper(loss="logistic", split_criterion=self.criterion, **parameters)
+        fixed = {"loss": "logistic", "objective": "compsum", "split_criterion": self.criterion}
+        return DeepBoostClassifier.paper(**fixed | parameters)
 
 
 class RadBoostGini(RadBoostEdge):
@@ -66,7 +67,7 @@ class RadBoostGini(RadBoostEdge):
     criterion = "gini"
 
 
-_WHOLE: dict[str, Any] = {"learning_rate": 1.0, "step": "line_search"}
+_WHOLE: dict[str, Any] = {"learning_rate": 1.0, "step": "line_search", "loss": "exponential", "objective": "sum"}
 
 
 class EdgeWholeSteps(RadBoostEdge):

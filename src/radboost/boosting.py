@@ -264,7 +264,9 @@ class Booster:
             def derivative(step: float) -> float:
                 return self.objective.slope_along(self.columns, member.slot, step)
 
-            eta = line_search_step(derivative, member.weight, member.price, member.signed)
+            # Closer than the grid of the scores only where a point of the grid may be meant.
+            tolerance = self.objective.step_grid * (0.25 if self.objective.smooth else KINK_SLACK / 4)
+            eta = line_search_step(derivative, member.weight, member.price, member.signed, tolerance)
         else:
             eta = closed_form_step(edge, member.weight, member.price / state.slope, member.signed)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:

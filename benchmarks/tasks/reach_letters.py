@@ -42,7 +42,8 @@ def run(sizes: Sizes) -> Result:
         targets=[Target(ours.name, PEER, 0.5) for ours in WHOLE_STEPS],
         note=(
             f"{goal:.4f} is {PEER}'s error on the {len(test[1]):,} test rows after {sizes.letters_rounds} rounds. "
-            'RadBoost with `learning_rate=1, step="line_search", loss="exponential"`; its rounds were counted in a longer fit before.'
+            'RadBoost with `learning_rate=1, step="line_search", loss="exponential"`; its rounds were counted in a '
+            "longer fit before."
         ),
     )
 

@@ -28,6 +28,39 @@ RADBOOST_CLONES void largest_gains(const std::int64_t* sums, const std::int64_t*
     *there = right;
 }
 
+// The gains of many rows by slot, for the columns [first, last). One call for all of them: choosing the instruction set
+// for every row and column took a third of the time.
+RADBOOST_CLONES void add_rows(const std::uint8_t* by_row, std::size_t width, const std::uint32_t* rows,
+                              std::size_t count, const std::uint32_t* offsets, std::size_t first, std::size_t last,
+                              const std::int32_t* gains, const std::int64_t* copies, std::size_t n, std::int64_t* out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = rows ? rows[i] : i;
+        const std::uint8_t* codes = by_row + row * width;
+        const std::int32_t* from = gains + row * n;
+        const std::int64_t times = copies ? copies[row] : 1;
+        for (std::size_t c = first; c < last; ++c) {
+            std::int64_t* to = out + (offsets[c] + codes[c]) * n;
+            for (std::size_t k = 0; k < n; ++k) to[k] += times * from[k];
+        }
+    }
+}
+
+// The score of the cut after each of `size` entries; `left` holds what is left of the first, and ends as their sum.
+RADBOOST_CLONES void scan_entries(const std::int64_t* entries, std::size_t size, std::size_t n,
+                                  const std::int64_t* totals, std::int64_t* left, double* out) {
+    for (std::size_t entry = 0; entry < size; ++entry) {
+        const std::int64_t* gains = entries + entry * n;
+        std::int64_t here = 0, there = 0;
+        for (std::size_t c = 0; c < n; ++c) {
+            left[c] += gains[c];
+            const std::int64_t rest = totals[c] - left[c];
+            here = here < left[c] ? left[c] : here;
+            there = there < rest ? rest : there;
+        }
+        out[entry] = static_cast<double>(here + there);
+    }
+}
+
 }  // namespace
 
 // One column of a node: the gains of every answer, by entry.
@@ -59,14 +92,8 @@ public:
     void scores(std::size_t n, bool missing_left, double* out) const {
         thread_local std::vector<std::int64_t> left;
         left.assign(n_answers_, 0);
-        const auto move_left = [&](std::size_t entry) {
-            for (std::size_t c = 0; c < n_answers_; ++c) left[c] += first_[entry * n_answers_ + c];
-        };
-        if (missing_left) move_left(missing_entry_);
-        for (std::size_t entry = 0; entry < n; ++entry) {
-            move_left(entry);
-            out[entry] = split_score(left.data());
-        }
+        if (missing_left) std::copy_n(first_ + missing_entry_ * n_answers_, n_answers_, left.data());
+        scan_entries(first_, n, n_answers_, node_.sums.data(), left.data(), out);
     }
 
     std::int64_t lean(std::size_t entry) const { return first_[entry * n_answers_ + best_answer()]; }
@@ -176,12 +203,8 @@ void GainStatistics::build(const Node& node, const SplitSearch& search, NodeHist
         const std::size_t first = range_begin(d, parts, part), last = range_begin(d, parts, part + 1);
         std::int64_t* gains = out.gains.data();
         std::fill(gains + data_.slot_offsets[first] * n, gains + data_.slot_offsets[last] * n, 0);
-        for (std::size_t i = 0; i < node.rows.count; ++i) {
-            const std::size_t row = node.rows[i];
-            const std::uint8_t* codes = data_.by_row.data() + row * d;
-            for (std::size_t c = first; c < last; ++c)
-                add_row(row, 1, gains + (data_.slot_offsets[c] + codes[c]) * n);
-        }
+        add_rows(data_.by_row.data(), d, node.rows.indices, node.rows.count, data_.slot_offsets.data(), first, last,
+                 state_.gradients(), state_.copies(), n, gains);
     });
 }
 

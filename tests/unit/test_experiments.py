@@ -110,8 +110,6 @@ class TestTables:
     @pytest.mark.parametrize("table", experiments.TABLES.values(), ids=experiments.TABLES)
     def test_the_estimator_takes_every_configuration(self, table: Table) -> None:
         known = DeepBoostClassifier().get_params()
-        if table.name.startswith("multi") and "objective" not in known:
-            pytest.skip("the estimator has one objective only")
         for algorithm in table.algorithms:
             for choice in algorithm.configurations():
                 assert set(choice) <= set(known)

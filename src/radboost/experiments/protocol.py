@@ -30,6 +30,7 @@ from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.spec import Algorithm, Choice, Figures, Grid, Table
 from radboost.losses import get_loss
+from radboost.objectives import row_losses
 
 ROUNDS = 100
 
@@ -294,12 +295,4 @@ def _mean_loss(model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> 
     known = np.isin(y, model.classes_)
     class_ids = np.searchsorted(model.classes_, y[known])
     scores = model.decision_function(X[known])
-    loss = get_loss(model.loss)
-    if scores.ndim == 1:
-        return float(np.mean(loss.value(1.0 - np.where(class_ids == 1, 1.0, -1.0) * scores)))
-    rows = np.arange(len(scores))
-    u = 1.0 - scores[rows, class_ids][:, None] + scores
-    others = np.arange(scores.shape[1]) != class_ids[:, None]
-    if model.objective_ == "compsum":
-        return float(np.mean(np.log2(1.0 + np.where(others, np.exp(u), 0.0).sum(axis=1))))
-    return float(np.mean(np.where(others, loss.value(u), 0.0).sum(axis=1)))
+    return float(np.mean(row_losses(model.objective_, get_loss(model.loss), scores, class_ids.astype(np.uint16))))

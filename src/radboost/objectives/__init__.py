@@ -2,11 +2,12 @@
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.losses.base import MarginLoss
-from radboost.objectives.base import LossState, Objective, margins_of
+from radboost.objectives.base import LossState, Objective
 from radboost.objectives.classes import ClassObjective
 from radboost.objectives.margin import MarginObjective
 from radboost.objectives.names import OBJECTIVES, resolve_objective
 from radboost.objectives.population import probabilities
+from radboost.objectives.row_losses import margins_of, row_losses
 
 
 def make_objective(
@@ -29,4 +30,5 @@ __all__ = [
     "margins_of",
     "probabilities",
     "resolve_objective",
+    "row_losses",
 ]

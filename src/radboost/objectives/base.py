@@ -11,6 +11,7 @@ import numpy.typing as npt
 from radboost._native import BoostingState, HypothesisColumns
 from radboost._typing import ClassIds, FloatArray
 from radboost.losses.base import MarginLoss, NativeLoss
+from radboost.objectives.row_losses import row_losses
 
 NO_WEIGHTS = np.zeros(0)
 
@@ -74,9 +75,9 @@ class Objective(ABC):
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
         """scores += eta h."""
 
-    @abstractmethod
     def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
+        return row_losses(self.name, self.loss, scores, class_ids)
 
     def _mean(self, sums: Any) -> LossState:
         m = self.total_weight
@@ -97,13 +98,3 @@ class Objective(ABC):
         if (derivatives < 0).any():
             raise ValueError(f"{self.loss!r}.derivative is negative somewhere; Phi must be increasing.")
         return values, derivatives
-
-
-def margins_of(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-    """By how much the score of each row's class exceeds the best of the others; y f with two classes."""
-    if scores.ndim == 1:
-        return np.where(class_ids == 1, scores, -scores)
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    others[rows, class_ids] = -np.inf
-    return np.asarray(scores[rows, class_ids] - others.max(axis=1), dtype=np.float64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +9,8 @@ from radboost._native import ClassState, HypothesisColumns, value_edges
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import free_memory
 from radboost.losses.base import MarginLoss
-from radboost.objectives.base import NO_WEIGHTS, LossState, Objective, margins_of
+from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
+from radboost.objectives.row_losses import margins_of
 
 BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
@@ -71,21 +70,6 @@ class ClassObjective(Objective):
 
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
         columns.step(slot, eta, self.state, self.n_threads)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """As defined; for "maxsum" with the margin of f in place of s, which is not smaller: a lower bound."""
-        if self.name in ("max", "maxsum"):
-            return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
-        rows = np.arange(len(scores))
-        arguments = 1.0 - scores[rows, class_ids][:, None] + scores
-        if self.name == "sum":
-            values = np.array(self.loss.value(arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
-            values[rows, class_ids] = 0.0
-            return np.asarray(values.sum(axis=1), dtype=np.float64)
-        arguments[rows, class_ids] = 0.0  # exp(0) is the 1 under the logarithm
-        largest = arguments.max(axis=1, keepdims=True)
-        sums = np.exp(arguments - largest).sum(axis=1)
-        return np.asarray((largest[:, 0] + np.log(sums)) / math.log(2.0), dtype=np.float64)
 
     def _scores(self) -> FloatArray:
         return self.state.scores().reshape(-1, self.n_classes)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from radboost._native import HypothesisColumns, MarginState, value_edges
 from radboost._typing import ClassIds, FloatArray
 from radboost.losses.base import MarginLoss
-from radboost.objectives.base import NO_WEIGHTS, LossState, Objective, margins_of
+from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
 
 
 class MarginObjective(Objective):
@@ -59,6 +59,3 @@ class MarginObjective(Objective):
 
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
         columns.step(slot, eta, self.state, self.n_threads)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        return np.asarray(self.loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)

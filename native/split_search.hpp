@@ -101,11 +101,11 @@ struct Categories {
 
 // What the searches below do with a categorical column; see category_search.hpp.
 template <class Table>
-RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
-                       BestSplit& best);
+RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node,
+                                         const SplitSearch& search, BestSplit& best);
 template <class Table>
-RADBOOST_NOINLINE void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
-                BestSplit& best);
+RADBOOST_NOINLINE void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node,
+                                  const SplitSearch& search, BestSplit& best);
 template <class Table, class Statistics>
 RADBOOST_NOINLINE void search_shared_categories(const Statistics& statistics, const BinnedData& data,
                                                 std::array<const Node*, 2> nodes, std::size_t column,

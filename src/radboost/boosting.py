@@ -30,15 +30,12 @@ LARGEST_PUSH = 0.05
 FRUITLESS_PUSHES = 20
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
-# Weights beyond this would leave the range of the scores.
-LARGEST_TOTAL = 2000.0
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
 NO_LOSS = "no row asks for a change any more"
 STUCK = f"{FRUITLESS_PUSHES} random pushes in a row led to no lower objective"
-TOO_LARGE = f"the weights add up to more than {LARGEST_TOTAL:g}"
 ALL_ROUNDS = "all rounds done"
 
 
@@ -154,22 +151,25 @@ class Booster:
     def _reason_to_stop(self, stuck: bool) -> str | None:
         if self._flawless:
             return FLAWLESS
-        if stuck and self.objective.smooth:
-            return EXHAUSTED
-        if stuck:
-            objective = self.trace.history["objective"][-1]
-            if objective < self._lowest - SLOPE_TOLERANCE:
-                self._lowest, self._fruitless_pushes = objective, 0
-            elif self._fruitless_pushes == FRUITLESS_PUSHES:
-                return STUCK
-        total = sum(abs(member.weight) for member in self.members.values())
-        return TOO_LARGE if total > LARGEST_TOTAL else None
+        if not stuck:
+            return None
+        if self.objective.smooth or not (self.members or self._constants()):
+            return EXHAUSTED if self._randomised else CONVERGED
+        objective = self.trace.history["objective"][-1]
+        if objective < self._lowest - SLOPE_TOLERANCE:
+            self._lowest, self._fruitless_pushes = objective, 0
+        elif self._fruitless_pushes == FRUITLESS_PUSHES:
+            return STUCK
+        return None
+
+    def _constants(self) -> list[Candidate]:
+        return [constant for proposer in self.proposers for constant in proposer.constants()]
 
     def _push(self, round_index: int) -> list[Step]:
         """No coordinate goes down: moves every weight a little at random."""
         self._fruitless_pushes += 1
         # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
-        for constant in [c for proposer in self.proposers for c in proposer.constants()]:
+        for constant in self._constants():
             self._admit(constant)
         members = list(self.members.values())
         self.trace.pushed = True

@@ -90,3 +90,20 @@ def test_a_minimum_is_left_alone() -> None:
     if model.history_["objective"]:
         assert model.history_["objective"][-1] <= begin * (1 + 1e-9)
     np.testing.assert_allclose(model.predict_proba(X), 1 / 3, atol=0.05)
+
+
+def test_a_family_without_constants_ends_where_it_is_stuck() -> None:
+    """Kernels have nothing to be pushed at 0: the fit says so at once instead of idling through its rounds."""
+    model = paper(n_rounds=50, objective="max", family="kernel")
+    with pytest.warns(UserWarning, match="empty"):
+        model.fit(np.zeros((30, 2)), np.arange(30) % 3)
+    assert model.n_iter_ == 1
+    assert model.stop_reason_.startswith("converged")
+
+
+def test_pushed_constants_cover_all_sample_weight() -> None:
+    X, y = STUCK["even"]
+    model = paper(n_rounds=300, objective="max", family="stumps").fit(X, y, sample_weight=np.full(len(y), 3.0))
+    constants = [h for h in model.ensemble_.entered if h.n_splits == 0]
+    assert constants
+    assert all(h.cover[0] == 3.0 * len(y) for h in constants)

@@ -41,22 +41,22 @@ class TreeCandidate(Candidate):
 class ConstantCandidate(Candidate):
     """The tree without a question that always answers with one of several classes."""
 
-    def __init__(self, class_index: int, n_rows: int, n_features: int, n_classes: int, complexity: float) -> None:
+    def __init__(self, class_index: int, problem: Problem, complexity: float) -> None:
         self._class_index = class_index
-        self._n_rows = n_rows
-        self._shape = (n_features, 0, n_classes)
+        self._problem = problem
         self.edge = 0.0
         self.complexity = complexity
         self.signed = False
 
     def hypothesis(self) -> Tree:
-        leaf = {"feature": -1, "left": -1, "value": self._class_index, "cover": self._n_rows}
+        problem = self._problem
+        leaf = {"feature": -1, "left": -1, "value": self._class_index, "cover": problem.sample_size}
         arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-        return Tree(arrays, *self._shape)
+        return Tree(arrays, problem.data.n_columns, 0, problem.n_outputs)
 
     def enter(self, columns: HypothesisColumns) -> int:
         slot = columns.take_slot()
-        everywhere = np.zeros(self._n_rows, dtype=np.int32)
+        everywhere = np.zeros(self._problem.data.n_rows, dtype=np.int32)
         columns.set_answers(slot, everywhere, np.array([self._class_index], dtype=np.int32), 1)
         return slot
 
@@ -74,7 +74,7 @@ class TreeProposer(Proposer):
         self.grower = grower
         self.n_features = problem.data.n_columns
         self.n_outputs = problem.n_outputs
-        self._n_rows = problem.data.n_rows
+        self._problem = problem
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = bound
@@ -85,9 +85,8 @@ class TreeProposer(Proposer):
         return [TreeCandidate(self, n, edge, self._complexity(n)) for n, edge in zip(sizes, edges, strict=True)]
 
     def constants(self) -> list[Candidate]:
-        n_rows, price = self._n_rows, self._complexity(0)
         classes = range(self.n_outputs if self.n_outputs > 1 else 0)
-        return [ConstantCandidate(c, n_rows, self.n_features, self.n_outputs, price) for c in classes]
+        return [ConstantCandidate(c, self._problem, self._complexity(0)) for c in classes]
 
     def _complexity(self, n: int) -> float:
         if n not in self._bounds:

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import Competitor, deepboost, deepboost_paper, peers, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import SUITES, Source, all_tasks
+from benchmarks.accuracy.tasks import SEEDS, SUITES, Source, all_tasks
 from benchmarks.accuracy.tuning import GRIDS
 
 
@@ -26,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--suite", choices=SUITES, default="two", help="sets with two classes (default), or with many")
     parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows (default: 0 1 2)")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
         "--candidate",
@@ -73,7 +74,7 @@ def main() -> None:
     names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
     if unknown := set(names) - set(known):
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
-    competitors, tasks, results = _competitors(arguments), all_tasks(names), Results(arguments.results)
+    competitors, tasks, results = _competitors(arguments), all_tasks(names, arguments.seeds), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)
         run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))

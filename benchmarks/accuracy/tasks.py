@@ -77,10 +77,10 @@ class Parts:
     y_test: NDArray[np.int64]
 
 
-def all_tasks(names: Sequence[str]) -> list[Task]:
-    """Every task of those sets."""
+def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS) -> list[Task]:
+    """Every task of those sets and seeds."""
     return [
-        Task(n, s, e, k) for n in names for s in SEEDS for e in NOISES for k in range(1 if n in MANY_CLASSES else FOLDS)
+        Task(n, s, e, k) for n in names for s in seeds for e in NOISES for k in range(1 if n in MANY_CLASSES else FOLDS)
     ]
 
 

@@ -7,10 +7,12 @@
 #include "columns.hpp"
 #include "exact_math.hpp"
 #include "kernels.hpp"
+#include "processor.hpp"
 
 namespace radboost {
 
 void bind_functions(nb::module_& m) {
+    m.def("instruction_set", &instruction_set);
     m.def("exp", &exact_exp);
     m.def("log", [](double x) {
         require(x >= 0x1p-1022 && std::isfinite(x), "log needs a positive number");

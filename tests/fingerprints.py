@@ -1,0 +1,126 @@
+"""Fits whose models are known to the last bit.
+
+`python tests/fingerprints.py` prints the fingerprint of each as JSON; `--write` puts them into data/fingerprints.json,
+which is right only after a change that is meant to change models, and the changelog says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from radboost import DeepBoostClassifier, KernelFamily, TreeOptions
+
+KEPT = Path(__file__).parent / "data" / "fingerprints.json"
+
+
+def table(seed: int, m: int, d: int, n_classes: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of few and of many values; noisy labels. Made by additions and products alone: the same bits anywhere."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-500, 501, (m, d)) / 256.0
+    X[:, ::3] = np.floor(X[:, ::3] * 4.0)
+    signal = X[:, 0] / 4.0 + X[:, 1] * X[:, 2] / 4.0 + X[:, 1] * rng.integers(-200, 201, m) / 256.0
+    y = np.clip(np.floor((signal + 3.0) * (n_classes / 6.0)), 0, n_classes - 1).astype(int)
+    y[:n_classes] = np.arange(n_classes)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def fractions(m: int) -> np.ndarray:
+    return np.random.default_rng(m).integers(0, 40, m) / 8.0
+
+
+def with_categories(seed: int, m: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Column 0 has 200 categories, column 3 three; the class follows the former without order."""
+    X, y = table(seed, m, 6, n_classes, missing=0.05)
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 200, m)
+    X[:, 0], X[:, 3] = codes, rng.integers(0, 3, m)
+    follows = rng.random(m) < 0.5
+    y[follows] = (codes * 7 % 11 % n_classes)[follows]
+    y[:n_classes] = np.arange(n_classes)
+    return X, y
+
+
+def fit(
+    data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
+) -> Callable[..., Any]:
+    return lambda n_jobs: DeepBoostClassifier(n_jobs=n_jobs, **parameters).fit(*data, weights)
+
+
+def paper(
+    data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
+) -> Callable[..., Any]:
+    return lambda n_jobs: DeepBoostClassifier.paper(n_jobs=n_jobs, **parameters).fit(*data, weights)
+
+
+def as_float32_by_column(data: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return np.asfortranarray(data[0], dtype=np.float32), data[1]
+
+
+@cache
+def all_fits() -> dict[str, Callable[[int], DeepBoostClassifier]]:
+    """Every family, objective, criterion, way to grow and to step; weights, missing values, categories."""
+    best_first = TreeOptions(growth="best_first", max_leaves=12, min_leaf_weight=2.0)
+    kernels = KernelFamily(gamma=0.25, n_centres=40)
+    two, gaps = table(1, 700, 9), table(2, 900, 9, missing=0.05)
+    three, four, many = table(3, 600, 7, 3, 0.03), table(4, 500, 6, 4), table(5, 2500, 8, 26)
+    return {
+        "default": fit(gaps, n_rounds=40),
+        "default, 40,000 rows": fit(table(6, 40_000, 6), n_rounds=5),
+        "default, 300,000 rows": fit(as_float32_by_column(table(7, 300_000, 3)), n_rounds=2),
+        "half of the rows, weights": fit(gaps, fractions(900), n_rounds=25, subsample=0.5, thresholds="best"),
+        "edge, random, whole steps": fit(
+            two, n_rounds=20, split_criterion="edge", loss="exponential", learning_rate=1.0, step="line_search"
+        ),
+        "early stopping": fit(gaps, n_rounds=40, early_stopping=5, max_depth=3),
+        "best first": fit(gaps, n_rounds=20, tree_options=best_first),
+        "paper": paper(gaps, n_rounds=30, complexity_penalty=0.001),
+        "paper, gini, 40,000 rows": paper(table(8, 40_000, 6), n_rounds=4, split_criterion="gini"),
+        "paper, 400 columns": paper(table(9, 300, 400), n_rounds=5, l1_penalty=0.001, loss="logistic"),
+        "stump pairs": paper(gaps, n_rounds=30, family="stump_pairs", complexity_penalty=0.002),
+        "mixture with kernels": fit(two, n_rounds=30, family=["stumps", "trees", kernels], learning_rate=0.5),
+        "categories": fit(with_categories(10, 900, 2), n_rounds=20, categorical_features=[0, 3]),
+        "categories, best thresholds, 3 classes": fit(
+            with_categories(11, 900, 3), n_rounds=10, categorical_features=[0, 3], thresholds="best"
+        ),
+        "3 classes": fit(three, fractions(600), n_rounds=20),
+        "3 classes, compsum": fit(three, n_rounds=20, objective="compsum", max_features="sqrt"),
+        "3 classes, max": fit(three, n_rounds=10, objective="max"),
+        "4 classes, maxsum": fit(four, n_rounds=20, objective="maxsum", subsample=0.7),
+        "4 classes, kernels": fit(four, n_rounds=15, family=kernels, learning_rate=1.0),
+        "4 classes, paper": paper(four, n_rounds=15, tree_options=best_first),
+        "26 classes": fit(many, n_rounds=12),
+        "26 classes, paper, gini": paper(many, n_rounds=5, split_criterion="gini"),
+        "26 classes, edge, best first": paper(many, n_rounds=5, tree_options=best_first, objective="compsum"),
+    }
+
+
+def fingerprint(model: DeepBoostClassifier) -> str:
+    """A hash of everything that the fit computed: hypotheses, steps, complexities and the history, as bytes."""
+    header, arrays = model.ensemble_.to_arrays()
+    history = {f"history {key}": np.array(values, dtype="<f8") for key, values in model.history_.items()}
+    digest = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=16)
+    for name, array in sorted({**arrays, **history}.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def all_fingerprints(n_jobs: int) -> dict[str, str]:
+    return {name: fingerprint(make(n_jobs)) for name, make in all_fits().items()}
+
+
+if __name__ == "__main__":
+    text = json.dumps(all_fingerprints(n_jobs=1), indent=1) + "\n"
+    if sys.argv[1:] == ["--write"]:
+        KEPT.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")

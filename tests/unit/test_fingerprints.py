@@ -1,0 +1,54 @@
+"""Models are the same, to the last bit, as when their fingerprints were taken: work on speed must not show in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fingerprints
+from radboost import _native
+
+SETS = ["x86-64", "avx2", "x86-64-v4"]  # each has the ones before it
+
+
+def kept() -> dict[str, str]:
+    found: dict[str, str] = json.loads(fingerprints.KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name", fingerprints.all_fits())
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_models_are_as_they_were(name: str, n_jobs: int) -> None:
+    model = fingerprints.all_fits()[name](n_jobs)
+    assert len(model.ensemble_) > 0
+    assert fingerprints.fingerprint(model) == kept()[name]
+
+
+def test_a_bit_more_is_another_fingerprint() -> None:
+    model = fingerprints.all_fits()["paper"](1)
+    before = fingerprints.fingerprint(model)
+    model.history_["objective"][-1] = float(np.nextafter(model.history_["objective"][-1], 2.0))
+    assert fingerprints.fingerprint(model) != before
+
+
+@pytest.mark.parametrize("instruction_set", SETS)
+def test_every_instruction_set_gives_the_same_models(instruction_set: str) -> None:
+    here = _native.instruction_set()
+    if here not in SETS or SETS.index(instruction_set) >= SETS.index(here):
+        pytest.skip(f"this process runs {here}: {instruction_set} would not be another one")
+    environment = {**os.environ, "RADBOOST_INSTRUCTION_SET": instruction_set}
+
+    def run(*arguments: str) -> Any:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+
+    ask = "from radboost import _native; print(_native.instruction_set())"
+    assert run("-c", ask).strip() == instruction_set
+    assert json.loads(run(str(Path(fingerprints.__file__)))) == kept()

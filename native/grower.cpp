@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "hashing.hpp"
+#include "layer_grower.hpp"
 #include "pool.hpp"
 
 namespace radboost {
@@ -62,7 +63,11 @@ struct TreeGrower::Buffers {
 };
 
 TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
-    : data_(data), state_(state), options_(options), statistics_(make_statistics(data, state, options.criterion)) {
+    : data_(data),
+      state_(state),
+      options_(options),
+      statistics_(make_statistics(data, state, options.criterion)),
+      draws_(data.n_columns) {
     require(data.n_rows == state.n_rows(), "data and state have different numbers of rows");
     require(data.n_rows > 0 && data.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
     require(data.n_columns > 0, "at least one column is needed");
@@ -80,12 +85,12 @@ TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const
     minimum_mass_ = static_cast<std::int64_t>(std::ceil(std::min(options.minimum_leaf_weight * mass_scale_, 0x1p62)));
     if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data.n_rows, 1);
     if (options.subsample < 1) hashes_ = data.row_hashes(state.classes().data(), options.n_threads);
-    rows_.resize(data.n_rows);
-    scratch_.resize(data.n_rows);
+    if (LayerGrower::fits(data, state, options_))
+        layers_ = std::make_unique<LayerGrower>(data, state, options_, masses_);
+    if (!layers_ || !hashes_.empty()) rows_.resize(data.n_rows);
+    if (!layers_) scratch_.resize(data.n_rows);
     tree_.leaf_of_row.resize(data.n_rows);
     tree_.n_channels = state.n_channels();
-    shuffled_columns_.resize(data.n_columns);
-    std::iota(shuffled_columns_.begin(), shuffled_columns_.end(), 0u);
     buffers_ = std::make_unique<Buffers>(statistics_->histogram_bytes(minimum_mass_ > 0));
 }
 
@@ -134,23 +139,6 @@ void TreeGrower::build(Work& work) {
 
 std::size_t TreeGrower::parts_for(std::size_t n) const { return row_parts(n, options_.n_threads); }
 
-// The columns at the places [first, last) of a shuffle named by the key, ascending.
-std::vector<std::uint32_t> TreeGrower::draw_columns(std::uint64_t key, std::size_t first, std::size_t last) {
-    const std::size_t d = data_.n_columns;
-    std::vector<std::size_t> swapped;
-    for (std::size_t k = 0; k < last; ++k) {
-        const std::uint64_t word = mix(key, 0x636f6c75 + (static_cast<std::uint64_t>(k) << 32));
-        const std::size_t other = k + draw_below(word, static_cast<std::uint32_t>(d - k));
-        std::swap(shuffled_columns_[k], shuffled_columns_[other]);
-        swapped.push_back(other);
-    }
-    std::vector<std::uint32_t> drawn(shuffled_columns_.begin() + static_cast<std::ptrdiff_t>(first),
-                                     shuffled_columns_.begin() + static_cast<std::ptrdiff_t>(last));
-    for (std::size_t k = swapped.size(); k-- > 0;) std::swap(shuffled_columns_[k], shuffled_columns_[swapped[k]]);
-    std::sort(drawn.begin(), drawn.end());
-    return drawn;
-}
-
 // Finds the node's split: from its histograms where it has them, otherwise from its rows. With a few drawn columns,
 // twice as many are drawn as long as the node's rows are alike in all of them.
 void TreeGrower::search(Work& work) {
@@ -166,7 +154,7 @@ void TreeGrower::search(Work& work) {
     }
     std::size_t first = 0, last = options_.max_features;
     for (; first < d && !work.split.asked; first = last, last = std::min(d, 2 * last)) {
-        const std::vector<std::uint32_t> columns = draw_columns(work.key, first, last);
+        const std::vector<std::uint32_t> columns = draws_.draw(work.key, first, last);
         work.split = statistics_->find_in_rows(work.node, {columns.data(), columns.size()}, search);
     }
 }
@@ -270,7 +258,7 @@ void TreeGrower::split_pair() {
     const std::size_t excluded = data_.n_columns > 1 ? works_[0].split.column : data_.n_columns;
     const std::uint64_t key = mix(works_[0].key, 3);
     divide(0, false);
-    std::vector<std::uint32_t> columns = draw_columns(key, 0, options_.max_features);
+    std::vector<std::uint32_t> columns = draws_.draw(key, 0, options_.max_features);
     const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
                         options_.max_features > 0 ? columns.size() : data_.n_columns};
     SplitSearch search = search_of(works_[0], n_rows_drawn_);
@@ -288,7 +276,7 @@ void TreeGrower::plant_root(std::uint64_t round) {
     works_.clear();
     Work root;
     root.node.rows = {hashes_.empty() ? nullptr : rows_.data(), n_rows_drawn_};
-    root.key = mix(mix(options_.seed, round), 1);
+    root.key = root_key(round);
     root.node.mass = mass_of(root.node.rows.indices, n_rows_drawn_);
     statistics_->describe(root.node, options_.n_threads);
     if (wants_histogram(root)) build(root);
@@ -320,8 +308,9 @@ void TreeGrower::grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptChec
     for (const std::size_t index : open) buffers_->give_back(works_[index].buffer);
 }
 
-void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
-    draw_rows(round);
+std::uint64_t TreeGrower::root_key(std::uint64_t round) const { return mix(mix(options_.seed, round), 1); }
+
+void TreeGrower::grow_by_nodes(std::uint64_t round, InterruptCheck check) {
     plant_root(round);
     check();
     std::vector<std::size_t> open;
@@ -330,6 +319,30 @@ void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
         grow_leaf_by_leaf(open, check);
     else if (!open.empty())
         split_pair();
+}
+
+void TreeGrower::grow_by_layers(std::uint64_t round, InterruptCheck check) {
+    const bool all = hashes_.empty();
+    const std::vector<LayerNode>& nodes = layers_->grow(all ? nullptr : rows_.data(), n_rows_drawn_, root_key(round),
+                                                        all ? tree_.leaf_of_row.data() : nullptr, check);
+    works_.clear();
+    works_.resize(nodes.size());
+    for (std::size_t index = 0; index < nodes.size(); ++index) {
+        Work& work = works_[index];
+        work.depth = nodes[index].depth;
+        work.split = nodes[index].split;
+        work.missing_left = nodes[index].missing_left;
+        work.left = nodes[index].left;
+        work.node.mass = nodes[index].mass;
+    }
+}
+
+void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
+    draw_rows(round);
+    if (layers_)
+        grow_by_layers(round, check);
+    else
+        grow_by_nodes(round, check);
     number_nodes();
     place_all_rows();
     sum_leaves();

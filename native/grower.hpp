@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "column_draws.hpp"
 #include "grown_tree.hpp"
 #include "histogram.hpp"
 #include "partition.hpp"
@@ -33,6 +34,8 @@ struct GrowthOptions {
     std::uint64_t seed = 0;
     int n_threads = 1;
 };
+
+class LayerGrower;
 
 class TreeGrower {
 public:
@@ -62,11 +65,13 @@ private:
     std::size_t parts_for(std::size_t n) const;
     void build(Work& work);
     void give_children_histograms(Work& parent, Work& left, Work& right);
-    std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
     std::size_t divide(std::size_t index, bool last_layer);
     void place_other_categories(const Node& node, Split& split) const;
     void open_leaf(std::size_t index, std::vector<std::size_t>& open);
     void split_pair();
+    std::uint64_t root_key(std::uint64_t round) const;
+    void grow_by_nodes(std::uint64_t round, InterruptCheck check);
+    void grow_by_layers(std::uint64_t round, InterruptCheck check);
     void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
     std::int64_t mass_of(const std::uint32_t* rows, std::size_t count) const;
     void number_nodes();
@@ -85,7 +90,8 @@ private:
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
     LargeArray<std::uint32_t> rows_, scratch_;
     std::size_t n_rows_drawn_ = 0;
-    std::vector<std::uint32_t> shuffled_columns_;
+    ColumnDraws draws_;
+    std::unique_ptr<LayerGrower> layers_;  // where it can grow such trees
     std::vector<Work> works_;
     std::unique_ptr<Buffers> buffers_;
     GrownTree tree_;

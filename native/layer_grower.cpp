@@ -16,6 +16,7 @@ constexpr std::size_t kParallelSteps = 4096;
 constexpr std::size_t kRowsForThreads = 16384;
 // Rows are packed when a sweep passes more than so many times the words that it needs.
 constexpr std::size_t kThinness = 8;
+constexpr std::size_t kMoved = TreeNode::kNone;
 
 }  // namespace
 
@@ -35,17 +36,14 @@ LayerGrower::LayerGrower(const BinnedData& data, const BoostingState& state, con
       n_threads_(options.n_threads),
       draws_(data.n_columns) {}
 
-const std::vector<LayerNode>& LayerGrower::grow(const std::uint32_t* rows, std::size_t count, std::uint64_t key,
-                                                std::int32_t* leaf_of_row, InterruptCheck check) {
+void LayerGrower::grow(const std::uint32_t* rows, std::size_t count, std::uint64_t key, std::int32_t* leaf_of_row,
+                       InterruptCheck check) {
     leaf_of_row_ = leaf_of_row;
     own_labels_ = 1;
     n_labels_ = &own_labels_;
     n_threads_ = options_.n_threads;
     plant(rows, count, key);
     grow_layers(1, check);
-    tree_.resize(own_labels_);
-    for (LayerNode& node : nodes_) tree_[node.label] = std::move(node);  // of two with one label the later is complete
-    return tree_;
 }
 
 // Goes on from the last `n_fresh` of the nodes.
@@ -101,20 +99,23 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
         helpers_[thread]->n_threads_ = 1;
         for (std::size_t k = next++; k < order.size(); k = next++) grow_subtree(*helpers_[thread], order[k], nullptr);
     });
+    // The roots of the subtrees have moved.
+    nodes_.erase(std::remove_if(nodes_.begin(), nodes_.end(), [](const LayerNode& node) { return node.label == kMoved; }),
+                 nodes_.end());
     for (std::size_t k = 0; k <= threads; ++k) {
         std::move(helpers_[k]->nodes_.begin(), helpers_[k]->nodes_.end(), std::back_inserter(nodes_));
         helpers_[k]->nodes_.clear();
     }
 }
 
-// The k-th block's subtree; its root is then in the grower's list as well as in ours, and there it is complete.
+// The k-th block's subtree; its root moves over to the grower.
 void LayerGrower::grow_subtree(LayerGrower& grower, std::size_t k, InterruptCheck check) {
     grower.leaf_of_row_ = leaf_of_row_;
     grower.n_labels_ = n_labels_;
     grower.blocks_.assign(1, blocks_[k]);
     grower.nodes_.push_back(std::move(nodes_[layer_[k]]));
     LayerNode& root = grower.nodes_.back();
-    nodes_[layer_[k]].label = root.label;
+    nodes_[layer_[k]].label = kMoved;
     root.block = 0;
     root.mask = 0;
     grower.masks_.resize(blocks_[k].n_words);

@@ -16,22 +16,12 @@
 #include "grower.hpp"
 #include "masks.hpp"
 #include "statistics.hpp"
+#include "tree_node.hpp"
 
 namespace radboost {
 
-// A node of the tree being grown.
-struct LayerNode {
-    std::size_t label = 0;  // the labels of a tree are 0, 1, ...; which node has which may differ from run to run
-    int depth = 0;
-    std::uint64_t key = 0;
-    std::int64_t mass = 0;
-    Split split;
-    bool missing_left = false;
-    std::size_t left = kNoNode;  // label of the left child; the right one's follows
-
-    static constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
-
-    // While its layer is worked on:
+// A node, and what is known of it while its layer is worked on.
+struct LayerNode : TreeNode {
     std::size_t block = 0, mask = 0, count = 0;
     std::vector<std::int64_t> sums;  // by segment of the block
     std::vector<CodeRange> bounds;   // what is known of the codes in each column
@@ -47,9 +37,11 @@ public:
     static bool fits(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
 
     // `rows`: those to grow on, ascending; null: the first `count`. The label of each row's leaf is written to leaf_of_row,
-    // unless that is null. Returns the nodes by their labels.
-    const std::vector<LayerNode>& grow(const std::uint32_t* rows, std::size_t count, std::uint64_t key,
-                                       std::int32_t* leaf_of_row, InterruptCheck check);
+    // unless that is null.
+    void grow(const std::uint32_t* rows, std::size_t count, std::uint64_t key, std::int32_t* leaf_of_row,
+              InterruptCheck check);
+    // What growing has left: every node, in any order.
+    const std::vector<LayerNode>& nodes() const { return nodes_; }
 
 private:
     // The rows of one class in a block: the places [begin, end), and where its words begin in a mask.
@@ -122,7 +114,6 @@ private:
     std::atomic<std::size_t> own_labels_{0};
     std::vector<LayerNode> nodes_;
     std::vector<std::size_t> layer_;  // of the nodes_: those that are searched now
-    std::vector<LayerNode> tree_;     // by label
     std::vector<std::unique_ptr<LayerGrower>> helpers_;  // one per thread for the subtrees
     std::vector<Block> blocks_;
     Storage storage_[2];

@@ -225,6 +225,53 @@ RADBOOST_AVX512 void pack_numbers(std::uint32_t first, const MaskWord* mask, std
         }
 }
 
+RADBOOST_AVX512 RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, int missing_code,
+                                    const std::uint32_t* rows, std::uint32_t first, std::size_t n, std::uint32_t* left,
+                                    std::uint32_t* right) {
+    const __m512i bins = _mm512_set1_epi8(static_cast<char>(bin));
+    const __m512i also = _mm512_set1_epi8(static_cast<char>(left_code));
+    const __m512i lost = _mm512_set1_epi8(static_cast<char>(missing_code));
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const std::uint32_t* const left_begin = left;
+    RowSplit result;
+    std::size_t i = 0;
+    for (; i + kWordRows <= n; i += kWordRows) {
+        alignas(64) std::uint8_t gathered[kWordRows];
+        __m512i numbers[4];
+        __m512i code;
+        if (rows != nullptr) {
+            for (std::size_t k = 0; k < kWordRows; ++k) gathered[k] = codes[rows[i + k]];
+            code = _mm512_load_si512(gathered);
+            // Read before anything is written: `left` may be where they are.
+            for (std::size_t part = 0; part < 4; ++part) numbers[part] = _mm512_loadu_si512(rows + i + 16 * part);
+        } else {
+            code = _mm512_loadu_si512(codes + first + i);
+            for (std::size_t part = 0; part < 4; ++part)
+                numbers[part] = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(first + i + 16 * part)));
+        }
+        MaskWord here = _mm512_cmple_epu8_mask(code, bins);
+        if (left_code >= 0) here |= _mm512_cmpeq_epi8_mask(code, also);
+        if (missing_code >= 0) result.missing += ones(_mm512_cmpeq_epi8_mask(code, lost));
+        for (int part = 0; part < 4; ++part) {
+            const auto some = static_cast<__mmask16>(here >> (16 * part));
+            const std::size_t count = ones(some);
+            _mm512_storeu_si512(left, _mm512_maskz_compress_epi32(some, numbers[part]));
+            _mm512_storeu_si512(right, _mm512_maskz_compress_epi32(static_cast<__mmask16>(~some), numbers[part]));
+            left += count;
+            right += 16 - count;
+        }
+    }
+    for (; i < n; ++i) {
+        const std::uint32_t row = rows != nullptr ? rows[i] : first + static_cast<std::uint32_t>(i);
+        const int code = codes[row];
+        const bool goes_left = code <= bin || code == left_code;
+        result.missing += code == missing_code;
+        *(goes_left ? left++ : right++) = row;
+    }
+    result.left = static_cast<std::size_t>(left - left_begin);
+    return result;
+}
+
 #else
 
 bool masks_available() { return false; }
@@ -248,6 +295,10 @@ std::size_t count_rows(const MaskWord*, std::size_t) { unavailable(); }
 void pack(const std::uint8_t*, const MaskWord*, std::size_t, std::uint8_t*, std::size_t) { unavailable(); }
 void pack(const std::uint32_t*, const MaskWord*, std::size_t, std::uint32_t*, std::size_t) { unavailable(); }
 void pack_numbers(std::uint32_t, const MaskWord*, std::size_t, std::uint32_t*, std::size_t) { unavailable(); }
+RowSplit split_rows(const std::uint8_t*, std::uint8_t, int, int, const std::uint32_t*, std::uint32_t, std::size_t,
+                    std::uint32_t*, std::uint32_t*) {
+    unavailable();
+}
 
 #endif
 

@@ -62,4 +62,15 @@ void pack(const std::uint32_t* from, const MaskWord* mask, std::size_t n_words, 
 // The same for the numbers first, first + 1, ...
 void pack_numbers(std::uint32_t first, const MaskWord* mask, std::size_t n_words, std::uint32_t* to, std::size_t count);
 
+struct RowSplit {
+    std::size_t left = 0, missing = 0;
+};
+
+// Writes the rows whose code is at most `bin`, or equal to `left_code` (-1: none), to `left` and the others to `right`, both
+// in their order. The rows are rows[0 .. n - 1], or first, first + 1, ... where `rows` is null; `left` may be where `rows`
+// is. Also counts the codes equal to missing_code.
+RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, int missing_code,
+                    const std::uint32_t* rows, std::uint32_t first, std::size_t n, std::uint32_t* left,
+                    std::uint32_t* right);
+
 }  // namespace radboost

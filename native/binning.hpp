@@ -9,21 +9,9 @@
 
 #include "common.hpp"
 #include "large_array.hpp"
+#include "matrix_view.hpp"
 
 namespace radboost {
-
-// A matrix that belongs to somebody else; strides in elements.
-template <class T>
-struct MatrixView {
-    const T* data;
-    std::size_t n_rows, n_columns;
-    std::ptrdiff_t row_stride, column_stride;
-
-    const T& at(std::size_t row, std::size_t column) const {
-        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
-                    static_cast<std::ptrdiff_t>(column) * column_stride];
-    }
-};
 
 // The largest number of type T that is at most t: x <= t exactly when x <= this, for every x of type T.
 template <class T>
@@ -65,13 +53,11 @@ public:
 };
 
 // `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie
-// midway between neighbouring distinct values. Above kQuantileRows rows the quantiles come from rows drawn by content. Row i
+// midway between neighbouring distinct values. Above 262,144 rows the quantiles come from rows drawn by content. Row i
 // of the result is row order[i] of X (row i where `order` is null). `categories` has the number of categories of each
 // column, whose values are then 0, 1, ..., and -1 for a column of numbers; null: all columns are.
 template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check);
-
-constexpr std::size_t kQuantileRows = 262144;
 
 }  // namespace radboost

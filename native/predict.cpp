@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kBlockRows = 64;       // rows that walk through a tree together
 constexpr std::size_t kRowsPerTask = 1024;
 constexpr std::size_t kRowsPerCheck = 1048576;
+constexpr std::size_t kRowsForPrograms = 128;  // below, a tile of rows is mostly empty
 
 }  // namespace
 
@@ -203,26 +204,111 @@ inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::
 }
 
 template <class T>
+void Forest::score_by_walks(const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
+                            double* out) const {
+    std::int32_t at[kBlockRows];
+    for (; first < last; first += kBlockRows) {
+        const std::size_t count = std::min(kBlockRows, last - first);
+        const bool missing = any_missing(X, first, count);
+        double* const sums = out + first * n_outputs_;
+        std::fill(sums, sums + count * n_outputs_, 0.0);
+        for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+            walk(tree, X, first, count, missing, at);
+            add_answers(static_cast<std::size_t>(offsets_[tree]), at, count, weights[tree], sums);
+        }
+    }
+}
+
+const ForestPrograms* Forest::programs(std::size_t n_rows) const {
+    if (n_rows < kRowsForPrograms) return nullptr;
+    std::call_once(programs_made_, [this] {
+        programs_ = std::make_unique<ForestPrograms>(offsets_, features_, thresholds_, left_, missing_left_, values_,
+                                                     depths_, by_categories_);
+    });
+    return programs_->worth_while() ? programs_.get() : nullptr;
+}
+
+namespace {
+
+RADBOOST_CLONES void add_either(const std::uint8_t* numbers, std::size_t count, double first, double second, double* out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] += numbers[i] != 0 ? second : first;
+}
+
+template <class T>
+void code_rows(const ForestPrograms& programs, const std::vector<CutIndex<T>>& indices, const MatrixView<T>& X,
+               std::size_t first, std::size_t count, CodedRows& rows) {
+    T x[kProgramRows];
+    std::int32_t codes[kProgramRows];
+    std::uint8_t bytes[kProgramRows] = {};
+    for (std::size_t c = 0; c < indices.size(); ++c) {
+        X.copy_column(programs.columns()[c], first, count, x);
+        find_codes(indices[c], x, count, codes);
+        rows.missing[c] = settle_codes(x, codes, count, 255, bytes);
+        for (std::size_t i = 0; i < kProgramRows; ++i) rows.codes[c][i] = static_cast<std::int8_t>(bytes[i] - 128);
+    }
+}
+
+}  // namespace
+
+void Forest::add_program(const TreeProgram& program, const std::uint8_t* numbers, std::size_t count, double weight,
+                         double* out) const {
+    double answers[256];
+    for (std::size_t i = 0; i < program.answers.size(); ++i)
+        answers[i] = n_outputs_ == 1 ? weight * program.answers[i] : program.answers[i];
+    if (n_outputs_ == 1 && program.answers.size() <= 2) {
+        add_either(numbers, count, answers[0], answers[program.answers.size() - 1], out);
+    } else if (n_outputs_ == 1) {
+        for (std::size_t i = 0; i < count; ++i) out[i] += answers[numbers[i]];
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto vote = static_cast<std::int32_t>(answers[numbers[i]]);
+            out[i * n_outputs_ + static_cast<std::size_t>(std::max(vote, 0))] += vote < 0 ? 0.0 : weight;
+        }
+    }
+}
+
+template <class T>
+void Forest::score_by_programs(const ForestPrograms& programs, const std::vector<CutIndex<T>>& indices,
+                               const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
+                               double* out) const {
+    CodedRows rows{decltype(CodedRows::codes)(indices.size()), std::vector<std::uint8_t>(indices.size())};
+    ProgramSlots slots(programs.n_answers());
+    std::int32_t at[kProgramRows];
+    for (; first < last; first += kProgramRows) {
+        const std::size_t count = std::min(kProgramRows, last - first);
+        code_rows(programs, indices, X, first, count, rows);
+        const bool missing = !programs.covers_all() && any_missing(X, first, count);
+        double* const sums = out + first * n_outputs_;
+        std::fill(sums, sums + count * n_outputs_, 0.0);
+        for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+            if (const TreeProgram* program = programs.program(tree)) {
+                add_program(*program, run_program(*program, rows, slots), count, weights[tree], sums);
+            } else {
+                walk(tree, X, first, count, missing, at);
+                add_answers(static_cast<std::size_t>(offsets_[tree]), at, count, weights[tree], sums);
+            }
+        }
+    }
+}
+
+template <class T>
 void Forest::scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out,
                     InterruptCheck check) const {
     require(X.n_columns == n_features_, "the rows have another number of features than the trees");
+    const ForestPrograms* const chosen = programs(X.n_rows);
+    std::vector<CutIndex<T>> indices;
+    for (std::size_t c = 0; chosen && c < chosen->columns().size(); ++c)
+        indices.emplace_back(chosen->cuts()[c].data(), chosen->cuts()[c].size(), X.n_rows);
     for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
         check();
         const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
         const std::size_t tasks = (slice_end - slice + kRowsPerTask - 1) / kRowsPerTask;
         parallel_for(n_threads, tasks, [&](std::size_t task) {
-            const std::size_t end = std::min(slice_end, slice + (task + 1) * kRowsPerTask);
-            std::int32_t at[kBlockRows];
-            for (std::size_t first = slice + task * kRowsPerTask; first < end; first += kBlockRows) {
-                const std::size_t count = std::min(kBlockRows, end - first);
-                const bool missing = any_missing(X, first, count);
-                double* const sums = out + first * n_outputs_;
-                std::fill(sums, sums + count * n_outputs_, 0.0);
-                for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-                    walk(tree, X, first, count, missing, at);
-                    add_answers(static_cast<std::size_t>(offsets_[tree]), at, count, weights[tree], sums);
-                }
-            }
+            const std::size_t first = slice + task * kRowsPerTask, last = std::min(slice_end, first + kRowsPerTask);
+            if (chosen != nullptr)
+                score_by_programs(*chosen, indices, X, weights, first, last, out);
+            else
+                score_by_walks(X, weights, first, last, out);
         });
     }
 }

@@ -3,10 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "binning.hpp"
 #include "categories.hpp"
+#include "cut_index.hpp"
+#include "tree_program.hpp"
 
 namespace radboost {
 
@@ -57,6 +61,18 @@ private:
               std::int32_t* at) const;
     // out += weight times the answers of the nodes `at`, counted from the tree's first, for `count` rows.
     void add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight, double* out) const;
+    // The programs, if they pay for so many rows; made when they are first asked for.
+    const ForestPrograms* programs(std::size_t n_rows) const;
+    template <class T>
+    void score_by_walks(const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
+                        double* out) const;
+    template <class T>
+    void score_by_programs(const ForestPrograms& programs, const std::vector<CutIndex<T>>& indices,
+                           const MatrixView<T>& X, const double* weights, std::size_t first, std::size_t last,
+                           double* out) const;
+    // out += weight times the answers with these numbers.
+    void add_program(const TreeProgram& program, const std::uint8_t* numbers, std::size_t count, double weight,
+                     double* out) const;
 
     std::vector<std::int64_t> offsets_;
     std::vector<int> depths_;
@@ -70,6 +86,8 @@ private:
     std::size_t n_features_, n_outputs_;
     std::vector<Node<double>> double_nodes_;
     std::vector<Node<float>> float_nodes_;
+    mutable std::once_flag programs_made_;
+    mutable std::unique_ptr<ForestPrograms> programs_;
 };
 
 }  // namespace radboost

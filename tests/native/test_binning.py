@@ -80,6 +80,44 @@ def test_strides(layout: Any) -> None:
     assert naive_columns(bin_natively(layout(X))) == naive_columns(bin_natively(X))
 
 
+def hard_columns(m: int, dtype: Any) -> dict[str, np.ndarray]:
+    """Columns whose cuts lie where an index of equal cells finds them hard to tell apart, or cannot be made at all."""
+    rng = np.random.default_rng(8)
+    largest, least = np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal
+    columns = {
+        "normal": rng.normal(size=m),
+        "heavy tails": rng.standard_cauchy(m) ** 3,
+        "one far away": np.append(rng.random(m - 1), 1e30),
+        "range without a number": rng.choice([-1.0, -0.5, 0.5, 1.0], m) * largest,
+        "scale without a number": rng.integers(0, 9, m) * float(least),
+        "two values": rng.integers(0, 2, m) + 0.5,
+        "constant": np.full(m, -3.0),
+        "whole numbers": rng.integers(0, 256, m),
+        "whole numbers and halves": rng.integers(-100, 200, m) / 2,
+        "missing only": np.full(m, math.nan),
+    }
+    columns = {name: column.astype(dtype) for name, column in columns.items()}
+    columns["neighbours"] = np.nextafter(dtype(1), dtype(2)) * rng.choice([1, 1 - np.finfo(dtype).eps], m).astype(dtype)
+    columns["some missing"] = np.where(rng.random(m) < 0.1, dtype(math.nan), columns["normal"])
+    return columns
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("m", [2047, 2048, 5000])
+def test_codes_of_many_rows_follow_from_the_thresholds(m: int, dtype: Any) -> None:
+    columns = hard_columns(m, dtype)
+    X = np.column_stack(list(columns.values()))
+    for layout in (X, np.asfortranarray(X)):
+        binned = bin_natively(layout, None, 255, 2)
+        codes = binned.codes().reshape(X.shape)
+        for c, (name, x) in enumerate(columns.items()):
+            thresholds, missing = binned.thresholds(c), np.isnan(x)
+            expected = np.searchsorted(thresholds, x.astype(np.float64))
+            expected[missing] = binned.n_bins()[c]
+            np.testing.assert_array_equal(codes[:, c], expected, err_msg=name)
+            assert binned.has_missing()[c] == missing.any()
+
+
 def test_threads_do_not_matter() -> None:
     X = np.random.default_rng(1).normal(size=(5000, 9))
     w = np.random.default_rng(2).random(5000)

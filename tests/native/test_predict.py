@@ -102,6 +102,64 @@ def test_many_rows_over_several_threads() -> None:
     np.testing.assert_array_equal(one[-5:], forest.scores(X[-5:], weights, 1))
 
 
+def grown(
+    rng: np.random.Generator, n_splits: int, n_features: int, answers: Any, thresholds: Any = (), chain: bool = False
+) -> Any:
+    """A tree of any shape, or one whose every split is of the last leaf."""
+    tree = SimpleNamespace(
+        feature=[-1], threshold=[0.0], left=[0], missing_left=[0], value=[float(rng.choice(answers))]
+    )
+    leaves = [0]
+    for _ in range(n_splits):
+        leaf = leaves.pop(-1 if chain else int(rng.integers(len(leaves))))
+        tree.feature[leaf], tree.left[leaf] = int(rng.integers(n_features)), len(tree.feature)
+        tree.threshold[leaf] = float(rng.choice(thresholds) if len(thresholds) else rng.normal())
+        tree.missing_left[leaf] = int(rng.integers(2))
+        for _ in range(2):
+            leaves.append(len(tree.feature))
+            for name, entry in (("feature", -1), ("threshold", 0.0), ("left", 0), ("missing_left", 0)):
+                getattr(tree, name).append(entry)
+            tree.value.append(float(rng.choice(answers)))
+    return tree
+
+
+CUTS = [*(np.arange(-60, 61) / 32), math.inf, -1e300, 1e300]
+FORESTS: dict[str, Any] = {
+    "votes": lambda rng: ([grown(rng, int(rng.integers(0, 64)), 4, [-1, 1], CUTS) for _ in range(50)], 1),
+    "many values": lambda rng: ([grown(rng, 40, 4, np.arange(90) / 8, CUTS) for _ in range(30)], 1),
+    "more values than a byte has": lambda rng: ([grown(rng, 600, 4, np.arange(5000), CUTS) for _ in range(6)], 1),
+    "classes": lambda rng: ([grown(rng, 30, 4, range(-1, 5), CUTS) for _ in range(30)], 5),
+    "alike on both sides": lambda rng: ([grown(rng, 40, 4, [1, 1, 1, -1], CUTS) for _ in range(30)], 1),
+    "one answer": lambda rng: ([grown(rng, 9, 4, [1], CUTS) for _ in range(30)], 1),
+    "chains": lambda rng: ([grown(rng, 60, 4, [-1, 1], CUTS, chain=True) for _ in range(20)], 1),
+    "more thresholds than a byte has": lambda rng: (
+        [grown(rng, 40, 4, [-1, 1], CUTS if i % 2 else ()) for i in range(60)],
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORESTS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_at_once_score_like_few(name: str, dtype: Any) -> None:
+    """Few rows walk through the trees one by one, as in the tests above; many are asked all questions together."""
+    rng = np.random.default_rng(sorted(FORESTS).index(name))
+    trees, n_outputs = FORESTS[name](rng)
+    X = rng.choice([*CUTS[:-3], -0.0, 0.01, 1e30, -1e30, np.nextafter(0.5, 1)], (700, 4)).astype(dtype)
+    X[rng.random(X.shape) < 0.05] = math.nan
+    X[300:600, :2] = 0.25  # a tile without missing values in some columns
+    weights = rng.integers(-(2**20), 2**20, len(trees)) / 2**20
+    few = np.concatenate([forest_of(trees, 4, n_outputs).scores(X[i : i + 50], weights, 1) for i in range(0, 700, 50)])
+    assert len(np.unique(few)) > (0 if name == "one answer" else 100)
+    for layout in (X, np.asfortranarray(X), X[::-1].copy()[::-1]):
+        for n_threads in (1, 3):
+            scores = forest_of(trees, 4, n_outputs).scores(layout, weights, n_threads)
+            np.testing.assert_array_equal(scores, few)
+    if name == "votes":
+        walked = np.array([growth.predict(tree, X[:60]) for tree in trees])
+        np.testing.assert_array_equal(few[:60], weights @ walked)
+
+
 def broken(**changes: Any) -> dict[str, Any]:
     good = {
         "offsets": [0, 3],

@@ -1,0 +1,41 @@
+// A matrix that belongs to somebody else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace radboost {
+
+// Strides in elements.
+template <class T>
+struct MatrixView {
+    const T* data;
+    std::size_t n_rows, n_columns;
+    std::ptrdiff_t row_stride, column_stride;
+
+    const T& at(std::size_t row, std::size_t column) const {
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                    static_cast<std::ptrdiff_t>(column) * column_stride];
+    }
+
+    // Rows begin ... begin + count - 1 of a column, or those that `rows` names there.
+    template <class Index>
+    void copy_column(std::size_t column, const Index* rows, std::size_t begin, std::size_t count, T* out) const {
+        const T* const first = data + static_cast<std::ptrdiff_t>(column) * column_stride;
+        if (rows != nullptr) {
+            for (std::size_t i = 0; i < count; ++i)
+                out[i] = first[static_cast<std::ptrdiff_t>(rows[begin + i]) * row_stride];
+        } else {
+            for (std::size_t i = 0; i < count; ++i)
+                out[i] = first[static_cast<std::ptrdiff_t>(begin + i) * row_stride];
+        }
+    }
+    void copy_column(std::size_t column, std::size_t begin, std::size_t count, T* out) const {
+        copy_column(column, static_cast<const std::int64_t*>(nullptr), begin, count, out);
+    }
+};
+
+// Rows that are read together, column after column: their cache lines stay in the first level meanwhile.
+constexpr std::size_t kTileRows = 256;
+
+}  // namespace radboost

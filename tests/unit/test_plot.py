@@ -158,9 +158,9 @@ def test_without_matplotlib_the_error_says_what_to_install() -> None:
     script = (
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
-        "from radboost import plot\n"
+        "from radboost.plot._style import axes\n"
         "try:\n"
-        "    plot._axes(None)\n"
+        "    axes(None)\n"
         "except ImportError as error:\n"
         "    print(error)\n"
     )

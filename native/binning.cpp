@@ -307,9 +307,8 @@ std::vector<std::uint64_t> BinnedData::row_hashes(const std::uint16_t* classes, 
     return hashes;
 }
 
-BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const {
+BinnedData BinnedData::without_rows() const {
     BinnedData out;
-    out.n_rows = count;
     out.n_columns = n_columns;
     out.thresholds = thresholds;
     out.first_threshold = first_threshold;
@@ -318,17 +317,34 @@ BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const
     out.is_categorical = is_categorical;
     out.slot_offsets = slot_offsets;
     out.even_slots = even_slots;
-    out.by_row.resize(count * n_columns);
-    out.by_column.resize(count * n_columns);
+    return out;
+}
+
+BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const {
+    std::vector<std::uint32_t> chosen(count);
     for (std::size_t i = 0; i < count; ++i) {
         require(rows[i] >= 0 && static_cast<std::size_t>(rows[i]) < n_rows, "row index out of range");
-        const std::uint8_t* from = by_row.data() + static_cast<std::size_t>(rows[i]) * n_columns;
-        for (std::size_t c = 0; c < n_columns; ++c) {
-            out.by_row[i * n_columns + c] = from[c];
-            out.by_column[c * count + i] = from[c];
-        }
+        chosen[i] = static_cast<std::uint32_t>(rows[i]);
     }
+    BinnedData out = without_rows();
+    out.take_rows(*this, chosen.data(), count);
     return out;
+}
+
+void BinnedData::take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count) {
+    constexpr std::size_t kTogether = 64;  // rows whose codes of a column are written side by side
+    n_rows = count;
+    by_row.resize(count * n_columns);
+    by_column.resize(count * n_columns);
+    for (std::size_t first = 0; first < count; first += kTogether) {
+        const std::size_t last = std::min(count, first + kTogether);
+        for (std::size_t i = first; i < last; ++i) {
+            const std::uint8_t* codes = from.by_row.data() + std::size_t{rows[i]} * n_columns;
+            std::copy(codes, codes + n_columns, by_row.data() + i * n_columns);
+        }
+        for (std::size_t c = 0; c < n_columns; ++c)
+            for (std::size_t i = first; i < last; ++i) by_column[c * count + i] = by_row[i * n_columns + c];
+    }
 }
 
 BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts) {

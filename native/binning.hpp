@@ -60,6 +60,10 @@ public:
     // A hash of each row's codes and class: equal rows, equal hashes, whatever their position.
     std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
+    // The columns without any rows.
+    BinnedData without_rows() const;
+    // Takes the given rows of `from`, which has the same columns, in place of the present ones.
+    void take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count);
     // The same rows with the columns of all parts, in their order.
     static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
 };

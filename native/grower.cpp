@@ -63,30 +63,35 @@ struct TreeGrower::Buffers {
 
 TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
     : data_(data), state_(state), options_(options), statistics_(make_statistics(data, state, options.criterion)) {
-    require(data.n_rows == state.n_rows(), "data and state have different numbers of rows");
-    require(data.n_rows > 0 && data.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
     require(data.n_columns > 0, "at least one column is needed");
-    require(!state.class_begin().empty(), "the rows must be sorted by class");
     require(options.max_depth >= 1 && options.max_depth <= 60, "max_depth must lie between 1 and 60");
     require(options.n_threads >= 1, "n_threads must be at least 1");
     require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
             "stump pairs are found by the edge criterion");
     if (options_.max_features >= data.n_columns) options_.max_features = 0;
-    const bool integers = state.integer_weights();
-    // Weights that are not integers become integers whose sum stays below 2^61.
-    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state.total_weight()));
-    masses_.reserve(state.weights().size());
-    for (const double w : state.weights()) masses_.push_back(std::llrint(w * mass_scale_));
-    minimum_mass_ = static_cast<std::int64_t>(std::ceil(std::min(options.minimum_leaf_weight * mass_scale_, 0x1p62)));
-    if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data.n_rows, 1);
-    if (options.subsample < 1) hashes_ = data.row_hashes(state.classes().data(), options.n_threads);
-    rows_.resize(data.n_rows);
-    scratch_.resize(data.n_rows);
-    tree_.leaf_of_row.resize(data.n_rows);
-    tree_.n_channels = state.n_channels();
     shuffled_columns_.resize(data.n_columns);
     std::iota(shuffled_columns_.begin(), shuffled_columns_.end(), 0u);
+    retarget();
     buffers_ = std::make_unique<Buffers>(statistics_->histogram_bytes(minimum_mass_ > 0));
+}
+
+void TreeGrower::retarget() {
+    require(data_.n_rows == state_.n_rows(), "data and state have different numbers of rows");
+    require(data_.n_rows > 0 && data_.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
+    require(!state_.class_begin().empty(), "the rows must be sorted by class");
+    const bool integers = state_.integer_weights();
+    // Weights that are not integers become integers whose sum stays below 2^61.
+    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state_.total_weight()));
+    masses_.clear();
+    masses_.reserve(state_.weights().size());
+    for (const double w : state_.weights()) masses_.push_back(std::llrint(w * mass_scale_));
+    minimum_mass_ = static_cast<std::int64_t>(std::ceil(std::min(options_.minimum_leaf_weight * mass_scale_, 0x1p62)));
+    if (minimum_mass_ > 0 && masses_.empty()) masses_.assign(data_.n_rows, 1);
+    if (options_.subsample < 1) hashes_ = data_.row_hashes(state_.classes().data(), options_.n_threads);
+    rows_.resize(data_.n_rows);
+    scratch_.resize(data_.n_rows);
+    tree_.leaf_of_row.resize(data_.n_rows);
+    tree_.n_channels = state_.n_channels();
 }
 
 TreeGrower::~TreeGrower() = default;

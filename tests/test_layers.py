@@ -22,6 +22,7 @@ LAYERS: list[set[str]] = [
     {"boosting"},
     {"ensemble"},
     {"estimators"},
+    {"baselines"},
     {"guarantees", "experiments"},
     {"plot"},
     {"cli", "demo"},

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from reference.data import smooth
 
 ESTIMATORS = [
@@ -27,6 +28,9 @@ ESTIMATORS = [
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
     DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
+    AdaBoostMHClassifier(10),
+    SAMMEClassifier(10),
+    MartiBoostClassifier(11),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
@@ -34,7 +35,7 @@ FLAWLESS = "one tree is right on every row"
 
 @dataclass(frozen=True)
 class BaselineProblem:
-    """Training rows as the algorithms see them."""
+    """Training rows as the algorithms see them, sorted by class."""
 
     data: BinnedData
     class_ids: ClassIds
@@ -42,7 +43,7 @@ class BaselineProblem:
     weights: RowWeights
     n_threads: int
     feature_names: Any
-    categories: dict[int, tuple[Category, ...]]
+    categories: Mapping[int, tuple[Category, ...]]
 
     @property
     def n_rows(self) -> int:
@@ -113,10 +114,11 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
         classes, class_ids = read_labels(rows.y)
         self._check_classes(classes)
         n_categories = {column: len(known) for column, known in rows.categories.items()}
-        order = np.arange(rows.n_rows)
+        order = np.argsort(class_ids, kind="stable")
+        weights = None if weights is None else np.ascontiguousarray(weights[order])
         problem = BaselineProblem(
             bin_rows(rows.X, weights, order, self.max_bins, n_threads, n_categories),
-            class_ids,
+            class_ids[order],
             len(classes),
             RowWeights(weights, rows.n_rows),
             n_threads,
@@ -127,8 +129,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
             checked._learn(problem, advance)
         if len(checked.ensemble_) == 0:
             warnings.warn(
-                f"The model is empty and predicts {classes.tolist()[0]!r} everywhere: the first tree was no better than "
-                "chance. Look whether the columns tell anything about the labels.",
+                f"The model is empty and predicts {classes.tolist()[0]!r} everywhere: the first tree was no better "
+                "than chance. Look whether the columns tell anything about the labels.",
                 UserWarning,
                 stacklevel=2,
             )

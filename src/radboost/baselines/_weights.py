@@ -44,9 +44,9 @@ class RowWeights:
         """What all copies of each row weigh."""
         return fixed if self._copies is None else fixed * self._copies
 
-    def growth(self, fixed: Fixed, total: int, share: float = 1.0) -> npt.NDArray[np.uint32]:
-        """Weights that trees are grown on: of all copies they sum to at most that share of 2^30."""
-        return self.counted((fixed * (share * GROWTH_TOTAL / total)).astype(np.int64)).astype(np.uint32)
+    def growth(self, fixed: Fixed, factor: float | FloatArray) -> npt.NDArray[np.uint32]:
+        """Weights that trees are grown on; `factor` must bring the sum over all copies to 2^30 or less."""
+        return self.counted((fixed * factor).astype(np.int64)).astype(np.uint32)
 
 
 def exponentials(exponents: FloatArray) -> tuple[FloatArray, float]:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._native import AnsweringTree
 from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.baselines._base import Baseline, BaselineProblem
-from radboost.baselines._weights import Fixed
-from radboost.baselines.program import BranchingProgram, ends_right
+from radboost.baselines._weights import GROWTH_TOTAL, Fixed
+from radboost.baselines.program import BranchingProgram
 from radboost.boosting import ALL_ROUNDS
 from radboost.trees import GivenTrees, Tree
 from radboost.trees.tree import NODE_ARRAYS
@@ -66,6 +67,8 @@ class MartiBoostClassifier(Baseline):
     >>> len(model.ensemble_)
     325
     """
+
+    ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -138,6 +141,7 @@ class _Grid:
     def __init__(self, problem: BaselineProblem, grower: GivenTrees) -> None:
         self._problem, self._grower = problem, grower
         self._positive = problem.class_ids == 1
+        self._n_negative = problem.n_rows - int(self._positive.sum())  # they stand first
         start, _ = problem.weights.fixed(np.ones(problem.n_rows))
         self._start = problem.weights.counted(start)
         self._masses = start[None].copy()  # one line for each node, of one copy of each row
@@ -163,30 +167,38 @@ class _Grid:
         return int(weights.counted(lost).sum()) / total, int(self._start[wrong].sum()) / total
 
     def _add_nodes(self, layer: int, first: int, masses: Fixed, following: Fixed) -> None:
-        positive, weights = self._positive, self._problem.weights
-        counted = weights.counted(masses)
-        totals = [(int(line[~positive].sum()), int(line[positive].sum())) for line in counted]
-        two_sided = [node for node, total in enumerate(totals) if min(total) > 0]
-        growth = np.zeros((len(two_sided), self._problem.n_rows), dtype=np.uint32)
-        for line, node in zip(growth, two_sided, strict=True):
-            for side, total in zip((~positive, positive), totals[node], strict=True):
-                line[side] = weights.growth(masses[node], total, share=0.5)[side]
-        labels = np.broadcast_to(self._problem.class_ids, growth.shape)
-        grown = iter(self._grower.grow(np.ascontiguousarray(labels), growth, layer * (layer + 1) // 2 + first))
-        for node, (negatives, positives) in enumerate(totals):
+        n_negative = self._n_negative
+        counted = self._problem.weights.counted(masses)
+        totals = np.stack([counted[:, :n_negative].sum(axis=1), counted[:, n_negative:].sum(axis=1)], axis=1)
+        two_sided = np.flatnonzero(totals.min(axis=1) > 0)
+        grown = iter(self._grow(masses[two_sided], totals[two_sided], layer * (layer + 1) // 2 + first))
+        for node, (negatives, positives) in enumerate(totals.tolist()):
             if min(negatives, positives) > 0:
                 tree = next(grown)
                 plus = self._grower.answers(tree) == 1
-                among = [int(counted[node][plus & side].sum()) for side in (~positive, positive)]
-                odds = _balanced_odds(0.5 * (among[0] / negatives + among[1] / positives))
+                said = counted[node] * plus
+                odds = _balanced_odds(
+                    0.5 * (int(said[:n_negative].sum()) / negatives + int(said[n_negative:].sum()) / positives)
+                )
                 self._add_node(self._grower.hypothesis(tree), *odds)
+                right = np.rint(masses[node] * np.where(plus, odds[1], odds[0])).astype(np.int64)
             else:  # one class at most comes here: it is sent to its side
-                plus = np.zeros(len(positive), dtype=bool)
-                odds = (0.5, 0.5) if negatives == positives else (float(positives > 0),) * 2
-                self._add_node(_constant(self._problem), *odds)
-            right = np.rint(masses[node] * np.where(plus, odds[1], odds[0])).astype(np.int64)
+                always = 0.5 if negatives == positives else float(positives > 0)
+                self._add_node(_constant(self._problem), always, always)
+                right = masses[node] if positives else np.zeros_like(masses[node])
             following[node] += masses[node] - right
             following[node + 1] += right
+
+    def _grow(self, masses: Fixed, totals: Fixed, round_index: int) -> list[AnsweringTree]:
+        """A tree for each line, on rows of which either class weighs the same."""
+        if not len(masses):
+            return []
+        growth = np.empty(masses.shape, dtype=np.uint32)
+        for line, mass, total in zip(growth, masses, totals, strict=True):
+            factors = 0.5 * GROWTH_TOTAL / total
+            line[:] = self._problem.weights.growth(mass, np.where(self._positive, factors[1], factors[0]))
+        labels = np.ascontiguousarray(np.broadcast_to(self._problem.class_ids, growth.shape))
+        return self._grower.grow(labels, growth, round_index, self._problem.weights.given)
 
     def _add_node(self, tree: Tree, right_on_minus: float, right_on_plus: float) -> None:
         self.trees.append(tree)
@@ -195,7 +207,7 @@ class _Grid:
 
 
 def _balanced_odds(plus: float) -> tuple[float, float]:
-    """How often to go right on -1 and on +1, where the tree says +1 with that probability, to go right half the time."""
+    """How often to go right on -1 and on +1, if the tree says +1 with that probability, to go right half the time."""
     if plus >= 0.5:
         return 0.0, 0.5 / plus
     return 1.0 - 0.5 / (1.0 - plus), 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,8 +23,8 @@ class BranchingProgram:
     """Layers of 1, 2, ..., L nodes, through which a row walks from the top (Soft-max boosting, Figure 7, left).
 
     A node asks its tree, and goes right with probability `right_on_plus` where the tree says +1 and `right_on_minus`
-    where it says -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j. A row
-    that ends beyond the middle of the last layer, which has L + 1 places, belongs to the second class.
+    where it says -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j. A
+    row that ends beyond the middle of the last layer, which has L + 1 places, belongs to the second class.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class BranchingProgram:
         self.right_on_plus = right_on_plus
         for array in (right_on_minus, right_on_plus):
             array.flags.writeable = False
-        self.n_layers = round((2 * len(trees)) ** 0.5 - 0.5)
+        self.n_layers = (math.isqrt(8 * len(trees) + 1) - 1) // 2
         if self.n_layers * (self.n_layers + 1) != 2 * len(trees) or not trees:
             raise ValueError(f"{len(trees)} trees do not fill the layers 1, 2, 3, ... of a branching program")
         self.n_features = n_features
@@ -135,7 +136,7 @@ class BranchingProgram:
         steps = np.array([(r, j, 1.0) for j, r in enumerate(rounds.tolist())], dtype=STEP_TYPE)
         return Ensemble(
             self.hypotheses,
-            np.zeros(len(self)),
+            [0.0] * len(self),
             steps,
             n_rounds=self.n_layers,
             n_features=self.n_features,
@@ -155,7 +156,11 @@ class BranchingProgram:
         odds = []
         for name in ("right_on_minus", "right_on_plus"):
             array = arrays.get(name, np.zeros(0))
-            if array.dtype != np.dtype("<f8") or array.shape != (len(trees),) or not ((array >= 0) & (array <= 1)).all():
+            if (
+                array.dtype != np.dtype("<f8")
+                or array.shape != (len(trees),)
+                or not ((array >= 0) & (array <= 1)).all()
+            ):
                 raise ValueError(f"the array {name!r} does not hold a probability for each tree")
             odds.append(array.copy())
         program = cls(

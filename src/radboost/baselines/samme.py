@@ -13,7 +13,7 @@ from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
-from radboost.baselines._weights import exponentials
+from radboost.baselines._weights import GROWTH_TOTAL, exponentials
 from radboost.penalties import on_grid
 
 
@@ -97,7 +97,7 @@ class SAMMEClassifier(Baseline):
             fixed, _ = problem.weights.fixed(exponentials(missed)[0])
             counted = problem.weights.counted(fixed)
             total = int(counted.sum())
-            growth = problem.weights.growth(fixed, total)
+            growth = problem.weights.growth(fixed, GROWTH_TOTAL / total)
             (tree,) = trees.grow(labels[None], growth[None], round_index, problem.weights.given)
             answers = trees.answers(tree)
             wrong = answers != labels

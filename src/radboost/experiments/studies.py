@@ -1,7 +1,7 @@
 """Studies without a grid: every fit stands for itself. "Soft-max boosting", section 5.
 
-A study is a list of units, each of them one fit that is told by its facts alone: what is in a file of kept results is not
-fitted again, and studies share what they have in common (Figures 1 and 3 their problems and sm-boost).
+A study is a list of units, each of them one fit that is told by its facts alone: what is in a file of kept results is
+not fitted again, and studies share what they have in common (Figures 1 and 3 their problems and sm-boost).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from radboost.experiments.soft_max_boosting import (
     STAGES,
     TABLE_ALGORITHMS,
     Duel,
-    NoiseCurve,
     StagedTable,
     Study,
     make_model,
@@ -64,13 +63,12 @@ def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = 
             for problem in range(study.quick_problems if quick else study.problems)
             for algorithm in (study.rival, SM_BOOST)
         ]
-    sizes = study.quick_sizes if quick else study.sizes
     sample = {"n_train": study.n_train, "n_test": study.n_test}
     return [
         same | sample | {"repeat": repeat, "flipped": noise, "algorithm": algorithm, "size": size}
         for noise in study.noises
         for repeat in range(study.quick_repeats if quick else study.repeats)
-        for algorithm, size in sizes.items()
+        for algorithm, size in study.sizes.items()
     ]
 
 

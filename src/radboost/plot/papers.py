@@ -37,6 +37,7 @@ def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
     names = list(dict.fromkeys(outcome.facts["dataset"] for outcome in outcomes))
     columns = min(4, len(names))
     lines = -(-len(names) // columns)
+    figure: Figure
     figure, grid = pyplot().subplots(
         lines, columns, figsize=(2.9 * columns, 2.5 * lines + 0.4), layout="constrained", squeeze=False
     )
@@ -50,7 +51,9 @@ def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
             algorithm, errors = outcome.facts["algorithm"], outcome.result["test"]
             colour = COLOURS[TABLE_ALGORITHMS.index(algorithm)]
             panel.plot(STAGES[: len(errors)], errors, "o-", color=colour, linewidth=1.6, markersize=4, label=algorithm)
-            panel.plot(STAGES, study.figures[names[place]][algorithm], "o", color=colour, fillstyle="none", markersize=8)
+            panel.plot(
+                STAGES, study.figures[names[place]][algorithm], "o", color=colour, fillstyle="none", markersize=8
+            )
         panel.set_xscale("log")
         panel.set_ylim(bottom=0.0)
         panel.set_title(names[place], loc="left")
@@ -65,6 +68,7 @@ def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
 
 def _draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
     """Scatter (Figures 1 and 3) above histograms of the difference (Figures 2 and 4), training and test errors."""
+    figure: Figure
     figure, grid = pyplot().subplots(4, len(STAGES), figsize=(3.0 * len(STAGES), 10.5), layout="constrained")
     for part, (line, name) in enumerate((("train", "training"), ("test", "test"))):
         rival, ours = duel_errors(study, outcomes, line)
@@ -88,6 +92,7 @@ def _draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
 
 def _draw_curve(study: NoiseCurve, outcomes: Sequence[Outcome]) -> Figure:
     """Figure 7, right."""
+    figure: Figure
     figure, ax = pyplot().subplots(figsize=(5.6, 4.2), layout="constrained")
     errors = curve_errors(study, outcomes)
     errors["MartiBoost, one walk"] = errors.pop("one walk")

@@ -58,6 +58,12 @@ class Duel:
     rival: str
     problems: int = 1000
     quick_problems: int = 100
+    rounds: int = max(STAGES)
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """The rounds after which errors are taken."""
+        return tuple(stage for stage in STAGES if stage <= self.rounds)
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,6 @@ class Outcome:
     result: dict[str, Any]
 
 
-def stages(quick: bool) -> tuple[int, ...]:
-    """The rounds after which errors are taken."""
-    return QUICK_STAGES if quick else STAGES
-
-
 def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0) -> list[Facts]:
     """The facts of every fit, in order."""
     if not isinstance(study, StagedTable) and datasets is not None:
@@ -53,13 +48,19 @@ def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = 
     same: Facts = {"radboost": version("radboost"), "seed": seed}
     if isinstance(study, StagedTable):
         return [
-            same | {"dataset": name, "noise": study.noise, "algorithm": algorithm, "rounds": max(stages(quick))}
+            same
+            | {
+                "dataset": name,
+                "noise": study.noise,
+                "algorithm": algorithm,
+                "rounds": max(QUICK_STAGES if quick else STAGES),
+            }
             for name in _select(study, datasets)
             for algorithm in TABLE_ALGORITHMS
         ]
     if isinstance(study, Duel):
         return [
-            same | {"problem": problem, "algorithm": algorithm, "rounds": max(STAGES)}
+            same | {"problem": problem, "algorithm": algorithm, "rounds": study.rounds}
             for problem in range(study.quick_problems if quick else study.problems)
             for algorithm in (study.rival, SM_BOOST)
         ]

@@ -50,10 +50,10 @@ def duel_rows(study: Duel, outcomes: Sequence[Outcome]) -> list[str]:
     rows = []
     for part in ("train", "test"):
         rival, ours = duel_errors(study, outcomes, part)
-        for column, stage in enumerate(STAGES):
+        for column, stage in enumerate(study.stages):
             a, b = rival[:, column], ours[:, column]
             wins = [f"{np.mean(a < b):.1%}", f"{np.mean(a == b):.1%}", f"{np.mean(a > b):.1%}"]
-            rows.append(_DUEL.format(f"{part}", stage, f"{a.mean():.4f}", f"{b.mean():.4f}", *wins))
+            rows.append(_DUEL.format(part, stage, f"{a.mean():.4f}", f"{b.mean():.4f}", *wins))
     return rows
 
 

@@ -69,10 +69,11 @@ def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
 def _draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
     """Scatter (Figures 1 and 3) above histograms of the difference (Figures 2 and 4), training and test errors."""
     figure: Figure
-    figure, grid = pyplot().subplots(4, len(STAGES), figsize=(3.0 * len(STAGES), 10.5), layout="constrained")
+    n_stages = len(study.stages)
+    figure, grid = pyplot().subplots(4, n_stages, figsize=(3.0 * n_stages, 10.5), layout="constrained", squeeze=False)
     for part, (line, name) in enumerate((("train", "training"), ("test", "test"))):
         rival, ours = duel_errors(study, outcomes, line)
-        for column, stage in enumerate(STAGES):
+        for column, stage in enumerate(study.stages):
             a, b = rival[:, column], ours[:, column]
             scatter, histogram = grid[2 * part, column], grid[2 * part + 1, column]
             top = 1.05 * max(float(a.max()), float(b.max()), 1e-3)

@@ -220,6 +220,18 @@ def test_the_loss_of_adaboost_mh_is_the_mean_over_rows_and_classes() -> None:
     assert model.history_["objective"][-1] == pytest.approx(np.exp(-target * model.decision_function(X)).mean())
 
 
+def test_a_class_that_is_learned_long_before_the_others() -> None:
+    """Its weights fall to nothing beside theirs, and its trees must be grown on them all the same."""
+    X, y = rows(2, 17, m=150, noise=0.3)
+    apart = np.arange(40.0)[:, None] + 100.0
+    X = np.concatenate([X, np.repeat(apart, X.shape[1], axis=1)])
+    y = np.concatenate([y, np.full(40, 2)])
+    model = AdaBoostMHClassifier(400, max_leaves=2).fit(X, y)
+    assert model.n_iter_ == 400
+    assert (model.predict(X[y == 2]) == 2).all()
+    assert np.isfinite(model.history_["objective"]).all()
+
+
 @pytest.mark.parametrize("algorithm", [AdaBoostMHClassifier, SAMMEClassifier])
 def test_a_fit_without_a_fault_ends(algorithm: Any) -> None:
     X, y = rows(3, 13, m=40, noise=0.0)

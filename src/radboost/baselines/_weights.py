@@ -49,8 +49,8 @@ class RowWeights:
         return self.counted((fixed * factor).astype(np.int64)).astype(np.uint32)
 
 
-def exponentials(exponents: FloatArray) -> tuple[FloatArray, float]:
-    """exp(u - shift) with the largest one 1, and the shift; by our own exp, the same on every machine."""
-    shift = float(exponents.max())
-    values, _ = evaluate_loss("exponential", np.ascontiguousarray(exponents - shift).reshape(-1))
+def exponentials(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """exp(u - shift) with the largest of a line 1, and the shifts; by our own exp, the same on every machine."""
+    shift = exponents.max(axis=-1)
+    values, _ = evaluate_loss("exponential", np.ascontiguousarray(exponents - shift[..., None]).reshape(-1))
     return values.reshape(exponents.shape), shift

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit
 
 from radboost._native import log
@@ -107,14 +108,12 @@ class AdaBoostMHClassifier(Baseline):
         own = columns[:, None] == problem.class_ids
         labels, target = own.astype(np.uint16), np.where(own, 1.0, -1.0)
         scores = np.zeros(own.shape)  # one line for each class
-        fixed, bits, shift = _weights(problem, target, scores)
+        lines = _Lines(problem, -target * scores)
         for round_index in range(self.n_rounds):
-            counted = problem.weights.counted(fixed)
-            totals = counted.sum(axis=1)
-            growth = problem.weights.growth(fixed, GROWTH_TOTAL / totals[:, None])
+            growth = problem.weights.growth(lines.fixed, GROWTH_TOTAL / lines.totals[:, None])
             grown = trees.grow(labels, growth, round_index, problem.weights.given)
             plus = np.stack([trees.answers(tree) for tree in grown]) == 1
-            error = int(counted[plus != own].sum()) / int(totals.sum())
+            error = lines.total(plus != own) / lines.total()
             if error >= 0.5:
                 members.trace.stop_reason = NO_EDGE
                 break
@@ -128,9 +127,8 @@ class AdaBoostMHClassifier(Baseline):
                 else:
                     members.add(_votes_for(hypothesis, int(column), problem.n_classes), 2.0 * alpha, round_index)
             scores += np.where(plus, alpha, -alpha)
-            fixed, bits, shift = _weights(problem, target, scores)
-            total = int(problem.weights.counted(fixed).sum())
-            objective = math.ldexp(total, -bits) / (problem.weights.total * len(columns)) * math.exp(shift)
+            lines = _Lines(problem, -target * scores)
+            objective = lines.total() * math.exp(lines.shift) / (problem.weights.total * len(columns))
             predicted = scores[0] > 0 if len(columns) == 1 else scores.argmax(axis=0)
             members.record(objective, problem.error_rate(predicted != problem.class_ids))
             advance(objective, members.trace.history["train_error"][-1], len(members.trace.hypotheses))
@@ -149,10 +147,24 @@ class AdaBoostMHClassifier(Baseline):
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _weights(problem: BaselineProblem, target: FloatArray, scores: FloatArray) -> tuple[Any, int, float]:
-    """w(x, y) proportional to exp(-target psi), as integers, their unit 2^-bits and the logarithm they are taken by."""
-    values, shift = exponentials(-target * scores)
-    return *problem.weights.fixed(values), shift
+class _Lines:
+    """w(x, y) proportional to exp of the given exponents: one line for each class, each with a scale of its own.
+
+    A class that is learned early has weights far below those of the others, and its tree must see them all the same.
+    """
+
+    def __init__(self, problem: BaselineProblem, exponents: FloatArray) -> None:
+        values, shifts = exponentials(exponents)
+        self.fixed, bits = problem.weights.fixed(values)
+        self._counted = problem.weights.counted(self.fixed)
+        self.totals = self._counted.sum(axis=1)
+        self.shift = float(shifts.max())
+        self._units = [math.exp(float(shift) - self.shift) * 2.0**-bits for shift in shifts]
+
+    def total(self, chosen: npt.NDArray[np.bool_] | None = None) -> float:
+        """The weight of all pairs, or of the chosen ones, in units of exp(shift)."""
+        sums = self.totals if chosen is None else np.where(chosen, self._counted, 0).sum(axis=1)
+        return math.fsum(unit * int(line) for unit, line in zip(self._units, sums, strict=True))
 
 
 def _abstaining(total: float, scores: FloatArray) -> float:

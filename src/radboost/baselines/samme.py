@@ -135,4 +135,4 @@ def _mean_loss(problem: BaselineProblem, missed: FloatArray, n_classes: int, tot
     fixed, bits = problem.weights.fixed(values)
     total = int(problem.weights.counted(fixed).sum())
     mean = math.ldexp(total, -bits) / problem.weights.total
-    return mean * math.exp(shift - total_step * (n_classes - 1) / n_classes)
+    return mean * math.exp(float(shift) - total_step * (n_classes - 1) / n_classes)

@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"objectives", "trees"},
     {"families"},
     {"boosting"},
+    {"softmax_boosting"},
     {"ensemble"},
     {"estimators"},
     {"guarantees", "experiments"},

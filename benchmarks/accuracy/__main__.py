@@ -23,7 +23,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
-    parser.add_argument("--suite", choices=SUITES, default="two", help="sets with two classes (default), or with many")
+    parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
     parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows (default: 0 1 2)")
@@ -74,7 +74,8 @@ def main() -> None:
     names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
     if unknown := set(names) - set(known):
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
-    competitors, tasks, results = _competitors(arguments), all_tasks(names, arguments.seeds), Results(arguments.results)
+    tasks = all_tasks(names, arguments.seeds, given=arguments.suite == "softmax")
+    competitors, results = _competitors(arguments), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)
         run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))

@@ -15,7 +15,10 @@ from radboost.model_file.encoding import decode, decode_labels, encode, encode_l
 from radboost.model_file.errors import ModelFileError
 
 # A file names classes; these are all it can name. They are looked up late, because estimators use this module.
-ESTIMATORS: Mapping[str, str] = {"DeepBoostClassifier": "radboost.estimators.deepboost"}
+ESTIMATORS: Mapping[str, str] = {
+    "DeepBoostClassifier": "radboost.estimators.deepboost",
+    "SoftmaxBoostClassifier": "radboost.estimators.softmax",
+}
 VALUES: Mapping[str, str] = {
     "EarlyStopping": "radboost.estimators.early_stopping",
     "KernelFamily": "radboost.families.kernel",
@@ -53,12 +56,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     header = {
         "model": name,
         "radboost_version": version("radboost"),
-        # The loss is that of the fit: probabilities are computed with it, whatever the parameter says by now.
         "params": {
             key: encode(v, key, values)
-            for key, v in {**estimator.get_params(deep=False), "loss": estimator.loss_}.items()
+            for key, v in {**estimator.get_params(deep=False), **estimator._parameters_of_fit()}.items()
         },
-        "objective": _objective_of(estimator),
+        "objective": str(estimator.objective_) if estimator.stores_objective else None,
         "classes": encode_labels(estimator.classes_),
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -87,10 +89,6 @@ def load_model(path: PathLike) -> Any:
 
 def _look_up(places: Mapping[str, str]) -> dict[str, Any]:
     return {name: getattr(importlib.import_module(module), name) for name, module in places.items()}
-
-
-def _objective_of(estimator: Any) -> str:
-    return str(estimator.objective_)
 
 
 def _history_array(key: str, items: list[Any]) -> AnyArray:
@@ -123,8 +121,9 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
     model = estimators[name](**_restore_params(estimators[name], header["params"]))
     model.classes_ = decode_labels(header["classes"])
-    model.loss_ = model.loss
-    model.objective_ = _restore_objective(header["objective"], model.loss)
+    model._take_parameters_of_fit()
+    if model.stores_objective:
+        model.objective_ = _restore_objective(header["objective"], model.loss)
     for key in _COUNTS:
         count = header["counts"][key]
         if type(count) is not int or count < 0:

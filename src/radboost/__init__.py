@@ -22,7 +22,7 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("datasets", "guarantees", "plot")
+_ON_DEMAND = ("baselines", "datasets", "guarantees", "plot")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from radboost import DeepBoostClassifier, datasets, guarantees
-from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost import DeepBoostClassifier, datasets, guarantees, load
+from radboost.baselines import AdaBoostMHClassifier, BranchingProgram, MartiBoostClassifier, SAMMEClassifier
 from reference import baselines as reference
 from reference.data import smooth_classes
 
@@ -295,3 +296,38 @@ def test_guarantees_speak_of_those_that_vote() -> None:
     X, y = rows(4, 16)
     model = AdaBoostMHClassifier(5).fit(X, y)
     assert np.mean(guarantees.margins(model, X, y) <= 0) == model.history_["train_error"][-1]
+
+
+@pytest.mark.parametrize(("make", "n_classes"), MODELS)
+def test_model_files(make: Any, n_classes: int, tmp_path: Path) -> None:
+    X, y = rows(n_classes, 18, missing=0.1)
+    names = np.array(["ant", "bee", "cow", "dog"])[y]
+    model = make().fit(X, names)
+    model.save(tmp_path / "model.radboost")
+    loaded = load(tmp_path / "model.radboost")
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.history_ == model.history_
+    assert (loaded.n_iter_, loaded.stop_reason_) == (model.n_iter_, model.stop_reason_)
+    assert repr(loaded.ensemble_) == repr(model.ensemble_)
+
+
+def test_damaged_branching_programs() -> None:
+    X, y = rows(2, 19)
+    header, arrays = MartiBoostClassifier(4).fit(X, y).ensemble_.to_arrays()
+    assert len(BranchingProgram.from_arrays(header, arrays)) == 10
+    for change, message in (
+        ({"right_on_plus": arrays["right_on_plus"] + 1.0}, "right_on_plus"),
+        ({"right_on_minus": arrays["right_on_minus"][:-1]}, "right_on_minus"),
+        ({"right_on_minus": np.full(10, np.nan)}, "right_on_minus"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BranchingProgram.from_arrays(header, arrays | change)
+    with pytest.raises(ValueError, match="layers are named"):
+        BranchingProgram.from_arrays(header | {"n_rounds": 5}, arrays)
+    nine = SAMMEClassifier(9, max_leaves=2).fit(X, y).ensemble_
+    with pytest.raises(ValueError, match="trees do not fill the layers"):
+        BranchingProgram(nine.entered[:2], np.zeros(2), np.zeros(2), n_features=5, sample_size=1.0)

@@ -136,8 +136,7 @@ def test_the_noise_curve(tmp_path: Path) -> None:
     assert list(errors) == ["SAMME", "sm-boost", "MartiBoost", "one walk"]
     assert all(values.shape == (2, 2) for values in errors.values())
     assert (errors["one walk"] >= errors["MartiBoost"]).all()  # the more probable side is the better answer here
-    assert errors["SAMME"][0].max() == 0.0
-    assert errors["SAMME"][1].min() > 0.05
+    assert errors["SAMME"][0].mean() + 0.02 < errors["SAMME"][1].mean()  # noise harms it
     table = studies_report.rows(curve, outcomes)
     assert [row.split()[0] for row in table] == ["0.00", "0.20"]
     assert f"{errors['SAMME'][1].mean():.4f}" == table[1].split()[1]

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -82,11 +82,14 @@ class BaselineProblem:
 class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
     """The frame of a fit; each algorithm fills in `_learn`."""
 
+    stores_objective: ClassVar[bool] = False
+
     n_jobs: int | None
     max_bins: int
     verbose: int
     history_: dict[str, list[float]]
     n_iter_: int
+    n_skipped_rounds_: int
     stop_reason_: str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -136,6 +139,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
             )
         checked.classes_ = classes
         checked.n_iter_ = len(checked.history_["train_error"])
+        checked.n_skipped_rounds_ = 0
         self.__dict__ = checked.__dict__
         return self
 
@@ -153,6 +157,12 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     def _check_classes(self, classes: npt.NDArray[Any]) -> None:
         """Refuses labels that the algorithm cannot learn."""
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        return {}
+
+    def _take_parameters_of_fit(self) -> None:
+        """Predictions depend on no parameter."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

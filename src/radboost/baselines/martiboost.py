@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,7 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
+    kind_of_ensemble: ClassVar[str] = "BranchingProgram"
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(

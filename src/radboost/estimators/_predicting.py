@@ -24,6 +24,8 @@ class PredictingMixin:
 
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     stores_objective: ClassVar[bool] = True
+    # What `ensemble_` is, by the name that model files look up.
+    kind_of_ensemble: ClassVar[str] = "Ensemble"
 
     ensemble_: Ensemble
     classes_: npt.NDArray[Any]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.estimators.softmax import SoftmaxBoostClassifier
 
 STAGES = (10, 100, 1000)
 QUICK_STAGES = (10, 100)
@@ -25,8 +26,6 @@ TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
 def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
     """An estimator with one thread, as the paper has it; `size` is rounds, or layers for MartiBoost."""
     if algorithm == SM_BOOST:
-        from radboost.estimators.softmax import SoftmaxBoostClassifier
-
         return SoftmaxBoostClassifier.paper(n_rounds=size, random_state=seed, n_jobs=1, **parameters)
     makers = {ADABOOST_MH: AdaBoostMHClassifier, SAMME: SAMMEClassifier, MARTIBOOST: MartiBoostClassifier}
     return makers[algorithm](size, n_jobs=1, **parameters)

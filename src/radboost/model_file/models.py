@@ -18,6 +18,9 @@ from radboost.model_file.errors import ModelFileError
 ESTIMATORS: Mapping[str, str] = {
     "DeepBoostClassifier": "radboost.estimators.deepboost",
     "SoftmaxBoostClassifier": "radboost.estimators.softmax",
+    "AdaBoostMHClassifier": "radboost.baselines.adaboost_mh",
+    "SAMMEClassifier": "radboost.baselines.samme",
+    "MartiBoostClassifier": "radboost.baselines.martiboost",
 }
 VALUES: Mapping[str, str] = {
     "EarlyStopping": "radboost.estimators.early_stopping",
@@ -28,6 +31,7 @@ VALUES: Mapping[str, str] = {
     "Trees": "radboost.families.trees",
 }
 PARTS: Mapping[str, str] = {
+    "BranchingProgram": "radboost.baselines.program",
     "Ensemble": "radboost.ensemble",
     "OBJECTIVES": "radboost.objectives",
     "resolve_objective": "radboost.objectives",
@@ -135,7 +139,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
-    model.ensemble_ = _look_up(PARTS)["Ensemble"].from_arrays(header["ensemble"], ensemble_arrays)
+    model.ensemble_ = _look_up(PARTS)[model.kind_of_ensemble].from_arrays(header["ensemble"], ensemble_arrays)
     n_classes, n_outputs = len(model.classes_), model.ensemble_.n_outputs
     if n_outputs != (n_classes if n_classes > 2 else 1):
         raise ModelFileError(

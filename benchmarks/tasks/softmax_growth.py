@@ -23,8 +23,8 @@ def run(sizes: Sizes) -> Result:
         rows=[_measure(*setting, sizes) for setting in settings],
         note=(
             "`SoftmaxBoostClassifier.paper`, one thread; the slope between two numbers of rounds, so that binning "
-            "falls out. M = N where nothing else is said. Scores, draws and answers of the trees take time N K, the trees "
-            "themselves that of the M drawn rows."
+            "falls out. M = N where nothing else is said. Scores, draws and answers of the trees take time N K, "
+            "the trees themselves that of the M drawn rows."
         ),
     )
 

@@ -44,8 +44,8 @@ def run(sizes: Sizes) -> Result:
         targets=[Target(OURS, THEIRS, 0.1)],
         note=(
             "`SoftmaxBoostClassifier.paper`, Algorithm 2 with trees of 12 leaves and M = N, two threads, against the "
-            "same algorithm in NumPy around scikit-learn's DecisionTreeClassifier (`tests/reference/softmax.py`), which has "
-            "one thread."
+            "same algorithm in NumPy around scikit-learn's DecisionTreeClassifier (`tests/reference/softmax.py`), which "
+            "has one thread."
         ),
     )
 

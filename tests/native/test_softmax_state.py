@@ -25,7 +25,13 @@ class Problem:
     """Rows, costs in [0, 1], scores on the grid, and the native state of the same."""
 
     def __init__(
-        self, seed: int, m: int = 60, n_classes: int = 4, weights: str = "none", per_row: bool = True, spread: float = 2.0
+        self,
+        seed: int,
+        m: int = 60,
+        n_classes: int = 4,
+        weights: str = "none",
+        per_row: bool = True,
+        spread: float = 2.0,
     ) -> None:
         rng = np.random.default_rng(seed)
         self.X, y = smooth_classes(seed, m=m, n_classes=n_classes)
@@ -97,8 +103,8 @@ def test_slopes_are_those_of_proposition_2_and_of_the_risk(seed: int, weights: s
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 def test_the_sampled_edge_is_unbiased(weights: str) -> None:
-    # The gradient has one sign in each class, so that every tree is a constant whatever is drawn: the edge is then linear
-    # in the sample, and its mean must be the exact slope.
+    # The gradient has one sign in each class, so that every tree is a constant whatever is drawn: the edge is then
+    # linear in the sample, and its mean must be the exact slope.
     problem = Problem(5, m=40, n_classes=3, weights=weights, spread=0.3)
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.random(40) * 0.2, rng.random(40) * 0.1 + 0.9, rng.random(40) * 0.1 + 0.9])
@@ -225,6 +231,6 @@ def test_bad_states_are_refused() -> None:
         make(classes=problem.y + np.uint16(3))
     with pytest.raises(ValueError, match="multiples of 2"):
         problem.state.step(0.3, 1)
+    other = Problem(1, m=12).trees()
     with pytest.raises(ValueError, match="these rows and two classes"):
-        other = Problem(1, m=12)
-        problem.state.grow(other.trees(), "all", 1, 0, 1)
+        problem.state.grow(other, "all", 1, 0, 1)

@@ -123,7 +123,7 @@ class SoftmaxBooster:
             slope = self.state.slope(settings.n_threads)
             a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
-                a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.objective, slope, a)
+                a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.risk, slope, a)
         return on_grid(settings.learning_rate * min(a, LONGEST_STEP), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
@@ -154,9 +154,9 @@ class SoftmaxBooster:
 
 
 def line_search(along: Callable[[float], tuple[float, float]], start: float, slope: float, first: float) -> float:
-    """A step with a lower objective: the best of those tried on the way to where the slope changes its sign.
+    """A step with a lower risk: the best of those tried on the way to where the slope changes its sign.
 
-    `along` gives the objective at a step and the slope there, positive while it falls. The objective is smooth and
+    `along` gives the risk at a step and the slope there, positive while it falls. The risk is smooth and
     bounded and need not be convex, so the search asks for descent and not for the minimum.
     """
     if slope <= 0.0:

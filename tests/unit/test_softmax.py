@@ -69,7 +69,9 @@ def test_the_line_search_never_goes_up() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("changes", [{}, {"samples_per_round": "all", "thresholds": "best"}, {"early_stopping": 5}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"sampling": "rule"}, {"samples_per_round": "all", "thresholds": "best"}, {"early_stopping": 5}]
+)
 def test_neither_threads_nor_order_nor_copies_matter(n_classes: int, changes: dict[str, Any]) -> None:
     X, y = smooth_classes(5, m=120, n_classes=n_classes, missing=0.05)
     rng = np.random.default_rng(2)
@@ -284,6 +286,7 @@ class TestBadInput:
             ({"samples_per_round": 0}, ValueError, "samples_per_round"),
             ({"samples_per_round": "some"}, ValueError, "'all'"),
             ({"samples_per_round": 0.5}, TypeError, "samples_per_round must be an integer"),
+            ({"sampling": "row"}, ValueError, "'gradient', 'rule'"),
             ({"learning_rate": 0}, ValueError, "learning_rate"),
             ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),
             ({"thresholds": "all"}, ValueError, "'random', 'best'"),

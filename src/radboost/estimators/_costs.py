@@ -58,8 +58,8 @@ def read_example_costs(cost: Any, n_rows: int, n_classes: int) -> FloatArray | N
     costs = _as_numbers("cost", cost, "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
         raise ValueError(
-            f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in y; "
-            f"it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of "
+            f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in "
+            f"y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of "
             "classes_. A matrix over the classes goes to the constructor."
         )
     _check_numbers("cost", costs)

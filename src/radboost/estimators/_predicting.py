@@ -118,7 +118,7 @@ class PredictingMixin:
         return probabilities(self.objective_, loss, scores)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
-        """Parameters that predictions depend on, as they were in the fit, whatever they say by now: a file keeps these."""
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:

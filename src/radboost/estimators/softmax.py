@@ -67,11 +67,15 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     samples_per_round : int, "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
         and "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
+    sampling : {"gradient", "rule"}
+        What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
+        whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
+        from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
     learning_rate : float
         Share of the step that is taken; more than 1 is allowed.
     step : {"sampled", "projection", "line_search"}
-        "sampled": the edge R_M(h) of the trees on the drawn pairs (section 5.1). "projection": the projected gradient on
-        all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
+        "sampled": the edge R_M(h) of the trees on the drawn pairs (section 5.1). "projection": the projected gradient
+        on all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
     max_features : None, "sqrt", "third", "log2", int or float
         Columns that a node of a tree looks at, drawn for each node; None for all.
     thresholds : {"random", "best"}
@@ -135,6 +139,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         decision: str = "argmax",
         max_leaves: int = 12,
         samples_per_round: int | str | None = None,
+        sampling: str = "gradient",
         learning_rate: float = 1.0,
         step: str = "sampled",
         max_features: str | int | float | None = "third",
@@ -151,6 +156,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.decision = decision
         self.max_leaves = max_leaves
         self.samples_per_round = samples_per_round
+        self.sampling = sampling
         self.learning_rate = learning_rate
         self.step = step
         self.max_features = max_features
@@ -168,6 +174,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         plain: dict[str, Any] = {
             "max_leaves": 12,
             "samples_per_round": None,
+            "sampling": "rule",
             "learning_rate": 1.0,
             "step": "sampled",
             "max_features": None,
@@ -256,6 +263,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             check_choice("samples_per_round", self.samples_per_round, ["all"])
         elif self.samples_per_round is not None:
             check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
+        check_choice("sampling", self.sampling, ["gradient", "rule"])
         check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["sampled", "projection", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
@@ -291,7 +299,6 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             np.zeros(0) if weights is None else weights,
             costs.table,
             costs_per_row=costs.per_row,
-            exponent=1.0,
             seed=settings.seed,
             n_threads=settings.n_threads,
         )
@@ -301,7 +308,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             state,
             make_weighted_trees(data, 2, settings),
             SoftmaxSettings(
-                "all" if every_pair else "by_rule",
+                "all" if every_pair else f"by_{self.sampling}",
                 max(1, int(drawn)),
                 self.step,
                 float(self.learning_rate),

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "class_kernels.hpp"
-#include "exact_math.hpp"
 #include "hashing.hpp"
 #include "pool.hpp"
 #include "softmax_kernels.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kLargestScore = (std::int64_t{1} << 30) - 1;
 constexpr std::int64_t kLargestStep = std::int64_t{1} << 28;
-constexpr double kSmallestGoodness = 0x1p-20;  // of 1 - cost, so that no factor is without bound
 
 // Uniform in [0, 1) from a hashed word.
 double uniform(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
@@ -31,19 +29,17 @@ std::vector<std::int8_t> ones(std::size_t n) { return std::vector<std::int8_t>(n
 }  // namespace
 
 SoftmaxState::SoftmaxState(const BinnedData& data, std::vector<std::uint16_t> classes, std::size_t n_classes,
-                           std::vector<double> weights, std::vector<float> costs, bool costs_per_row, double exponent,
+                           std::vector<double> weights, std::vector<float> costs, bool costs_per_row,
                            std::uint64_t seed, int n_threads)
     : n_classes_(n_classes),
       classes_(std::move(classes)),
       sums_(ones(classes_.size()), std::move(weights)),
       costs_(std::move(costs)),
       costs_per_row_(costs_per_row),
-      exponent_(exponent),
       seed_(seed),
       scores_(classes_.size() * n_classes, 0),
       rule_(classes_.size() * n_classes, 0.0f),
       row_costs_(classes_.size(), 0.0),
-      row_values_(classes_.size(), 0.0),
       entries_(n_classes),
       grown_(n_classes),
       h_(classes_.size() * n_classes, 0) {
@@ -53,7 +49,6 @@ SoftmaxState::SoftmaxState(const BinnedData& data, std::vector<std::uint16_t> cl
     require(costs_.size() == (costs_per_row ? n_rows() : n_classes) * n_classes,
             "costs must be classes x classes or rows x classes");
     for (const float cost : costs_) require(cost >= 0.0f && cost <= 1.0f, "costs must lie in [0, 1]");
-    require(exponent > 0 && exponent <= 1, "the exponent must lie in (0, 1]");
     order_rows(data, n_threads);
 }
 
@@ -91,20 +86,6 @@ void SoftmaxState::for_blocks(int n_threads, Function&& function) const {
     });
 }
 
-double SoftmaxState::factor(double cost) const {
-    if (exponent_ == 1) return 1.0;
-    return exact_exp((exponent_ - 1) * exact_log(std::max(1.0 - cost, kSmallestGoodness)));
-}
-
-double SoftmaxState::value(double cost) const {
-    if (exponent_ == 1) return cost;
-    const double goodness = 1.0 - cost;
-    if (goodness >= kSmallestGoodness) return (1.0 - exact_exp(exponent_ * exact_log(goodness))) / exponent_;
-    // On along the tangent, as the factor is constant there.
-    return (1.0 - exact_exp(exponent_ * exact_log(kSmallestGoodness))) / exponent_ +
-           (kSmallestGoodness - goodness) * factor(cost);
-}
-
 SoftmaxSums SoftmaxState::evaluate(int n_threads) {
     std::vector<double> wrong(n_rows());
     for_blocks(n_threads, [&](std::size_t begin, std::size_t count, double* rule) {
@@ -117,13 +98,11 @@ SoftmaxSums SoftmaxState::evaluate(int n_threads) {
         for (std::size_t r = 0; r < count; ++r) {
             const std::int32_t* row = scores + r * n_classes_;
             wrong[begin + r] = std::max_element(row, row + n_classes_) != row + classes_[begin + r];
-            row_values_[begin + r] = value(row_costs_[begin + r]);
         }
     });
     const double total = total_weight();
-    const double risk = sums_.weighted_sum(row_costs_.data(), n_threads) / total;
-    const double objective = exponent_ == 1 ? risk : sums_.weighted_sum(row_values_.data(), n_threads) / total;
-    return {risk, objective, sums_.weighted_sum(wrong.data(), n_threads) / total};
+    return {sums_.weighted_sum(row_costs_.data(), n_threads) / total,
+            sums_.weighted_sum(wrong.data(), n_threads) / total};
 }
 
 // What the draws of a round are proportional to, summed up along the canonical order: the sample weights, or these times
@@ -139,11 +118,11 @@ void SoftmaxState::lay_out(Pairs pairs, int n_threads) {
                 double sum = 0;
                 for (std::size_t z = 0; z < n_classes_; ++z)
                     sum += std::fabs(static_cast<double>(rule[z]) * (static_cast<double>(costs[z]) - row_costs_[i]));
-                sizes[i] = sum * factor(row_costs_[i]);
+                sizes[i] = sum;
             }
         });
-    // Sizes are at most 2^20, so that the sum of all masses stays below 2^63.
-    const int shift = std::min(40, 41 - std::ilogb(total_weight()));
+    // Sizes are at most 1, so that the sum of all masses stays below 2^62.
+    const int shift = std::min(40, 60 - std::ilogb(total_weight()));
     const std::int64_t* copies = sums_.copies();
     cumulative_.resize(n_rows());
     std::uint64_t sum = 0;
@@ -195,9 +174,7 @@ void SoftmaxState::draw(Pairs pairs, std::size_t n_samples, std::uint64_t round,
                 if (below > wanted) break;
             }
             const float difference = costs[label] - cost;
-            const float weight = pairs == Pairs::by_rule
-                                     ? difference * static_cast<float>(factor(row_costs_[row]))
-                                     : (difference > 0 ? 1.0f : -1.0f);
+            const float weight = pairs == Pairs::by_rule ? difference : (difference > 0 ? 1.0f : -1.0f);
             drawn[j] = {static_cast<std::uint32_t>(row), static_cast<std::uint16_t>(label), weight};
         }
     });
@@ -246,7 +223,7 @@ double SoftmaxState::grow_class(WeightedTrees& trees, std::size_t z, Pairs pairs
         const std::size_t i = all ? k : entries_[z][k].row;
         rows[k] = static_cast<std::uint32_t>(i);
         values[k] = all ? static_cast<double>(rule_[i * n_classes_ + z]) *
-                              (static_cast<double>(costs_of(i)[z]) - row_costs_[i]) * factor(row_costs_[i])
+                              (static_cast<double>(costs_of(i)[z]) - row_costs_[i])
                         : static_cast<double>(entries_[z][k].weight);
     }
     // Pairs that were drawn have their weight in how often they were.
@@ -295,7 +272,7 @@ double SoftmaxState::slope(int n_threads) const {
             for (std::size_t z = 0; z < n_classes_; ++z)
                 sum += static_cast<double>(rule[z]) * (static_cast<double>(costs[z]) - row_costs_[i]) *
                        h_[z * n_rows() + i];
-            products[i] = sum * factor(row_costs_[i]);
+            products[i] = sum;
         }
     });
     return sums_.weighted_sum(products.data(), n_threads) / total_weight();
@@ -317,8 +294,7 @@ std::pair<double, double> SoftmaxState::along(double a, int n_threads) const {
             for (std::size_t z = 0; z < n_classes_; ++z)
                 sum += rule[r * n_classes_ + z] * (static_cast<double>(costs[r][z]) - cost) *
                        h_[z * n_rows() + begin + r];
-            slopes[begin + r] = sum * factor(cost);
-            values[begin + r] = value(cost);
+            slopes[begin + r] = sum;
         }
     });
     return {sums_.weighted_sum(values.data(), n_threads) / total_weight(),

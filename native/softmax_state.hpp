@@ -20,17 +20,16 @@ enum class Pairs {
 };
 
 struct SoftmaxSums {
-    double risk;       // the mean of the expected costs, equation (4), with costs in [0, 1]
-    double objective;  // the mean of (1 - (1 - cost)^q) / q; the risk itself for q = 1
-    double error;      // share of the weight whose class does not have the largest score first
+    double risk;   // the mean of the expected costs, equation (4), with costs in [0, 1]
+    double error;  // share of the weight whose class does not have the largest score first
 };
 
 class SoftmaxState {
 public:
-    // `costs` has a row of K for each class, or for each row, all in [0, 1]. `exponent` is the q above.
+    // `costs` has a row of K for each class, or for each row, all in [0, 1].
     SoftmaxState(const BinnedData& data, std::vector<std::uint16_t> classes, std::size_t n_classes,
-                 std::vector<double> weights, std::vector<float> costs, bool costs_per_row, double exponent,
-                 std::uint64_t seed, int n_threads);
+                 std::vector<double> weights, std::vector<float> costs, bool costs_per_row, std::uint64_t seed,
+                 int n_threads);
 
     std::size_t n_rows() const { return classes_.size(); }
     std::size_t n_classes() const { return n_classes_; }
@@ -49,9 +48,9 @@ public:
                 InterruptCheck check);
     const std::vector<std::shared_ptr<AnsweringTree>>& trees() const { return grown_; }  // null: no tree for the class
     const LargeArray<std::int8_t>& directions() const { return h_; }                     // class x row
-    // The derivative of the objective along psi - a h at a = 0, negated: <gradient, h>_N.
+    // The derivative of the risk along psi - a h at a = 0, negated: <gradient, h>_N.
     double slope(int n_threads) const;
-    // The same at a, and the objective there.
+    // The risk at psi - a h, and the same there.
     std::pair<double, double> along(double a, int n_threads) const;
     // psi -= a h; a is a multiple of 2^-20.
     void step(double a, int n_threads);
@@ -64,9 +63,6 @@ private:
     const float* costs_of(std::size_t row) const {
         return costs_.data() + (costs_per_row_ ? row : classes_[row]) * n_classes_;
     }
-    // What the objective multiplies the gradient of a row's cost with: (1 - cost)^(q - 1).
-    double factor(double cost) const;
-    double value(double cost) const;
     void order_rows(const BinnedData& data, int n_threads);
     std::size_t parts(int n_threads) const;
     template <class Function>
@@ -82,12 +78,11 @@ private:
     MarginState sums_;  // exact sums over the rows
     std::vector<float> costs_;
     bool costs_per_row_;
-    double exponent_;
     std::uint64_t seed_;
     LargeArray<std::int32_t> scores_;
     std::int64_t largest_score_ = 0;
     LargeArray<float> rule_;
-    std::vector<double> row_costs_, row_values_;
+    std::vector<double> row_costs_;
     std::vector<std::uint32_t> canonical_;    // rows in an order that their content decides
     std::vector<std::uint64_t> cumulative_;   // of what the draws of a round are proportional to, in that order
     double mass_unit_ = 1;                    // what a mass of 1 stands for

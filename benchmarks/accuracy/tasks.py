@@ -40,7 +40,7 @@ MANY_CLASSES = (
     "dna",
     "waveform40",
 )
-#: the eight sets of "Soft-max boosting", whose sources fix the parts: name -> how many training rows are drawn (None: all)
+#: the eight sets of "Soft-max boosting", whose sources fix the parts: name -> training rows to draw (None: all)
 GIVEN_PARTS: dict[str, int | None] = {
     "vowel": None,
     "statlog": None,

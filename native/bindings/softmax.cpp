@@ -24,20 +24,18 @@ auto copy_of(const Array& array) {
 void bind_softmax(nb::module_& m) {
     nb::class_<SoftmaxSums>(m, "SoftmaxSums")
         .def_ro("risk", &SoftmaxSums::risk)
-        .def_ro("objective", &SoftmaxSums::objective)
         .def_ro("error", &SoftmaxSums::error);
     nb::class_<SoftmaxState>(m, "SoftmaxState")
         .def("__init__",
              [](SoftmaxState* self, const BinnedData& data, Vector<std::uint16_t> classes, std::size_t n_classes,
-                Vector<double> weights, CMatrix<float> costs, bool costs_per_row, double exponent, std::uint64_t seed,
-                int n_threads) {
+                Vector<double> weights, CMatrix<float> costs, bool costs_per_row, std::uint64_t seed, int n_threads) {
                  require(costs.shape(1) == n_classes, "one cost per class is needed");
                  std::vector<float> flat(costs.data(), costs.data() + costs.size());
                  new (self) SoftmaxState(data, as_vector(classes), n_classes, as_vector(weights), std::move(flat),
-                                         costs_per_row, exponent, seed, n_threads);
+                                         costs_per_row, seed, n_threads);
              },
              nb::arg("data"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights"), nb::arg("costs"),
-             nb::kw_only(), nb::arg("costs_per_row"), nb::arg("exponent") = 1.0, nb::arg("seed"), nb::arg("n_threads"))
+             nb::kw_only(), nb::arg("costs_per_row"), nb::arg("seed"), nb::arg("n_threads"))
         .def_prop_ro("total_weight", &SoftmaxState::total_weight)
         .def("scores",
              [](const SoftmaxState& s) {

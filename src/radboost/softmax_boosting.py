@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from radboost.boosting import Monitor, Step, Trace
 from radboost.penalties import on_grid
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
+VALUE: Final = 4  # the place of the values among the arrays of a tree
 # psi is kept in multiples of this, so that sums of steps are exact in any order.
 STEP_GRID = 2.0**-20
 LONGEST_STEP = 64.0
@@ -20,7 +22,6 @@ LONGEST_STEP = 64.0
 PATIENCE = 10
 LINE_SEARCH_STEPS = 12
 
-NO_COST = "no label of any row costs more or less than what the rule pays"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row found no direction that lowers the risk"
 
 
@@ -38,10 +39,10 @@ class SoftmaxSettings:
 class VotingTrees:
     """Trees that say whether a label costs more (+1) or less (-1) than expected, as members of an ensemble.
 
-    The update psi(z) -= a h(z) takes a from z where h = +1 and gives a where h = -1. Only differences between labels count,
-    so a more for every label changes nothing: with several classes a tree votes for z with weight 2 a where h = -1,
-    abstains elsewhere, and a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is one number,
-    and the trees keep their signs.
+    The update psi(z) -= a h(z) takes a from z where h = +1 and gives a where h = -1. Only differences between labels
+    count, so a more for every label changes nothing: with several classes a tree votes for z with weight 2 a where
+    h = -1 and abstains elsewhere, and a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is
+    one number, and the trees keep their signs.
     """
 
     def __init__(self, trees: WeightedTrees, n_classes: int, n_features: int, sample_size: float) -> None:
@@ -56,15 +57,14 @@ class VotingTrees:
             return None if tree is None else (self._signed(tree), -a if label == 1 else a)
         if tree is None:
             return self._everywhere(label), abs(a)
-        *arrays, category_nodes, category_sets = self._trees.arrays(tree)
-        values = arrays[list(NODE_ARRAYS).index("value")]
+        arrays = self._trees.arrays(tree)
+        values = arrays[VALUE]
         np.copyto(values, np.where(values * a < 0, label, -1))
-        hypothesis = Tree(arrays, self._n_features, tree.n_splits, self._n_classes, category_nodes, category_sets)
-        return hypothesis, 2.0 * abs(a)
+        return Tree(arrays[:-2], self._n_features, tree.n_splits, self._n_classes, *arrays[-2:]), 2.0 * abs(a)
 
     def _signed(self, tree: AnsweringTree) -> Tree:
-        *arrays, category_nodes, category_sets = self._trees.arrays(tree)
-        return Tree(arrays, self._n_features, tree.n_splits, 1, category_nodes, category_sets)
+        arrays = self._trees.arrays(tree)
+        return Tree(arrays[:-2], self._n_features, tree.n_splits, 1, *arrays[-2:])
 
     def _everywhere(self, label: int) -> Tree:
         leaf = {"feature": -1, "left": -1, "value": label, "cover": self._sample_size}
@@ -117,16 +117,13 @@ class SoftmaxBooster:
     def _step_size(self, round_index: int, sums: SoftmaxSums) -> float:
         settings = self.settings
         edge = self.state.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
-        trees = [tree for tree in self.state.trees() if tree is not None]
-        if not trees:
-            return 0.0
         if settings.step == "sampled":
             a = edge  # section 5.1: R_M(h) in place of the projected gradient
         else:
             slope = self.state.slope(settings.n_threads)
             a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
-                a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.objective, slope, a)
+                a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.risk, slope, a)
         return on_grid(settings.learning_rate * min(a, LONGEST_STEP), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
@@ -157,9 +154,9 @@ class SoftmaxBooster:
 
 
 def line_search(along: Callable[[float], tuple[float, float]], start: float, slope: float, first: float) -> float:
-    """A step with a lower objective: the best of those tried on the way to where the slope changes its sign.
+    """A step with a lower risk: the best of those tried on the way to where the slope changes its sign.
 
-    `along` gives the objective at a step and the slope there, positive while it falls. The objective is smooth and
+    `along` gives the risk at a step and the slope there, positive while it falls. The risk is smooth and
     bounded and need not be convex, so the search asks for descent and not for the minimum.
     """
     if slope <= 0.0:

@@ -1,4 +1,4 @@
-"""The soft-max rule, its risk and the gradient, straight from the formulas. Soft-max boosting, (2), (4), Proposition 2."""
+"""The soft-max rule, its risk and the gradient: Soft-max boosting, equations (2) and (4), Proposition 2."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def read_cost_matrix(cost: Any, n_classes: int) -> FloatArray | None:
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
             "meant, set it to 0.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     return matrix
 
@@ -58,9 +58,9 @@ def read_example_costs(cost: Any, n_rows: int, n_classes: int) -> FloatArray | N
     costs = _as_numbers("cost", cost, "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
         raise ValueError(
-            f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in y; it "
-            f"must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of classes_. A "
-            "matrix over the classes goes to the constructor."
+            f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in "
+            f"y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of "
+            "classes_. A matrix over the classes goes to the constructor."
         )
     _check_numbers("cost", costs)
     return costs
@@ -95,4 +95,6 @@ def _check_numbers(name: str, costs: FloatArray) -> None:
             "positive: only their differences matter."
         )
     if not (costs > costs.min(axis=1, keepdims=True)).any():
-        raise ValueError(f"{name} is the same for every answer, so that there is nothing to learn; some must cost more.")
+        raise ValueError(
+            f"{name} is the same for every answer, so that there is nothing to learn; some must cost more."
+        )

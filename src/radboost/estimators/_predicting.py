@@ -120,7 +120,7 @@ class PredictingMixin:
         return probabilities(self.objective_, loss, scores)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
-        """What a file keeps of the parameters that predictions depend on: those of the fit, whatever they say by now."""
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:

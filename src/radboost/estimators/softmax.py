@@ -44,11 +44,11 @@ DECISIONS = ["argmax", "minimum_cost", "sample"]
 class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
 
-    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises the
-    mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting, Machine
-    Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every class, on
-    pairs (row, label) drawn from the rule, which tells where the label costs more than the rule pays. The risk is smooth
-    and bounded: a row that cannot be learned, because its label is wrong, stops pulling.
+    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
+    the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
+    Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
+    class, on pairs (row, label) drawn from the rule, which tells where the label costs more than the rule pays. The
+    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, stops pulling.
 
     `SoftmaxBoostClassifier.paper()` is the plain algorithm.
 
@@ -57,21 +57,25 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     n_rounds : int
         Rounds of boosting, at most.
     cost : matrix of shape (n_classes, n_classes) or None
-        What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is 1
-        for every wrong answer. `fit` takes costs of single examples instead.
+        What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
+        1 for every wrong answer. `fit` takes costs of single examples instead.
     decision : {"argmax", "minimum_cost", "sample"}
-        What `predict` answers: the label that the rule prefers, the one of least expected cost under `cost` if g were the
-        probabilities of the classes, or a label drawn from the rule.
+        What `predict` answers: the label that the rule prefers, the one of least expected cost under `cost` if g were
+        the probabilities of the classes, or a label drawn from the rule.
     max_leaves : int
         Leaves of a tree, which grows best-first.
     samples_per_round : int, "all" or None
-        M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights), and
-        "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
+        M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
+        and "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
+    sampling : {"gradient", "rule"}
+        What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
+        whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
+        from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
     learning_rate : float
         Share of the step that is taken; more than 1 is allowed.
     step : {"sampled", "projection", "line_search"}
-        "sampled": the edge R_M(h) of the trees on the drawn pairs (section 5.1). "projection": the projected gradient on all
-        rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
+        "sampled": the edge R_M(h) of the trees on the drawn pairs (section 5.1). "projection": the projected gradient
+        on all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
     max_features : None, "sqrt", "third", "log2", int or float
         Columns that a node of a tree looks at, drawn for each node; None for all.
     thresholds : {"random", "best"}
@@ -95,8 +99,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     cost_ : array of shape (n_classes, n_classes) or None
         The matrix of the fit; None after a fit with costs of examples.
     ensemble_ : Ensemble
-        The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves all
-        scores of a row by the same number and so leaves the rule alone.
+        The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves
+        all scores of a row by the same number and so leaves the rule alone.
     history_ : dict of lists, one entry per round
         "risk" (equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with early stopping
         "validation_risk" and "validation_error".
@@ -135,6 +139,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         decision: str = "argmax",
         max_leaves: int = 12,
         samples_per_round: int | str | None = None,
+        sampling: str = "gradient",
         learning_rate: float = 1.0,
         step: str = "sampled",
         max_features: str | int | float | None = "third",
@@ -151,6 +156,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.decision = decision
         self.max_leaves = max_leaves
         self.samples_per_round = samples_per_round
+        self.sampling = sampling
         self.learning_rate = learning_rate
         self.step = step
         self.max_features = max_features
@@ -168,6 +174,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         plain: dict[str, Any] = {
             "max_leaves": 12,
             "samples_per_round": None,
+            "sampling": "rule",
             "learning_rate": 1.0,
             "step": "sampled",
             "max_features": None,
@@ -256,6 +263,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             check_choice("samples_per_round", self.samples_per_round, ["all"])
         elif self.samples_per_round is not None:
             check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
+        check_choice("sampling", self.sampling, ["gradient", "rule"])
         check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["sampled", "projection", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
@@ -291,7 +299,6 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             np.zeros(0) if weights is None else weights,
             costs.table,
             costs_per_row=costs.per_row,
-            exponent=1.0,
             seed=settings.seed,
             n_threads=settings.n_threads,
         )
@@ -301,7 +308,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             state,
             make_weighted_trees(data, 2, settings),
             SoftmaxSettings(
-                "all" if every_pair else "by_rule",
+                "all" if every_pair else f"by_{self.sampling}",
                 max(1, int(drawn)),
                 self.step,
                 float(self.learning_rate),
@@ -364,8 +371,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         def draw(scores: FloatArray) -> npt.NDArray[np.intp]:
             below = np.cumsum(self._probabilities(scores), axis=1)
             wanted = draws.random(len(below)) * below[:, -1]
-            places: npt.NDArray[np.intp] = (below <= wanted[:, None]).sum(axis=1)
-            return np.minimum(places, below.shape[1] - 1)
+            places: npt.NDArray[np.intp] = (below[:, :-1] <= wanted[:, None]).sum(axis=1, dtype=np.intp)
+            return places
 
         return draw
 

@@ -40,6 +40,7 @@ SoftmaxState::SoftmaxState(const BinnedData& data, std::vector<std::uint16_t> cl
       scores_(classes_.size() * n_classes, 0),
       rule_(classes_.size() * n_classes, 0.0f),
       row_costs_(classes_.size(), 0.0),
+      row_sizes_(classes_.size(), 0.0),
       entries_(n_classes),
       grown_(n_classes),
       h_(classes_.size() * n_classes, 0) {
@@ -98,29 +99,23 @@ SoftmaxSums SoftmaxState::evaluate(int n_threads) {
         for (std::size_t r = 0; r < count; ++r) {
             const std::int32_t* row = scores + r * n_classes_;
             wrong[begin + r] = std::max_element(row, row + n_classes_) != row + classes_[begin + r];
+            double size = 0;
+            for (std::size_t z = 0; z < n_classes_; ++z)
+                size += rule[r * n_classes_ + z] * std::fabs(static_cast<double>(costs[r][z]) - row_costs_[begin + r]);
+            row_sizes_[begin + r] = size;
         }
     });
     const double total = total_weight();
     return {sums_.weighted_sum(row_costs_.data(), n_threads) / total,
-            sums_.weighted_sum(wrong.data(), n_threads) / total};
+            sums_.weighted_sum(wrong.data(), n_threads) / total,
+            sums_.weighted_sum(row_sizes_.data(), n_threads) / total};
 }
 
 // What the draws of a round are proportional to, summed up along the canonical order: the sample weights, or these times
 // the size of the row's gradient. Integers, so that copies of a row take as much room as a row of their weight.
-void SoftmaxState::lay_out(Pairs pairs, int n_threads) {
+void SoftmaxState::lay_out(Pairs pairs) {
     const bool weighted = !sums_.weights().empty();
     if (pairs == Pairs::by_rule && (!weighted || !cumulative_.empty())) return;
-    std::vector<double> sizes(n_rows(), 1.0);
-    if (pairs == Pairs::by_gradient)
-        for_blocks(n_threads, [&](std::size_t begin, std::size_t count, double*) {
-            for (std::size_t i = begin; i < begin + count; ++i) {
-                const float *rule = rule_.data() + i * n_classes_, *costs = costs_of(i);
-                double sum = 0;
-                for (std::size_t z = 0; z < n_classes_; ++z)
-                    sum += std::fabs(static_cast<double>(rule[z]) * (static_cast<double>(costs[z]) - row_costs_[i]));
-                sizes[i] = sum;
-            }
-        });
     // Sizes are at most 1, so that the sum of all masses stays below 2^62.
     const int shift = std::min(40, 60 - std::ilogb(total_weight()));
     const std::int64_t* copies = sums_.copies();
@@ -128,7 +123,8 @@ void SoftmaxState::lay_out(Pairs pairs, int n_threads) {
     std::uint64_t sum = 0;
     for (std::size_t k = 0; k < n_rows(); ++k) {
         const std::size_t i = canonical_[k];
-        const double size = weighted && !copies ? sizes[i] * sums_.weights()[i] : sizes[i];
+        double size = pairs == Pairs::by_gradient ? row_sizes_[i] : 1.0;
+        if (weighted && !copies) size *= sums_.weights()[i];
         const auto mass = static_cast<std::uint64_t>(std::llrint(std::ldexp(size, shift)));
         sum += copies ? mass * static_cast<std::uint64_t>(copies[i]) : mass;
         cumulative_[k] = sum;
@@ -138,7 +134,7 @@ void SoftmaxState::lay_out(Pairs pairs, int n_threads) {
 
 // M pairs into the entries of their classes. Draw j is a function of (seed, round, j) and of the rows' content.
 void SoftmaxState::draw(Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads) {
-    lay_out(pairs, n_threads);
+    lay_out(pairs);
     for (std::vector<Entry>& list : entries_) list.clear();
     const std::uint64_t total = cumulative_.empty() ? n_rows() : cumulative_.back();
     if (total == 0) return;

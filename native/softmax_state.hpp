@@ -22,6 +22,7 @@ enum class Pairs {
 struct SoftmaxSums {
     double risk;   // the mean of the expected costs, equation (4), with costs in [0, 1]
     double error;  // share of the weight whose class does not have the largest score first
+    double size;   // the mean of the sum over z of |g(z | x) Delta c(z)|: the largest slope that any h can have
 };
 
 class SoftmaxState {
@@ -67,7 +68,7 @@ private:
     std::size_t parts(int n_threads) const;
     template <class Function>
     void for_blocks(int n_threads, Function&& function) const;
-    void lay_out(Pairs pairs, int n_threads);
+    void lay_out(Pairs pairs);
     std::size_t draw_row(std::uint64_t word) const;
     void draw(Pairs pairs, std::size_t n_samples, std::uint64_t round, int n_threads);
     double grow_class(WeightedTrees& trees, std::size_t z, Pairs pairs, std::uint64_t round, InterruptCheck check);
@@ -82,7 +83,7 @@ private:
     LargeArray<std::int32_t> scores_;
     std::int64_t largest_score_ = 0;
     LargeArray<float> rule_;
-    std::vector<double> row_costs_;
+    std::vector<double> row_costs_, row_sizes_;  // what the rule pays, and the sum over z of |g Delta c|
     std::vector<std::uint32_t> canonical_;    // rows in an order that their content decides
     std::vector<std::uint64_t> cumulative_;   // of what the draws of a round are proportional to, in that order
     double mass_unit_ = 1;                    // what a mass of 1 stands for

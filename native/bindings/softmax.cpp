@@ -24,7 +24,8 @@ auto copy_of(const Array& array) {
 void bind_softmax(nb::module_& m) {
     nb::class_<SoftmaxSums>(m, "SoftmaxSums")
         .def_ro("risk", &SoftmaxSums::risk)
-        .def_ro("error", &SoftmaxSums::error);
+        .def_ro("error", &SoftmaxSums::error)
+        .def_ro("size", &SoftmaxSums::size);
     nb::class_<SoftmaxState>(m, "SoftmaxState")
         .def("__init__",
              [](SoftmaxState* self, const BinnedData& data, Vector<std::uint16_t> classes, std::size_t n_classes,

@@ -18,6 +18,8 @@ VALUE: Final = 4  # the place of the values among the arrays of a tree
 # psi is kept in multiples of this, so that sums of steps are exact in any order.
 STEP_GRID = 2.0**-20
 LONGEST_STEP = 64.0
+# With a gradient smaller than this no row asks for a change any more.
+SMALLEST_SIZE = 1e-12
 # Rounds in a row that may pass without a step before the search gives up.
 PATIENCE = 10
 LINE_SEARCH_STEPS = 12
@@ -31,7 +33,7 @@ class SoftmaxSettings:
 
     pairs: str  # "all", "by_rule" or "by_gradient"
     n_samples: int  # M; of no matter with all pairs
-    step: str  # "sampled", "projection" or "line_search"
+    step: str  # "edge", "sampled", "projection" or "line_search"
     learning_rate: float
     n_threads: int
 
@@ -119,6 +121,8 @@ class SoftmaxBooster:
         edge = self.state.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
         if settings.step == "sampled":
             a = edge  # section 5.1: R_M(h) in place of the projected gradient
+        elif settings.step == "edge":
+            a = edge / sums.size if sums.size > SMALLEST_SIZE else 0.0
         else:
             slope = self.state.slope(settings.n_threads)
             a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K

@@ -72,6 +72,8 @@ def test_rule_risk_and_error(seed: int, weights: str, per_row: bool) -> None:
     np.testing.assert_allclose(problem.state.rule().reshape(expected.shape), expected, atol=1e-7)
     np.testing.assert_allclose(problem.state.row_costs(), (expected * problem.costs).sum(axis=1), rtol=1e-12)
     assert sums.risk == pytest.approx(softmax_rule.risk(problem.scores, problem.costs, problem.weights), rel=1e-12)
+    size = np.abs(softmax_rule.gradient(problem.scores, problem.costs)).sum(axis=1)
+    assert sums.size == pytest.approx(np.average(size, weights=problem.weights), rel=1e-12)
     wrong = problem.scores.argmax(axis=1) != problem.y
     assert sums.error == pytest.approx(np.average(wrong, weights=problem.weights), rel=1e-12)
 

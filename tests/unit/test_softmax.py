@@ -16,7 +16,7 @@ from reference import softmax_rule
 from reference.data import smooth, smooth_classes
 
 WINE = load_wine(return_X_y=True)
-STEPS = [("sampled", None), ("projection", "all"), ("line_search", None)]
+STEPS = [("edge", None), ("sampled", None), ("projection", "all"), ("line_search", None)]
 
 
 def costs_of(model: SoftmaxBoostClassifier, y: np.ndarray) -> np.ndarray:
@@ -282,7 +282,7 @@ class TestBadInput:
         [
             ({"n_rounds": 0}, ValueError, "n_rounds must be at least 1"),
             ({"decision": "best"}, ValueError, "'argmax', 'minimum_cost', 'sample'"),
-            ({"step": "long"}, ValueError, "'sampled', 'projection', 'line_search'"),
+            ({"step": "long"}, ValueError, "'edge', 'sampled', 'projection', 'line_search'"),
             ({"samples_per_round": 0}, ValueError, "samples_per_round"),
             ({"samples_per_round": "some"}, ValueError, "'all'"),
             ({"samples_per_round": 0.5}, TypeError, "samples_per_round must be an integer"),

@@ -73,9 +73,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
     learning_rate : float
         Share of the step that is taken; more than 1 is allowed.
-    step : {"sampled", "projection", "line_search"}
-        "sampled": the edge R_M(h) of the trees on the drawn pairs (section 5.1). "projection": the projected gradient
-        on all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
+    step : {"edge", "sampled", "projection", "line_search"}
+        "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
+        classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
+        trees could gain: a number between 0 and 1, like the edge of AdaBoost. "projection": the projected gradient on
+        all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
     max_features : None, "sqrt", "third", "log2", int or float
         Columns that a node of a tree looks at, drawn for each node; None for all.
     thresholds : {"random", "best"}
@@ -265,7 +267,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
         check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
-        check_choice("step", self.step, ["sampled", "projection", "line_search"])
+        check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")

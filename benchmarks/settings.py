@@ -45,7 +45,6 @@ class Sizes:
     memory_rounds: int = 100
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
-    softmax_repeats: int = 1
     growth_rows: int = 10_000
     growth_rounds: tuple[int, int] = (5, 25)
     growth_repeats: int = 2

@@ -123,7 +123,7 @@ def test_a_round_of_the_oracle_is_measured() -> None:
 
 
 def test_growth_is_measured_at_every_size() -> None:
-    sizes = replace(Sizes.quick(), growth_rows=60, growth_rounds=(1, 2))
+    sizes = replace(Sizes.quick(), growth_rows=400, growth_rounds=(1, 2))
     result = softmax_growth.run(sizes)
-    assert [row.competitor for row in result.rows][:2] == ["N = 60, K = 10", "N = 120, K = 10"]
-    assert {row.competitor for row in result.rows} >= {"N = 60, K = 160", "N = 240, K = 10, M = 15"}
+    assert [row.competitor for row in result.rows][:2] == ["N = 400, K = 10", "N = 800, K = 10"]
+    assert {row.competitor for row in result.rows} >= {"N = 400, K = 160", "N = 1,600, K = 10, M = 100"}

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 
-from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, TreeOptions, guarantees, load
+from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, guarantees, load
 from reference import softmax_rule
 from reference.data import smooth, smooth_classes
 
@@ -175,7 +175,7 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
     for n_classes in (2, 4):
         X, y = smooth_classes(13, n_classes=n_classes, missing=0.1)
         labels = np.array(["a", "b", "c", "d"])[y]
-        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), tree_options=TreeOptions(max_bins=31))
+        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), max_bins=31)
         model.fit(X, labels).set_params(cost=None)
         model.save(tmp_path / "model.radboost")
         loaded = load(tmp_path / "model.radboost")
@@ -183,7 +183,7 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
         np.testing.assert_array_equal(loaded.cost_, 1.0 - np.eye(n_classes))
         assert loaded.history_ == model.history_
-        assert loaded.tree_options == TreeOptions(max_bins=31)
+        assert loaded.get_params() == {**model.get_params(), "cost": (1.0 - np.eye(n_classes)).tolist()}
         assert repr(loaded.ensemble_) == repr(model.ensemble_)
 
 
@@ -290,8 +290,9 @@ class TestBadInput:
             ({"learning_rate": 0}, ValueError, "learning_rate"),
             ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),
             ({"thresholds": "all"}, ValueError, "'random', 'best'"),
-            ({"tree_options": {}}, TypeError, "TreeOptions"),
-            ({"tree_options": TreeOptions("best_first", 8)}, ValueError, "max_leaves of the classifier"),
+            ({"learning_rate": "fast"}, ValueError, "'auto'"),
+            ({"min_leaf_pairs": -1}, ValueError, "min_leaf_pairs"),
+            ({"max_bins": 256}, ValueError, "max_bins must be between 2 and 255"),
         ],
     )
     def test_parameters(self, changes: dict[str, Any], error: type[Exception], message: str) -> None:

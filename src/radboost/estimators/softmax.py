@@ -38,6 +38,7 @@ from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
+LONGEST_PATH = 10.0  # of all steps by the edge together: docs/softmax.md
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
@@ -64,6 +65,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         the probabilities of the classes, or a label drawn from the rule.
     max_leaves : int
         Leaves of a tree, which grows best-first.
+    min_leaf_pairs : float
+        The least number of pairs in a leaf (with samples_per_round="all", of sample weight): small data gets small
+        trees.
     samples_per_round : int, "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
         and "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
@@ -71,8 +75,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
         from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
-    learning_rate : float
-        Share of the step that is taken; more than 1 is allowed.
+    learning_rate : float or "auto"
+        Share of the step that is taken; more than 1 is allowed. "auto" is 10 / n_rounds for step="edge", so that all
+        steps together are at most 10 long whatever the number of rounds, and 1 for the others.
     step : {"edge", "sampled", "projection", "line_search"}
         "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
@@ -92,8 +97,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Seed of the draws.
     verbose : int
         Show a progress bar.
-    tree_options : TreeOptions or None
-        Bins and leaf minimums, which count pairs. Growth is always best-first.
+    max_bins : int
+        Bins per column, besides the one for missing values; 2 to 255.
 
     Attributes
     ----------
@@ -139,11 +144,12 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         *,
         cost: Any = None,
         decision: str = "argmax",
-        max_leaves: int = 12,
+        max_leaves: int = 32,
+        min_leaf_pairs: float = 3.0,
         samples_per_round: int | str | None = None,
         sampling: str = "gradient",
-        learning_rate: float = 1.0,
-        step: str = "sampled",
+        learning_rate: float | str = "auto",
+        step: str = "edge",
         max_features: str | int | float | None = "third",
         thresholds: str = "random",
         categorical_features: Any = "from_dtype",
@@ -151,12 +157,13 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
-        tree_options: TreeOptions | None = None,
+        max_bins: int = 255,
     ) -> None:
         self.n_rounds = n_rounds
         self.cost = cost
         self.decision = decision
         self.max_leaves = max_leaves
+        self.min_leaf_pairs = min_leaf_pairs
         self.samples_per_round = samples_per_round
         self.sampling = sampling
         self.learning_rate = learning_rate
@@ -168,16 +175,17 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.tree_options = tree_options
+        self.max_bins = max_bins
 
     @classmethod
     def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:
         """Algorithm 2 as section 5 runs it: trees of 12 leaves over all columns and bins, M = N pairs, steps R_M(h)."""
         plain: dict[str, Any] = {
             "max_leaves": 12,
+            "min_leaf_pairs": 0.0,
             "samples_per_round": None,
             "sampling": "rule",
-            "learning_rate": 1.0,
+            "learning_rate": "auto",
             "step": "sampled",
             "max_features": None,
             "thresholds": "best",
@@ -266,23 +274,32 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         elif self.samples_per_round is not None:
             check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
-        check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
+        check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
+        if isinstance(self.learning_rate, str):
+            check_choice("learning_rate", self.learning_rate, ["auto"])
+        else:
+            check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
         check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
-        if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
-            raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
-        options = self.tree_options if self.tree_options is not None else TreeOptions()
-        options.validate()
-        if options.max_leaves is not None:
-            raise ValueError("The leaves are limited by max_leaves of the classifier; leave it out of tree_options.")
+        options = TreeOptions(
+            growth="best_first",
+            max_leaves=self.max_leaves,
+            min_leaf_weight=self.min_leaf_pairs,
+            max_bins=check_integer("max_bins", self.max_bins, 2, 255),
+        )
         settings = GrowthSettings(
             max_depth=DEEPEST,
             random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
             seed=seed_from(self.random_state),
             n_threads=resolve_n_jobs(self.n_jobs),
-            options=replace(options, growth="best_first", max_leaves=self.max_leaves),
+            options=options,
         )
         return settings, resolve_early_stopping(self.early_stopping)
+
+    def _learning_rate(self) -> float:
+        if not isinstance(self.learning_rate, str):
+            return float(self.learning_rate)
+        return min(1.0, LONGEST_PATH / self.n_rounds) if self.step == "edge" else 1.0
 
     def _boost(
         self,
@@ -313,7 +330,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, int(drawn)),
                 self.step,
-                float(self.learning_rate),
+                self._learning_rate(),
                 settings.n_threads,
             ),
             n_classes=n_classes,

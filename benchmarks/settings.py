@@ -43,6 +43,11 @@ class Sizes:
     predict_slow_train_rows: int = 5_000
     predict_trees: int = 100
     memory_rounds: int = 100
+    softmax_rounds: int = 1000
+    softmax_slow_rounds: int = 10
+    growth_rows: int = 10_000
+    growth_rounds: tuple[int, int] = (5, 25)
+    growth_repeats: int = 2
     repeats: int = 5
 
     @classmethod
@@ -66,5 +71,10 @@ class Sizes:
             predict_slow_train_rows=1_000,
             predict_trees=20,
             memory_rounds=10,
+            softmax_rounds=20,
+            softmax_slow_rounds=2,
+            growth_rows=500,
+            growth_rounds=(2, 6),
+            growth_repeats=1,
             repeats=2,
         )

@@ -22,9 +22,12 @@ std::vector<std::uint64_t> BinnedData::row_hashes(const std::uint16_t* classes, 
     std::vector<std::uint64_t> hashes(n_rows);
     const std::size_t blocks = (n_rows + kTileRows - 1) / kTileRows;
     parallel_for(n_threads, blocks, [&](std::size_t block) {
-        const std::size_t end = std::min(n_rows, (block + 1) * kTileRows);
-        for (std::size_t row = block * kTileRows; row < end; ++row) {
-            const std::uint8_t* codes = by_row.data() + row * n_columns;
+        const std::size_t begin = block * kTileRows, end = std::min(n_rows, begin + kTileRows);
+        thread_local std::vector<std::uint8_t> rows;
+        rows.resize(kTileRows * n_columns);
+        copy_rows(begin, end, rows.data());
+        for (std::size_t row = begin; row < end; ++row) {
+            const std::uint8_t* codes = rows.data() + (row - begin) * n_columns;
             std::uint64_t hash = classes[row];
             std::size_t c = 0;
             for (; c + 8 <= n_columns; c += 8) {
@@ -40,9 +43,8 @@ std::vector<std::uint64_t> BinnedData::row_hashes(const std::uint16_t* classes, 
     return hashes;
 }
 
-BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const {
+BinnedData BinnedData::without_rows() const {
     BinnedData out;
-    out.n_rows = count;
     out.n_columns = n_columns;
     out.thresholds = thresholds;
     out.first_threshold = first_threshold;
@@ -51,17 +53,50 @@ BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const
     out.is_categorical = is_categorical;
     out.slot_offsets = slot_offsets;
     out.even_slots = even_slots;
-    out.by_row.resize(count * n_columns);
-    out.by_column.resize(count * n_columns);
+    return out;
+}
+
+BinnedData BinnedData::subset(const std::int64_t* rows, std::size_t count) const {
+    std::vector<std::uint32_t> chosen(count);
     for (std::size_t i = 0; i < count; ++i) {
         require(rows[i] >= 0 && static_cast<std::size_t>(rows[i]) < n_rows, "row index out of range");
-        const std::uint8_t* from = by_row.data() + static_cast<std::size_t>(rows[i]) * n_columns;
-        for (std::size_t c = 0; c < n_columns; ++c) {
-            out.by_row[i * n_columns + c] = from[c];
-            out.by_column[c * count + i] = from[c];
-        }
+        chosen[i] = static_cast<std::uint32_t>(rows[i]);
     }
+    lay_out_rows(1);
+    BinnedData out = without_rows();
+    out.take_rows(*this, chosen.data(), count);
     return out;
+}
+
+void BinnedData::take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count) {
+    constexpr std::size_t kTogether = 64;  // rows whose codes of a column are written side by side
+    n_rows = count;
+    by_row_.resize(count * n_columns);
+    by_column.resize(count * n_columns);
+    for (std::size_t first = 0; first < count; first += kTogether) {
+        const std::size_t last = std::min(count, first + kTogether);
+        for (std::size_t i = first; i < last; ++i)
+            std::copy_n(from.row(rows[i]), n_columns, by_row_.data() + i * n_columns);
+        for (std::size_t c = 0; c < n_columns; ++c)
+            for (std::size_t i = first; i < last; ++i) by_column[c * count + i] = by_row_[i * n_columns + c];
+    }
+}
+
+void BinnedData::copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const {
+    for (std::size_t c = 0; c < n_columns; ++c) {
+        const std::uint8_t* codes = column(c);
+        for (std::size_t i = begin; i < end; ++i) out[(i - begin) * n_columns + c] = codes[i];
+    }
+}
+
+void BinnedData::lay_out_rows(int n_threads) const {
+    if (!by_row_.empty() || n_rows * n_columns == 0) return;
+    by_row_.resize(n_rows * n_columns);
+    const std::size_t blocks = (n_rows + kTileRows - 1) / kTileRows;
+    parallel_for(n_threads, blocks, [&](std::size_t block) {
+        const std::size_t begin = block * kTileRows;
+        copy_rows(begin, std::min(n_rows, begin + kTileRows), by_row_.data() + begin * n_columns);
+    });
 }
 
 BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts) {
@@ -73,12 +108,7 @@ BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts)
         require(part->n_rows == out.n_rows, "the parts have different numbers of rows");
         out.n_columns += part->n_columns;
     }
-    out.by_row.resize(out.n_rows * out.n_columns);
-    std::size_t first = 0;
     for (const BinnedData* part : parts) {
-        for (std::size_t row = 0; row < out.n_rows; ++row)
-            std::copy_n(part->by_row.data() + row * part->n_columns, part->n_columns,
-                        out.by_row.data() + row * out.n_columns + first);
         for (std::size_t c = 0; c < part->n_columns; ++c)
             out.first_threshold.push_back(out.thresholds.size() + part->first_threshold[c + 1]);
         out.by_column.insert(out.by_column.end(), part->by_column.begin(), part->by_column.end());
@@ -86,7 +116,6 @@ BinnedData BinnedData::side_by_side(const std::vector<const BinnedData*>& parts)
         out.bin_counts.insert(out.bin_counts.end(), part->bin_counts.begin(), part->bin_counts.end());
         out.has_missing.insert(out.has_missing.end(), part->has_missing.begin(), part->has_missing.end());
         out.is_categorical.insert(out.is_categorical.end(), part->is_categorical.begin(), part->is_categorical.end());
-        first += part->n_columns;
     }
     out.lay_out_slots();
     return out;

@@ -26,8 +26,7 @@ inline T rounded_down(double t) {
 class BinnedData {
 public:
     std::size_t n_rows = 0, n_columns = 0;
-    LargeArray<std::uint8_t> by_row;      // n_rows x n_columns, what the histograms read
-    LargeArray<std::uint8_t> by_column;   // the same transposed, what the partition reads
+    LargeArray<std::uint8_t> by_column;  // column after column: what the partition and the masks read
     std::vector<double> thresholds;        // of all columns, one after the other
     std::vector<std::size_t> first_threshold;  // n_columns + 1
     std::vector<std::uint16_t> bin_counts;
@@ -45,11 +44,25 @@ public:
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }
 
+    // The same row after row, for histograms and routing. Many fits do without: whoever reads `row` has it laid out first,
+    // before threads start.
+    void lay_out_rows(int n_threads) const;
+    const std::uint8_t* row(std::size_t i) const { return by_row_.data() + i * n_columns; }
+    // The rows [begin, end) row after row, without laying out all.
+    void copy_rows(std::size_t begin, std::size_t end, std::uint8_t* out) const;
+
     // A hash of each row's codes and class: equal rows, equal hashes, whatever their position.
     std::vector<std::uint64_t> row_hashes(const std::uint16_t* classes, int n_threads) const;
     BinnedData subset(const std::int64_t* rows, std::size_t count) const;
+    // The columns without any rows.
+    BinnedData without_rows() const;
+    // Takes the given rows of `from`, which has the same columns, in place of the present ones.
+    void take_rows(const BinnedData& from, const std::uint32_t* rows, std::size_t count);
     // The same rows with the columns of all parts, in their order.
     static BinnedData side_by_side(const std::vector<const BinnedData*>& parts);
+
+private:
+    mutable LargeArray<std::uint8_t> by_row_;
 };
 
 // `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie

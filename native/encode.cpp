@@ -33,8 +33,6 @@ public:
             std::uint8_t* const column = out_.by_column.data() + c * out_.n_rows + begin;
             if (settle_codes(x, codes, count, out_.bin_counts[c], column))
                 missing_[c].store(1, std::memory_order_relaxed);
-            std::uint8_t* const by_row = out_.by_row.data() + begin * out_.n_columns + c;
-            for (std::size_t i = 0; i < count; ++i) by_row[i * out_.n_columns] = column[i];
         }
     }
 
@@ -55,7 +53,6 @@ private:
 template <class T>
 void encode_matrix(const MatrixView<T>& X, const std::int64_t* order, BinnedData& out, int n_threads,
                    InterruptCheck check) {
-    out.by_row.resize(X.n_rows * X.n_columns);
     out.by_column.resize(X.n_rows * X.n_columns);
     out.has_missing.assign(X.n_columns, 0);
     Encoder<T> encoder(X, order, out);

@@ -203,7 +203,7 @@ void GainStatistics::build(const Node& node, const SplitSearch& search, NodeHist
         const std::size_t first = range_begin(d, parts, part), last = range_begin(d, parts, part + 1);
         std::int64_t* gains = out.gains.data();
         std::fill(gains + data_.slot_offsets[first] * n, gains + data_.slot_offsets[last] * n, 0);
-        add_rows(data_.by_row.data(), d, node.rows.indices, node.rows.count, data_.slot_offsets.data(), first, last,
+        add_rows(data_.row(0), d, node.rows.indices, node.rows.count, data_.slot_offsets.data(), first, last,
                  state_.gradients(), state_.copies(), n, gains);
     });
 }
@@ -219,7 +219,7 @@ void GainStatistics::take_out(const Node& part, const NodeHistograms* known, con
     for (std::size_t i = 0; i < part.rows.count; ++i) {
         const std::size_t row = part.rows[i];
         for (std::size_t c = 0; c < d; ++c)
-            add_row(row, -1, whole.gains.data() + (data_.slot_offsets[c] + data_.by_row[row * d + c]) * n);
+            add_row(row, -1, whole.gains.data() + (data_.slot_offsets[c] + data_.row(row)[c]) * n);
     }
 }
 

@@ -10,6 +10,11 @@
 #include "pool.hpp"
 
 namespace radboost {
+namespace {
+
+constexpr std::size_t kParallelRows = 16384;
+
+}  // namespace
 
 TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
     : data_(data),
@@ -17,31 +22,40 @@ TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const
       options_(options),
       masses_(std::make_unique<RowMasses>()),
       shared_(std::make_unique<SharedRows>()) {
-    require(data.n_rows == state.n_rows(), "data and state have different numbers of rows");
-    require(data.n_rows > 0 && data.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
     require(data.n_columns > 0, "at least one column is needed");
-    require(!state.class_begin().empty(), "the rows must be sorted by class");
     require(options.max_depth >= 1 && options.max_depth <= 60, "max_depth must lie between 1 and 60");
     require(options.n_threads >= 1, "n_threads must be at least 1");
     require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
             "stump pairs are found by the edge criterion");
     if (options_.max_features >= data.n_columns) options_.max_features = 0;
-    const bool integers = state.integer_weights();
+    retarget();
+}
+
+void TreeGrower::retarget() {
+    require(data_.n_rows == state_.n_rows(), "data and state have different numbers of rows");
+    require(data_.n_rows > 0 && data_.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
+    require(!state_.class_begin().empty(), "the rows must be sorted by class");
+    const bool integers = state_.integer_weights();
     // Weights that are not integers become integers whose sum stays below 2^61.
-    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state.total_weight()));
-    masses_->of_row.reserve(state.weights().size());
-    for (const double w : state.weights()) masses_->of_row.push_back(std::llrint(w * mass_scale_));
-    masses_->minimum = static_cast<std::int64_t>(std::ceil(std::min(options.minimum_leaf_weight * mass_scale_, 0x1p62)));
-    if (masses_->minimum > 0 && masses_->of_row.empty()) masses_->of_row.assign(data.n_rows, 1);
-    if (options.subsample < 1) hashes_ = data.row_hashes(state.classes().data(), options.n_threads);
-    if (LayerGrower::fits(data, state, options_))
-        layers_ = std::make_unique<LayerGrower>(data, state, options_, masses_->of_row);
-    else
-        by_nodes_ = std::make_unique<NodeGrower>(data, state, options_, *masses_, *shared_);
-    if (by_nodes_ || !hashes_.empty()) shared_->rows.resize(data.n_rows);
-    if (by_nodes_) shared_->scratch.resize(data.n_rows);
-    tree_.leaf_of_row.resize(data.n_rows);
-    tree_.n_channels = state.n_channels();
+    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state_.total_weight()));
+    std::vector<std::int64_t>& masses = masses_->of_row;
+    masses.clear();
+    masses.reserve(state_.weights().size());
+    for (const double w : state_.weights()) masses.push_back(std::llrint(w * mass_scale_));
+    masses_->minimum = static_cast<std::int64_t>(std::ceil(std::min(options_.minimum_leaf_weight * mass_scale_, 0x1p62)));
+    if (masses_->minimum > 0 && masses.empty()) masses.assign(data_.n_rows, 1);
+    if (options_.subsample < 1) hashes_ = data_.row_hashes(state_.classes().data(), options_.n_threads);
+    if (!layers_ && !by_nodes_) {
+        if (LayerGrower::fits(data_, state_, options_))
+            layers_ = std::make_unique<LayerGrower>(data_, state_, options_, masses);
+        else
+            by_nodes_ = std::make_unique<NodeGrower>(data_, state_, options_, *masses_, *shared_);
+    }
+    if (by_nodes_) data_.lay_out_rows(options_.n_threads);
+    if (by_nodes_ || !hashes_.empty()) shared_->rows.resize(data_.n_rows);
+    if (by_nodes_) shared_->scratch.resize(data_.n_rows);
+    tree_.leaf_of_row.resize(data_.n_rows);
+    tree_.n_channels = state_.n_channels();
 }
 
 TreeGrower::~TreeGrower() = default;
@@ -162,10 +176,15 @@ void TreeGrower::place_all_rows() {
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     const std::size_t n = data_.n_rows, d = data_.n_columns;
     const bool by_categories = !tree_.category_sets.empty();
-    const std::size_t parts = row_parts(n, options_.n_threads);
-    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
-        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
-            const std::uint8_t* codes = data_.by_row.data() + i * d;
+    constexpr std::size_t kTogether = 1024;
+    const std::size_t parts = (n + kTogether - 1) / kTogether;
+    parallel_for(n >= kParallelRows ? options_.n_threads : 1, parts, [&](std::size_t part) {
+        const std::size_t begin = part * kTogether, end = std::min(n, begin + kTogether);
+        thread_local std::vector<std::uint8_t> rows;
+        rows.resize(kTogether * d);
+        data_.copy_rows(begin, end, rows.data());
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint8_t* codes = rows.data() + (i - begin) * d;
             tree_.leaf_of_row[i] = by_categories ? leaf_of<true>(codes) : leaf_of<false>(codes);
         }
     });

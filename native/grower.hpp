@@ -47,6 +47,8 @@ public:
     TreeGrower(const TreeGrower&) = delete;
     TreeGrower& operator=(const TreeGrower&) = delete;
 
+    // Adapts to other rows: `data` and `state` hold another problem with the same columns and classes by now.
+    void retarget();
     // Grows one tree on the current weights; round names the draws.
     void grow(std::uint64_t round, InterruptCheck check);
 

@@ -56,7 +56,7 @@ template <class Weight, class Slots>
 void add_rows(const BinnedData& data, Slots slots, RowSet rows, std::size_t begin, std::size_t end, std::size_t first,
               std::size_t last, const Weight* weights, Weight* histogram) {
     const std::size_t width = data.n_columns;
-    const std::uint8_t* codes = data.by_row.data();
+    const std::uint8_t* codes = data.row(0);
     if (rows.indices == nullptr) {
         for (std::size_t i = begin; i < end; ++i)
             add_row(codes + i * width, slots, first, last, weights[i], histogram);
@@ -95,7 +95,7 @@ void remove_from_histogram(const BinnedData& data, RowSet rows, std::size_t begi
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t row = rows[i];
         // Unsigned sums wrap around, so adding the negative takes the weight out.
-        add_row(data.by_row.data() + row * data.n_columns, PackedSlots{data.slot_offsets.data()}, 0, data.n_columns,
+        add_row(data.row(row), PackedSlots{data.slot_offsets.data()}, 0, data.n_columns,
                 static_cast<Weight>(Weight{0} - weights[row]), histogram);
     }
 }

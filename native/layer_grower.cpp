@@ -15,7 +15,7 @@ constexpr std::size_t kPieceWords = 256;
 constexpr std::size_t kParallelSteps = 4096;
 constexpr std::size_t kRowsForThreads = 16384;
 // Rows are packed when a sweep passes more than so many times the words that it needs.
-constexpr std::size_t kThinness = 8;
+constexpr std::size_t kThinness = 6;
 constexpr std::size_t kMoved = TreeNode::kNone;
 
 }  // namespace
@@ -112,6 +112,7 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
 void LayerGrower::grow_subtree(LayerGrower& grower, std::size_t k, InterruptCheck check) {
     grower.leaf_of_row_ = leaf_of_row_;
     grower.n_labels_ = n_labels_;
+    grower.newest_ = 1;
     grower.blocks_.assign(1, blocks_[k]);
     grower.nodes_.push_back(std::move(nodes_[layer_[k]]));
     LayerNode& root = grower.nodes_.back();
@@ -124,6 +125,7 @@ void LayerGrower::grow_subtree(LayerGrower& grower, std::size_t k, InterruptChec
 }
 
 void LayerGrower::plant(const std::uint32_t* rows, std::size_t count, std::uint64_t key) {
+    newest_ = 1;
     blocks_.assign(1, Block{});
     Block& all = blocks_[0];
     all.codes = data_.by_column.data();
@@ -424,9 +426,14 @@ void LayerGrower::pack_layer() {
     for (std::size_t k = 0; k < layer_.size(); ++k) offsets[k + 1] = offsets[k] + nodes_[layer_[k]].count;
     newest_ = 1 - newest_;
     Storage& storage = storage_[newest_];
-    storage.codes.resize(std::max(storage.codes.size(), offsets.back() * data_.n_columns));
-    storage.weights.resize(std::max(storage.weights.size(), offsets.back()));
-    storage.rows.resize(storage.weights.size());
+    if (storage.rows.size() < offsets.back()) {
+        // A little more than needed, because trees differ; not by the doubling of vectors, and not beside the old one.
+        const std::size_t room = std::min(data_.n_rows, offsets.back() + offsets.back() / 8);
+        storage = Storage{};
+        storage.codes.resize(room * data_.n_columns);
+        storage.weights.resize(room);
+        storage.rows.resize(room);
+    }
     blocks_.assign(layer_.size(), Block{});
     for (std::size_t k = 0; k < layer_.size(); ++k) {
         LayerNode& node = nodes_[layer_[k]];

@@ -116,8 +116,8 @@ private:
     std::vector<std::size_t> layer_;  // of the nodes_: those that are searched now
     std::vector<std::unique_ptr<LayerGrower>> helpers_;  // one per thread for the subtrees
     std::vector<Block> blocks_;
-    Storage storage_[2];
-    int newest_ = 0;
+    Storage storage_[2];  // packing anew reads one and fills the other
+    int newest_ = 1;
     std::vector<MaskWord> masks_, next_masks_;
     std::vector<Piece> pieces_;
 };

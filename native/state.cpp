@@ -30,20 +30,38 @@ BoostingState::BoostingState(std::vector<std::uint16_t> class_of_row, std::size_
     : growth_(class_of_row.size(), 0),
       class_of_row_(std::move(class_of_row)),
       n_classes_(n_classes),
-      weights_(std::move(weights)) {
+      weights_(std::move(weights)),
+      fold_large_weights_(fold_large_weights) {
     require(n_classes >= 2 && n_classes <= 65534, "the number of classes must lie between 2 and 65534");
-    for (const std::uint16_t c : class_of_row_) require(c < n_classes, "a row has a class that does not exist");
+    count_rows();
+}
+
+void BoostingState::replace_rows(const std::uint16_t* class_of_row, const double* weights, std::size_t n_rows) {
+    growth_.resize(n_rows);
+    class_of_row_.assign(class_of_row, class_of_row + n_rows);
+    weights_.assign(weights, weights ? weights + n_rows : nullptr);
+    count_rows();
+}
+
+// What follows from the classes and the weights of the rows.
+void BoostingState::count_rows() {
+    for (const std::uint16_t c : class_of_row_) require(c < n_classes_, "a row has a class that does not exist");
     require(weights_.empty() || weights_.size() == class_of_row_.size(), "one weight per row is needed");
+    integer_weights_ = true;
     for (const double w : weights_) {
         require(w > 0 && w <= 0x1p52, "weights must be positive and at most 2^52");
         integer_weights_ = integer_weights_ && w == std::floor(w);
     }
-    class_begin_ = first_rows(class_of_row_, n_classes);
+    class_begin_ = first_rows(class_of_row_, n_classes_);
+    copies_.clear();
     if (integer_weights_) copies_.assign(weights_.begin(), weights_.end());
-    const std::vector<double> ones(class_of_row_.size(), 1.0);
-    total_weight_ = weighted_sum(ones.data(), 1);
+    total_weight_ = static_cast<double>(class_of_row_.size());
+    if (!weights_.empty()) {
+        const std::vector<double> ones(class_of_row_.size(), 1.0);
+        total_weight_ = weighted_sum(ones.data(), 1);
+    }
     require(total_weight_ <= 0x1p52, "the sum of the weights must be at most 2^52");
-    if (fold_large_weights && repeats() && total_weight_ >= kLargeWeight) {
+    if (fold_large_weights_ && repeats() && total_weight_ >= kLargeWeight) {
         integer_weights_ = false;
         copies_.clear();
     }

@@ -58,6 +58,9 @@ protected:
     BoostingState(std::vector<std::uint16_t> class_of_row, std::size_t n_classes, std::vector<double> weights,
                   bool fold_large_weights);
 
+    // Other rows take the place of the present ones; `weights` null: every row counts once.
+    void replace_rows(const std::uint16_t* class_of_row, const double* weights, std::size_t n_rows);
+
     // A term as it enters a sum before the multiplication by an integer weight; other weights are multiplied in at once.
     double unit(std::size_t row, double value) const { return integer_weights_ ? value : value * weights_[row]; }
     bool repeats() const { return !copies_.empty(); }
@@ -67,11 +70,14 @@ protected:
     LargeArray<std::uint32_t> growth_;
 
 private:
+    void count_rows();
+
     std::vector<std::uint16_t> class_of_row_;
     std::size_t n_classes_;
     std::vector<std::size_t> class_begin_;
     std::vector<double> weights_;
     std::vector<std::int64_t> copies_;
+    bool fold_large_weights_;
     bool integer_weights_ = true;
     double total_weight_ = 0;
 };

@@ -14,13 +14,16 @@ PACKAGE = ROOT / "src" / "radboost"
 
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
-    {"_native", "_progress", "_typing", "_validation", "datasets", "model_file"},
+    {"_native", "_progress", "_typing", "_validation", "model_file"},
+    {"datasets"},
     {"complexity", "losses", "penalties"},
     {"objectives", "trees"},
     {"families"},
     {"boosting"},
+    {"softmax_boosting"},
     {"ensemble"},
     {"estimators"},
+    {"baselines"},
     {"guarantees", "experiments"},
     {"plot"},
     {"cli", "demo"},

@@ -17,7 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from radboost import DeepBoostClassifier, TreeOptions
+from radboost import DeepBoostClassifier, SoftmaxBoostClassifier, TreeOptions
+from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from reference.data import smooth
 
 ESTIMATORS = [
@@ -27,6 +28,12 @@ ESTIMATORS = [
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
     DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
+    SoftmaxBoostClassifier(30),
+    SoftmaxBoostClassifier.paper(10, samples_per_round="all", step="projection"),
+    SoftmaxBoostClassifier(15, early_stopping=True, decision="minimum_cost"),
+    AdaBoostMHClassifier(10),
+    SAMMEClassifier(10),
+    MartiBoostClassifier(11),
 ]
 
 
@@ -35,9 +42,10 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_init_only_stores() -> None:
-    marks = {name: object() for name in inspect.signature(DeepBoostClassifier).parameters}
-    model = DeepBoostClassifier(**marks)  # type: ignore[arg-type]
+@pytest.mark.parametrize("estimator", [DeepBoostClassifier, SoftmaxBoostClassifier])
+def test_init_only_stores(estimator: Any) -> None:
+    marks = {name: object() for name in inspect.signature(estimator).parameters}
+    model = estimator(**marks)
     assert model.get_params(deep=False) == marks
     assert set(vars(model)) == set(marks)
 

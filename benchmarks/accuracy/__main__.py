@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
-from benchmarks.accuracy.competitors import Competitor, deepboost, deepboost_paper, peers, tuned_peers
+from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
 from benchmarks.accuracy.tasks import SEEDS, SUITES, Source, all_tasks
 from benchmarks.accuracy.tuning import GRIDS
@@ -23,7 +23,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
-    parser.add_argument("--suite", choices=SUITES, default="two", help="sets with two classes (default), or with many")
+    parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
     parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows (default: 0 1 2)")
@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=JSON",
-        help="one more DeepBoostClassifier with these parameters (may be repeated)",
+        help="one more DeepBoostClassifier (softmax: SoftmaxBoostClassifier) with these parameters (may be repeated)",
     )
     parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
     parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
@@ -49,15 +49,15 @@ def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
     for text in arguments.candidate:
         name, _, parameters = text.partition("=")
         candidates[name] = json.loads(parameters)
+    make = softmax_boost if arguments.suite == "softmax" else deepboost
     everyone = [
-        Competitor("DeepBoost", "radboost", deepboost, tag=arguments.tag),
-        Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=arguments.tag),
-        *(Competitor(name, "radboost", deepboost, p, arguments.tag) for name, p in candidates.items()),
+        *ours(arguments.suite, arguments.tag),
+        *(Competitor(name, "radboost", make, p, arguments.tag) for name, p in candidates.items()),
         *peers(arguments.suite),
     ]
     if arguments.tuned:
-        ours = Competitor("DeepBoost tuned", "radboost", deepboost, tag=arguments.tag, grid=GRIDS["DeepBoost"])
-        everyone += [ours, *tuned_peers()]
+        deep = Competitor("DeepBoost tuned", "radboost", deepboost, tag=arguments.tag, grid=GRIDS["DeepBoost"])
+        everyone += [deep, *tuned_peers()]
     if arguments.only is None:
         return everyone
     wanted = arguments.only.split(",")
@@ -74,7 +74,8 @@ def main() -> None:
     names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
     if unknown := set(names) - set(known):
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
-    competitors, tasks, results = _competitors(arguments), all_tasks(names, arguments.seeds), Results(arguments.results)
+    tasks = all_tasks(names, arguments.seeds, given=arguments.suite == "softmax")
+    competitors, results = _competitors(arguments), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)
         run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))

@@ -51,6 +51,18 @@ def deepboost_paper(seed: int, **parameters: Any) -> Any:
     return DeepBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
 
 
+def softmax_boost(seed: int, **parameters: Any) -> Any:
+    from radboost import SoftmaxBoostClassifier
+
+    return SoftmaxBoostClassifier(**({"random_state": seed, "n_jobs": 1} | parameters))
+
+
+def softmax_boost_paper(seed: int, **parameters: Any) -> Any:
+    from radboost import SoftmaxBoostClassifier
+
+    return SoftmaxBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
+
+
 def lightgbm(seed: int, **parameters: Any) -> Any:
     from lightgbm import LGBMClassifier
 
@@ -98,6 +110,21 @@ PEERS = (
     Competitor("XGBoost", "xgboost", xgboost),
     Competitor("CatBoost", "catboost", catboost),
 )
+
+
+def ours(suite: str, tag: str = "") -> list[Competitor]:
+    """RadBoost at its defaults and as in the papers; what the suite is about comes first."""
+    deep = [
+        Competitor("DeepBoost", "radboost", deepboost, tag=tag),
+        Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=tag),
+    ]
+    if suite != "softmax":
+        return deep
+    return [
+        Competitor("SoftmaxBoost", "radboost", softmax_boost, tag=tag),
+        Competitor("SoftmaxBoost as in the paper", "radboost", softmax_boost_paper, tag=tag),
+        deep[0],
+    ]
 
 
 def peers(suite: str) -> list[Competitor]:

@@ -40,10 +40,22 @@ MANY_CLASSES = (
     "dna",
     "waveform40",
 )
-SUITES: dict[str, tuple[str, ...]] = {"two": tuple(TWO_CLASSES), "many": MANY_CLASSES}
+#: the eight sets of "Soft-max boosting", whose sources fix the parts: name -> training rows to draw (None: all)
+GIVEN_PARTS: dict[str, int | None] = {
+    "vowel": None,
+    "statlog": None,
+    "splice": None,
+    "dna": None,
+    "satimage": None,
+    "pendigits": None,
+    "letters": None,
+    "mnist": 10000,
+}
+SUITES: dict[str, tuple[str, ...]] = {"two": tuple(TWO_CLASSES), "many": MANY_CLASSES, "softmax": tuple(GIVEN_PARTS)}
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
+GIVEN = FOLDS  # in place of a fold: the parts of the source
 MOST_TRAINING_ROWS = 2000
 MOST_TEST_ROWS = 5000
 
@@ -54,7 +66,8 @@ Rows = NDArray[np.intp]
 class Task:
     """One fit: a set, the seed of its rows, parts and exchanged labels, the share of those, the test fold.
 
-    A set with many classes has one draw of training and test rows per seed, fold 0.
+    A set with many classes has one draw of training and test rows per seed, fold 0. Where the parts are those of the
+    source, the seed is that of the exchanged labels and of the learner.
     """
 
     dataset: str
@@ -77,11 +90,13 @@ class Parts:
     y_test: NDArray[np.int64]
 
 
-def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS) -> list[Task]:
-    """Every task of those sets and seeds."""
-    return [
-        Task(n, s, e, k) for n in names for s in seeds for e in NOISES for k in range(1 if n in MANY_CLASSES else FOLDS)
-    ]
+def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS, *, given: bool = False) -> list[Task]:
+    """Every task of those sets and seeds; `given`: on the parts that the sources fix."""
+
+    def folds(name: str) -> Sequence[int]:
+        return [GIVEN] if given else range(1 if name in MANY_CLASSES else FOLDS)
+
+    return [Task(n, s, e, k) for n in names for s in seeds for e in NOISES for k in folds(n)]
 
 
 def cut(X: NDArray[Any], y: NDArray[np.int64], train: Rows, test: Rows) -> Parts:
@@ -98,11 +113,15 @@ class Source:
     def __init__(self, data_dir: str | None) -> None:
         self._data_dir = data_dir
         self._read: dict[str, tuple[NDArray[Any], NDArray[np.int64]]] = {}
+        self._splits: dict[str, NDArray[np.str_] | None] = {}
 
     def parts(self, task: Task) -> Parts:
         """The training and test part of a task."""
         X, y = self._rows(task)
-        train, test = _draw(y, task) if task.dataset in MANY_CLASSES else _fold(y, task)
+        if task.fold == GIVEN:
+            train, test = self._given(task)
+        else:
+            train, test = _draw(y, task) if task.dataset in MANY_CLASSES else _fold(y, task)
         if task.noise:
             y = _exchange(y, train, task)
         return cut(X, y, train, test)
@@ -111,12 +130,23 @@ class Source:
         if task.dataset not in self._read:
             data = datasets.load(task.dataset, self._data_dir)
             self._read[task.dataset] = data.X, np.unique(data.y, return_inverse=True)[1]
+            self._splits[task.dataset] = data.split
         X, y = self._read[task.dataset]
         limit = TWO_CLASSES.get(task.dataset)
-        if limit is None:
+        if limit is None or task.fold == GIVEN:
             return X, y
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
+
+    def _given(self, task: Task) -> tuple[Rows, Rows]:
+        """The parts of the source; of many training rows as many as are wanted, drawn by the seed."""
+        split = self._splits[task.dataset]
+        if split is None:
+            raise ValueError(f"{task.dataset} comes without given parts from {self._data_dir}")
+        train, limit = np.flatnonzero(split == "train"), GIVEN_PARTS[task.dataset]
+        if limit is not None:
+            train = np.random.default_rng(task.seed).permutation(train)[:limit]
+        return train, np.flatnonzero(split == "test")
 
 
 def _fold(y: NDArray[np.int64], task: Task) -> tuple[Rows, Rows]:

@@ -13,6 +13,8 @@ from benchmarks.tasks import (
     memory,
     predict,
     reach_letters,
+    softmax_growth,
+    softmax_letters,
 )
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
@@ -24,4 +26,6 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "fit-mnist": fit_mnist.run,
     "predict": predict.run,
     "memory": memory.run,
+    "softmax-letters": softmax_letters.run,
+    "softmax-growth": softmax_growth.run,
 }

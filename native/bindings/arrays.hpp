@@ -60,6 +60,8 @@ inline MarginLoss loss_named(const std::string& name) {
 void bind_data(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_trees(nb::module_& m);
+void bind_given_weights(nb::module_& m);
+void bind_softmax(nb::module_& m);
 void bind_functions(nb::module_& m);
 
 }  // namespace radboost

@@ -31,7 +31,10 @@ void bind_data(nb::module_& m) {
     nb::class_<BinnedData>(m, "BinnedData")
         .def_ro("n_rows", &BinnedData::n_rows)
         .def_ro("n_columns", &BinnedData::n_columns)
-        .def("codes", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.by_row.begin(), d.by_row.end())); })
+        .def("codes", [](const BinnedData& d) {
+                 d.lay_out_rows(1);
+                 return as_array(std::vector<std::uint8_t>(d.row(0), d.row(d.n_rows)));
+             })
         .def("n_bins", [](const BinnedData& d) { return as_array(std::vector<std::uint16_t>(d.bin_counts)); })
         .def("has_missing", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.has_missing)); })
         .def("is_categorical", [](const BinnedData& d) { return as_array(std::vector<std::uint8_t>(d.is_categorical)); })

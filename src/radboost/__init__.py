@@ -4,7 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from radboost.estimators import DeepBoostClassifier, EarlyStopping
+from radboost.estimators import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier
 from radboost.families import KernelFamily
 from radboost.model_file import ModelFileError
 from radboost.model_file import load_model as load
@@ -12,9 +12,17 @@ from radboost.trees import TreeOptions
 
 __version__ = version("radboost")
 
-__all__ = ["DeepBoostClassifier", "EarlyStopping", "KernelFamily", "ModelFileError", "TreeOptions", "load"]
+__all__ = [
+    "DeepBoostClassifier",
+    "EarlyStopping",
+    "KernelFamily",
+    "ModelFileError",
+    "SoftmaxBoostClassifier",
+    "TreeOptions",
+    "load",
+]
 
-_ON_DEMAND = ("datasets", "guarantees", "plot")
+_ON_DEMAND = ("baselines", "datasets", "guarantees", "plot")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -28,7 +28,7 @@ def progress_bar(n_rounds: int, verbose: int) -> Iterator[Progress]:
         yield _plain_lines(n_rounds)
         return
     columns = (
-        TextColumn("DeepBoost"),
+        TextColumn("boosting"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -147,6 +147,15 @@ def seed_from(random_state: Any) -> int:
     raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")
 
 
+def generator_from(random_state: Any) -> np.random.Generator:
+    """A generator of its own, or the one that was given."""
+    return (
+        random_state
+        if isinstance(random_state, np.random.Generator)
+        else np.random.default_rng(seed_from(random_state))
+    )
+
+
 def free_memory() -> float:
     """Bytes that are free, or infinity where the system does not tell."""
     try:

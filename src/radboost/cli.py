@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # nobody reads any more (`radboost datasets | head`): end without Python's complaint on closing stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"radboost: {error}", file=sys.stderr)
         return 2
 
@@ -42,10 +42,14 @@ def _parser() -> argparse.ArgumentParser:
 
     reproduce = commands.add_parser("reproduce", help="run a table of a paper again, beside the paper's figures")
     reproduce.set_defaults(run=_reproduce)
-    reproduce.add_argument("table", help="deep-boosting-1, -2, -3 (two classes) or multi-class-deep-boosting-1, -2, -3")
-    reproduce.add_argument("--quick", action="store_true", help="a coarse grid, and not all of the runs")
+    reproduce.add_argument(
+        "table",
+        help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, or soft-max-boosting-2, -3, "
+        "-fig1, -fig3, -fig7",
+    )
+    reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
-    reproduce.add_argument("--seed", type=int, default=0, help="of the random folds (default: 0)")
+    reproduce.add_argument("--seed", type=int, default=0, help="of random folds, labels and problems (default: 0)")
     reproduce.add_argument("--jobs", type=int, default=_cores(), help="fits at a time (default: all cores)")
     reproduce.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
     reproduce.add_argument(
@@ -55,10 +59,13 @@ def _parser() -> argparse.ArgumentParser:
         help="keep every fit in this file: a second run, or a table that shares fits, computes only what is new",
     )
     reproduce.add_argument(
+        "--plot", type=Path, metavar="FILE", help="also draw it (soft-max-boosting only; needs matplotlib)"
+    )
+    reproduce.add_argument(
         "--split-criterion",
         choices=("edge", "gini"),
-        default="edge",
-        help="how trees choose a split: by the edge as in the paper (default), or by weighted impurity",
+        help="how trees choose a split (not soft-max-boosting): by the edge as in the paper (default), or by weighted "
+        "impurity",
     )
     _add_data_dir(reproduce)
 
@@ -79,24 +86,35 @@ def _cores() -> int:
 def _reproduce(given: argparse.Namespace) -> int:
     # scikit-learn takes a second to import, and the other commands do without
     from radboost import experiments
-    from radboost.experiments import protocol, report
-    from radboost.experiments.progress import progress
 
-    table = experiments.table(given.table)
-    names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
     if given.jobs < 1:
         raise ValueError(f"--jobs is {given.jobs}; give how many fits may run at a time, 1 or more")
     if given.seed < 0:
         raise ValueError(f"--seed is {given.seed}; give a number that is not negative")
-    for option, path in (("--json", given.json), ("--keep", given.keep)):
+    for option, path in (("--json", given.json), ("--keep", given.keep), ("--plot", given.plot)):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+    names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
+    if given.table in experiments.STUDIES:
+        return _reproduce_study(given, names)
+    return _reproduce_table(given, names)
+
+
+def _reproduce_table(given: argparse.Namespace, names: list[str] | None) -> int:
+    from radboost import experiments
+    from radboost.experiments import protocol, report
+    from radboost.experiments.progress import progress
+
+    table = experiments.table(given.table)
+    if given.plot is not None:
+        raise ValueError(f"{table.name} has no picture; leave out --plot")
+    criterion = given.split_criterion or "edge"
     settings = {
         "table": table.name,
         "radboost": __version__,
         "quick": given.quick,
         "seed": given.seed,
-        "split_criterion": given.split_criterion,
+        "split_criterion": criterion,
         "rounds": protocol.ROUNDS,
         "rule": table.rule,
     }
@@ -112,7 +130,7 @@ def _reproduce(given: argparse.Namespace) -> int:
             seed=given.seed,
             jobs=given.jobs,
             data_dir=given.data_dir,
-            split_criterion=given.split_criterion,
+            split_criterion=criterion,
             kept=kept,
             advance=display.advance,
             expect=display.expect,
@@ -122,6 +140,46 @@ def _reproduce(given: argparse.Namespace) -> int:
             if given.json is not None:
                 report.write_json(given.json, settings, cells)
         display.say(f"\n{report.legend(table)}")
+    return 0
+
+
+def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
+    from radboost import experiments
+    from radboost.experiments import report, studies, studies_report
+    from radboost.experiments.progress import progress
+    from radboost.experiments.soft_max_boosting import StagedTable
+
+    study = experiments.STUDIES[given.table]
+    if given.split_criterion is not None:
+        raise ValueError(
+            f"{study.name} grows its trees by weighted impurity, as in the paper; leave out --split-criterion"
+        )
+    draw = None
+    if given.plot is not None:
+        from radboost.plot._style import pyplot
+        from radboost.plot.papers import draw_study
+
+        pyplot()  # a missing matplotlib shows before hours of fits
+        draw = draw_study
+    wanted = studies.units(study, names, quick=given.quick, seed=given.seed)
+    kept = experiments.KeptResults(given.keep)
+    settings = {"table": study.name, "radboost": __version__, "quick": given.quick, "seed": given.seed}
+    outcomes = []
+    with progress(len(wanted)) as display:
+        display.say(f"{study.name}: {study.title}; seed {given.seed}\n\n{studies_report.header(study)}")
+        for outcome in studies.run(
+            wanted, jobs=given.jobs, data_dir=given.data_dir, kept=kept, advance=display.advance
+        ):
+            outcomes.append(outcome)
+            if isinstance(study, StagedTable):
+                display.say(studies_report.staged_row(study, outcome))
+        if not isinstance(study, StagedTable):
+            display.say("\n".join(studies_report.rows(study, outcomes)))
+        display.say(f"\n{studies_report.legend(study)}")
+    if given.json is not None:
+        report.write_document(given.json, studies_report.as_document(settings, outcomes))
+    if draw is not None:
+        draw(study, outcomes).savefig(given.plot, dpi=150)
     return 0
 
 

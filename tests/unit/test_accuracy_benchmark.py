@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.competitors import Competitor, deepboost, peers, tuned_peers
+from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import MANY_CLASSES, NOISES, SEEDS, Source, Task, all_tasks, cut
+from benchmarks.accuracy.tasks import GIVEN_PARTS, MANY_CLASSES, NOISES, SEEDS, Source, Task, all_tasks, cut
 from benchmarks.accuracy.tuning import BUDGET, GRIDS, Tuned
 from radboost import datasets
 
@@ -100,6 +100,45 @@ class TestManyClasses:
         parts = cut(np.arange(7.0)[:, None], y, np.array([0, 1, 3]), np.array([2, 4, 5, 6]))
         assert parts.y_train.tolist() == [0, 1, 2]
         assert parts.y_test.tolist() == [1, -1, 1, -1]
+
+
+class TestGivenParts:
+    @pytest.fixture
+    def given(self, tmp_path: Path) -> Source:
+        X = np.random.default_rng(0).normal(size=(300, 2)).round(3)
+        rows = (f"{a},{b},{'train' if i < 200 else 'test'},{'ABC'[i % 3]}" for i, (a, b) in enumerate(X))
+        (tmp_path / "vowel.csv.gz").write_bytes(gzip.compress("\n".join(["a,b,split,target", *rows]).encode()))
+        (tmp_path / "sonar.csv.gz").write_bytes(gzip.compress(b"a,target\n1,M\n2,R\n"))
+        return Source(str(tmp_path))
+
+    def test_the_parts_are_those_of_the_source(self, given: Source) -> None:
+        tasks = all_tasks(("vowel",), given=True)
+        assert len(tasks) == len(SEEDS) * len(NOISES)
+        clean, noisy, other = (given.parts(task) for task in (tasks[0], tasks[1], tasks[3]))
+        assert (len(clean.y_train), len(clean.y_test)) == (200, 100)
+        np.testing.assert_array_equal(clean.X_train, other.X_train)
+        np.testing.assert_array_equal(clean.y_test, np.arange(200, 300) % 3)
+        assert np.count_nonzero(clean.y_train != noisy.y_train) == 40
+        assert (noisy.y_train != other.y_train).any()
+
+    def test_training_rows_are_drawn_where_there_are_many(self, given: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(GIVEN_PARTS, "vowel", 50)
+        first, again, other = (given.parts(all_tasks(("vowel",), [seed], given=True)[0]) for seed in (0, 0, 1))
+        assert (len(first.y_train), len(first.y_test)) == (50, 100)
+        np.testing.assert_array_equal(first.X_train, again.X_train)
+        assert (first.X_train != other.X_train).any()
+
+    def test_a_source_without_parts_is_refused(self, given: Source) -> None:
+        with pytest.raises(ValueError, match="sonar comes without given parts"):
+            given.parts(all_tasks(("sonar",), given=True)[0])
+
+    def test_who_takes_part(self) -> None:
+        for suite in ("two", "many", "softmax"):
+            assert len({competitor.key for competitor in (*ours(suite), *peers(suite))}) == len(ours(suite)) + len(
+                peers(suite)
+            )
+        assert type(ours("softmax")[0].build(3)).__name__ == "SoftmaxBoostClassifier"
+        assert ours("softmax")[1].build(3).get_params()["thresholds"] == "best"
 
 
 class TestTuning:

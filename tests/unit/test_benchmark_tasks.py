@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from benchmarks import data
 from benchmarks.competitors import COMPETITORS, FAST
 from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
-from benchmarks.settings import Settings
-from benchmarks.tasks import memory, reach_letters
+from benchmarks.settings import Settings, Sizes
+from benchmarks.tasks import memory, reach_letters, softmax_growth, softmax_letters
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)
@@ -111,3 +112,18 @@ def test_rounds_and_trees_of_many_classes(name: str) -> None:
     assert competitor.scores(model, X, SETTINGS).shape == (300, 3)
     model = competitor.fit(X, (y == 0).astype(np.int64), SETTINGS)
     assert (competitor.rounds(model), competitor.trees(model)) == (3, 3)
+
+
+def test_a_round_of_the_oracle_is_measured() -> None:
+    X, y = data.synthetic(200, 5, seed=1)
+    assert softmax_letters._seconds_per_round(X, y, 2) > 0
+    seconds, model = softmax_letters._fit(X, y, 3)
+    assert seconds > 0
+    assert (model.n_rounds, model.max_leaves, model.thresholds) == (3, 12, "best")  # the paper's algorithm
+
+
+def test_growth_is_measured_at_every_size() -> None:
+    sizes = replace(Sizes.quick(), growth_rows=400, growth_rounds=(1, 2))
+    result = softmax_growth.run(sizes)
+    assert [row.competitor for row in result.rows][:2] == ["N = 400, K = 10", "N = 800, K = 10"]
+    assert {row.competitor for row in result.rows} >= {"N = 400, K = 160", "N = 1,600, K = 10, M = 100"}

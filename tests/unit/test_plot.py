@@ -158,11 +158,71 @@ def test_without_matplotlib_the_error_says_what_to_install() -> None:
     script = (
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
-        "from radboost import plot\n"
+        "from radboost.plot._style import axes\n"
         "try:\n"
-        "    plot._axes(None)\n"
+        "    axes(None)\n"
         "except ImportError as error:\n"
         "    print(error)\n"
     )
     output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert 'pip install "radboost[plot]"' in output
+
+
+class Says(BaseEstimator):
+    """A classifier that learned nothing but its labels, and says what the first column holds."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.wrong_ = float(np.mean(np.asarray(X)[:, 0] != y))
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.asarray(X)[:, 0].astype(int)]
+
+    def score(self, X, y):
+        return 1.0 - self.wrong_
+
+
+def test_noise_robustness_fits_on_wrong_labels() -> None:
+    y = np.arange(60) % 3
+    rows = y[:, None].astype(float)
+    model = Says()
+    ax = plot.noise_robustness({"honest": model}, rows, y, rows, y, rates=(0.5, 0.0, 0.25), repeats=2)
+    (line,) = [line for line in ax.lines if line.get_label() == "honest"]
+    np.testing.assert_allclose(line.get_xdata(), [0.0, 0.25, 0.5])
+    np.testing.assert_allclose(line.get_ydata(), [0.0, 0.25, 0.5])  # the share of labels that were exchanged
+    assert not hasattr(model, "classes_")
+    ax = plot.noise_robustness(model, rows, y, rows, y, rates=[0.1])
+    assert ax.get_legend().get_texts()[0].get_text() == "Says"
+    with pytest.raises(ValueError, match="at least one model"):
+        plot.noise_robustness({}, rows, y, rows, y)
+    with pytest.raises(ValueError, match="rates must lie"):
+        plot.noise_robustness(model, rows, y, rows, y, rates=[2.0])
+
+
+def test_cost_confusion_counts_and_charges() -> None:
+    y = np.array(["a", "a", "b", "c"])
+    rows = np.array([[0], [1], [0], [2]])
+    model = Says().fit(rows, y)
+    cost = [[0, 2, 9], [5, 0, 9], [9, 9, 0]]
+    ax = plot.cost_confusion(model, rows, y, cost=cost)
+    np.testing.assert_array_equal(ax.images[0].get_array(), [[0, 2, 0], [5, 0, 0], [0, 0, 0]])
+    assert ax.get_title(loc="left") == "Mean cost 1.75"
+    cells = [text.get_text() for text in ax.texts]
+    assert cells[:4] == ["1", "1\ncosts 2", "0", "1\ncosts 5"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert plot.cost_confusion(model, rows, y).get_title(loc="left") == "Mean cost 0.5"
+    model.cost = cost  # as cost-sensitive models have it
+    assert plot.cost_confusion(model, rows, y).get_title(loc="left") == "Mean cost 1.75"
+
+
+def test_cost_confusion_refuses_what_does_not_fit() -> None:
+    model = Says().fit(np.array([[0], [1]]), np.array(["a", "b"]))
+    with pytest.raises(ValueError, match="the model knows 2 classes"):
+        plot.cost_confusion(model, [[0]], ["a"], cost=np.ones((3, 3)))
+    with pytest.raises(ValueError, match="the label 'z'"):
+        plot.cost_confusion(model, [[0]], ["z"])
+    with pytest.raises(ValueError, match="no rows"):
+        plot.cost_confusion(model, np.zeros((0, 1)), [])
+    with pytest.raises(NotFittedError):
+        plot.cost_confusion(Says(), [[0]], ["a"])

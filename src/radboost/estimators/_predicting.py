@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,11 @@ from radboost.objectives import probabilities
 
 class PredictingMixin:
     """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
+
+    # Whether the model is one of an objective and a loss, which its probabilities follow from.
+    stores_objective: ClassVar[bool] = True
+    # What `ensemble_` is, by the name that model files look up.
+    kind_of_ensemble: ClassVar[str] = "Ensemble"
 
     ensemble_: Ensemble
     classes_: npt.NDArray[Any]
@@ -113,3 +118,11 @@ class PredictingMixin:
         # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
         loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
         return probabilities(self.objective_, loss, scores)
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
+        return {"loss": self.loss_}
+
+    def _take_parameters_of_fit(self) -> None:
+        """The other way round, when the parameters and classes of a file are in place."""
+        self.loss_ = self.loss

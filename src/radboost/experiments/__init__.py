@@ -13,16 +13,38 @@ from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
 from radboost.experiments.protocol import RULES, Cell, Run, reproduce
+from radboost.experiments.soft_max_boosting import STUDIES as _SOFT_MAX
+from radboost.experiments.soft_max_boosting import Study
 from radboost.experiments.spec import Algorithm, Figures, Table
+from radboost.experiments.studies import Outcome
 
 TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
+"""With a grid of parameters and folds: `reproduce` runs them."""
+
+STUDIES = {study.name: study for study in _SOFT_MAX}
+"""Without a grid: `radboost.experiments.studies` runs them."""
 
 
 def table(name: str) -> Table:
     """A table of `TABLES` by its name."""
     if name not in TABLES:
-        raise ValueError(f"unknown table {name!r}; known are {', '.join(TABLES)}")
+        known = ", ".join([*TABLES, *STUDIES])
+        raise ValueError(f"unknown table {name!r}; known are {known}")
     return TABLES[name]
 
 
-__all__ = ["RULES", "TABLES", "Algorithm", "Cell", "Figures", "KeptResults", "Run", "Table", "reproduce", "table"]
+__all__ = [
+    "RULES",
+    "STUDIES",
+    "TABLES",
+    "Algorithm",
+    "Cell",
+    "Figures",
+    "KeptResults",
+    "Outcome",
+    "Run",
+    "Study",
+    "Table",
+    "reproduce",
+    "table",
+]

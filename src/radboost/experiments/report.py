@@ -67,10 +67,13 @@ def _error(mean: float, std: float) -> str:
 def write_json(path: Path, settings: Mapping[str, Any], cells: Iterable[Cell]) -> None:
     """Write everything, the chosen parameters of each run too; an older file is replaced in one move."""
     own = ("error", "std", "tree_size", "n_trees", "within")
-    document = {
-        **settings,
-        "cells": [asdict(cell) | {key: getattr(cell, key) for key in own} for cell in cells],
-    }
+    write_document(
+        path, {**settings, "cells": [asdict(cell) | {key: getattr(cell, key) for key in own} for cell in cells]}
+    )
+
+
+def write_document(path: Path, document: Mapping[str, Any]) -> None:
+    """Write JSON in one move."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w") as file:

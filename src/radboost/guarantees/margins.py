@@ -77,6 +77,11 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
             "Pass the last step of a pipeline and the rows as it sees them; AdaBoost is DeepBoostClassifier.paper()."
         )
     ensemble: VotingEnsemble = model.ensemble_
+    if not hasattr(ensemble, "weights"):
+        raise TypeError(
+            f"{type(model).__name__} does not vote: its {type(ensemble).__name__} has no weights, so that there are no "
+            "margins and no bound."
+        )
     return ensemble
 
 

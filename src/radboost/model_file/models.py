@@ -15,7 +15,13 @@ from radboost.model_file.encoding import decode, decode_labels, encode, encode_l
 from radboost.model_file.errors import ModelFileError
 
 # A file names classes; these are all it can name. They are looked up late, because estimators use this module.
-ESTIMATORS: Mapping[str, str] = {"DeepBoostClassifier": "radboost.estimators.deepboost"}
+ESTIMATORS: Mapping[str, str] = {
+    "DeepBoostClassifier": "radboost.estimators.deepboost",
+    "SoftmaxBoostClassifier": "radboost.estimators.softmax",
+    "AdaBoostMHClassifier": "radboost.baselines.adaboost_mh",
+    "SAMMEClassifier": "radboost.baselines.samme",
+    "MartiBoostClassifier": "radboost.baselines.martiboost",
+}
 VALUES: Mapping[str, str] = {
     "EarlyStopping": "radboost.estimators.early_stopping",
     "KernelFamily": "radboost.families.kernel",
@@ -25,6 +31,7 @@ VALUES: Mapping[str, str] = {
     "Trees": "radboost.families.trees",
 }
 PARTS: Mapping[str, str] = {
+    "BranchingProgram": "radboost.baselines.program",
     "Ensemble": "radboost.ensemble",
     "OBJECTIVES": "radboost.objectives",
     "resolve_objective": "radboost.objectives",
@@ -53,12 +60,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     header = {
         "model": name,
         "radboost_version": version("radboost"),
-        # The loss is that of the fit: probabilities are computed with it, whatever the parameter says by now.
         "params": {
             key: encode(v, key, values)
-            for key, v in {**estimator.get_params(deep=False), "loss": estimator.loss_}.items()
+            for key, v in {**estimator.get_params(deep=False), **estimator._parameters_of_fit()}.items()
         },
-        "objective": _objective_of(estimator),
+        "objective": str(estimator.objective_) if estimator.stores_objective else None,
         "classes": encode_labels(estimator.classes_),
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -87,10 +93,6 @@ def load_model(path: PathLike) -> Any:
 
 def _look_up(places: Mapping[str, str]) -> dict[str, Any]:
     return {name: getattr(importlib.import_module(module), name) for name, module in places.items()}
-
-
-def _objective_of(estimator: Any) -> str:
-    return str(estimator.objective_)
 
 
 def _history_array(key: str, items: list[Any]) -> AnyArray:
@@ -123,8 +125,9 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
     model = estimators[name](**_restore_params(estimators[name], header["params"]))
     model.classes_ = decode_labels(header["classes"])
-    model.loss_ = model.loss
-    model.objective_ = _restore_objective(header["objective"], model.loss)
+    model._take_parameters_of_fit()
+    if model.stores_objective:
+        model.objective_ = _restore_objective(header["objective"], model.loss)
     for key in _COUNTS:
         count = header["counts"][key]
         if type(count) is not int or count < 0:
@@ -136,7 +139,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
-    model.ensemble_ = _look_up(PARTS)["Ensemble"].from_arrays(header["ensemble"], ensemble_arrays)
+    model.ensemble_ = _look_up(PARTS)[model.kind_of_ensemble].from_arrays(header["ensemble"], ensemble_arrays)
     n_classes, n_outputs = len(model.classes_), model.ensemble_.n_outputs
     if n_outputs != (n_classes if n_classes > 2 else 1):
         raise ModelFileError(

@@ -1,7 +1,8 @@
 """The native tree engine: binned data, growth, and prediction."""
 
 from radboost.trees.binner import bin_rows
+from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import GrowthSettings, TreeOptions, make_grower
 from radboost.trees.tree import Tree, forest_of
 
-__all__ = ["GrowthSettings", "Tree", "TreeOptions", "bin_rows", "forest_of", "make_grower"]
+__all__ = ["GivenTrees", "GrowthSettings", "Tree", "TreeOptions", "bin_rows", "forest_of", "make_grower", "quantise"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from radboost._native import BinnedData, BoostingState, TreeGrower
+from radboost._native import BinnedData, BoostingState, TreeGrower, WeightedTrees
 from radboost._validation import check_choice, check_integer, check_real
 
 
@@ -79,6 +79,23 @@ def make_grower(
         max_leaves=settings.options.max_leaves or 0,
         max_features=settings.max_features,
         subsample=settings.subsample,
+        random_thresholds=settings.random_thresholds,
+        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        seed=settings.seed,
+        n_threads=settings.n_threads,
+    )
+
+
+def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettings) -> WeightedTrees:
+    """The native grower of ordinary classification trees on rows, classes and weights that are handed in."""
+    return WeightedTrees(
+        data,
+        n_classes,
+        growth=settings.options.growth,
+        criterion=settings.criterion,
+        max_depth=settings.max_depth,
+        max_leaves=settings.options.max_leaves or 0,
+        max_features=settings.max_features,
         random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
         seed=settings.seed,

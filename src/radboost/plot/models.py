@@ -1,7 +1,4 @@
-"""Pictures of a fitted model. Every function draws into ``ax`` (or a new figure) and returns the Axes.
-
-Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
-"""
+"""Pictures of a fitted model: margins, tree sizes, learning curve."""
 
 from __future__ import annotations
 
@@ -13,16 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from radboost import guarantees
 from radboost.guarantees.margins import voting_ensemble
+from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["learning_curve", "margins", "tree_sizes"]
-
-# Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-_INK = "#333333"
-_FAINT = "#8c8c8c"
 
 
 def margins(
@@ -59,11 +50,11 @@ def margins(
     values = {str(name): guarantees.margins(model, X, y) for name, model in named.items()}
     if not len(next(iter(values.values()))):
         raise ValueError("X has no rows, so there is nothing to draw.")
-    ax = _axes(ax)
-    ax.axvline(0.0, color=_FAINT, linewidth=0.8, zorder=0)
+    ax = axes(ax)
+    ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
     for index, margin in enumerate(values.values()):
-        colour = _COLOURS[index % len(_COLOURS)]
+        colour = COLOURS[index % len(COLOURS)]
         shares = np.histogram(margin, edges)[0] / len(margin)
         ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=colour, alpha=0.2, linewidth=0)
         ordered = np.concatenate([[-1.0], np.sort(margin), [1.0]])
@@ -72,11 +63,11 @@ def margins(
     _name_lines(ax, values)
     ax.set(xlim=(-1.0, 1.0), ylim=(0.0, 1.02), xlabel="normalised margin", ylabel="share of rows")
     ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
-    _in_percent(ax)
+    in_percent(ax)
     ax.set_title("Margins", loc="left")
-    ax.text(-0.02, 0.99, "wrong", ha="right", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
-    ax.text(0.02, 0.99, "right", ha="left", va="top", color=_FAINT, transform=ax.get_xaxis_transform())
-    return _tidy(ax)
+    ax.text(-0.02, 0.99, "wrong", ha="right", va="top", color=FAINT, transform=ax.get_xaxis_transform())
+    ax.text(0.02, 0.99, "right", ha="left", va="top", color=FAINT, transform=ax.get_xaxis_transform())
+    return tidy(ax)
 
 
 def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) -> Axes:
@@ -98,35 +89,35 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     """
     ensemble: Any = voting_ensemble(model)
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
-    ax = _axes(ax)
+    ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
     ax.set(xlabel="nodes per tree", ylabel="share of the vote" if weighted else "number of trees")
     if not len(sizes):
-        ax.text(0.5, 0.5, "the ensemble is empty", ha="center", color=_FAINT, transform=ax.transAxes)
-        return _tidy(ax)
+        ax.text(0.5, 0.5, "the ensemble is empty", ha="center", color=FAINT, transform=ax.transAxes)
+        return tidy(ax)
     weight = np.abs(ensemble.weights) / np.abs(ensemble.weights).sum() if weighted else np.ones(len(sizes))
     edges = _size_edges(sizes)
     heights, _ = np.histogram(sizes, bins=edges, weights=weight)
     centres = (edges[:-1] + edges[1:]) / 2
-    ax.bar(centres, heights, 0.88 * np.diff(edges), color=_COLOURS[0], alpha=0.85)
+    ax.bar(centres, heights, 0.88 * np.diff(edges), color=COLOURS[0], alpha=0.85)
     mean = float(np.average(sizes, weights=weight))
-    ax.axvline(mean, color=_COLOURS[1], linewidth=1.5)
+    ax.axvline(mean, color=COLOURS[1], linewidth=1.5)
     ax.annotate(
         f" mean {mean:.1f} ",
         (mean, 1.0),
         xycoords=("data", "axes fraction"),
         ha="left" if mean < edges[[0, -1]].mean() else "right",
         va="top",
-        color=_COLOURS[1],
+        color=COLOURS[1],
     )
     ax.set_xlim(max(0.0, float(edges[0])), float(edges[-1]))
     ax.set_ylim(0.0, 1.12 * heights.max())
     ax.locator_params(axis="x", integer=True)
     if weighted:
-        _in_percent(ax)
+        in_percent(ax)
     else:
         ax.locator_params(axis="y", integer=True)
-    return _tidy(ax)
+    return tidy(ax)
 
 
 def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
@@ -150,51 +141,21 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
         for name, key in (("training", "train_error"), ("validation", "validation_error"))
         if key in history
     }
-    ax = _axes(ax)
+    ax = axes(ax)
     ax.set_title("Learning curve", loc="left")
     ax.set(xlabel="round", ylabel="error")
     if not all(len(errors) for errors in curves.values()):
-        ax.text(0.5, 0.5, "no round was run", ha="center", color=_FAINT, transform=ax.transAxes)
-        return _tidy(ax)
+        ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
+        return tidy(ax)
     for index, errors in enumerate(curves.values()):
-        ax.plot(np.arange(1, len(errors) + 1), errors, color=_COLOURS[index], linewidth=1.8)
+        ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
-    _in_percent(ax)
+    in_percent(ax)
     _label_ends(ax, curves)
     if "validation" in curves:
         _mark_lowest(ax, curves["validation"])
-    return _tidy(ax)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    """Return ``ax`` or the Axes of a new figure; importing matplotlib here keeps it optional."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'radboost.plot draws with matplotlib, which is not installed. Run: pip install "radboost[plot]"'
-        ) from error
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
-    return ax
-
-
-def _in_percent(ax: Axes) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-
-
-def _tidy(ax: Axes) -> Axes:
-    """Take away what carries no information."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(_FAINT)
-    ax.tick_params(colors=_INK, length=3)
-    ax.xaxis.label.set_color(_INK)
-    ax.yaxis.label.set_color(_INK)
-    ax.set_axisbelow(True)
-    return ax
+    return tidy(ax)
 
 
 def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
@@ -206,7 +167,7 @@ def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
             0.03,
             0.9 - 0.08 * index,
             label,
-            color=_COLOURS[index % len(_COLOURS)],
+            color=COLOURS[index % len(COLOURS)],
             weight="bold",
             size="small",
             transform=ax.transAxes,
@@ -234,7 +195,7 @@ def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:
         ax.annotate(
             f" {name} {value:.1%}",
             (len(curves[name]), position),
-            color=_COLOURS[index],
+            color=COLOURS[index],
             va="center",
             annotation_clip=False,
         )
@@ -243,7 +204,7 @@ def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:
 def _mark_lowest(ax: Axes, errors: NDArray[np.float64]) -> None:
     """Put a dot and its value on the lowest validation error."""
     best = int(np.argmin(errors))
-    ax.plot(best + 1, errors[best], "o", color=_COLOURS[1], markersize=5)
+    ax.plot(best + 1, errors[best], "o", color=COLOURS[1], markersize=5)
     ax.annotate(
         f"lowest {errors[best]:.1%}",
         (best + 1, errors[best]),
@@ -251,5 +212,5 @@ def _mark_lowest(ax: Axes, errors: NDArray[np.float64]) -> None:
         textcoords="offset points",
         ha="center" if best > 0.2 * len(errors) else "left",
         va="top",
-        color=_COLOURS[1],
+        color=COLOURS[1],
     )

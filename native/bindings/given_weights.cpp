@@ -1,0 +1,93 @@
+// Trees on given weights.
+#include "given_weights.hpp"
+
+#include <memory>
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include "bindings/growth.hpp"
+#include "hashing.hpp"
+#include "pool.hpp"
+
+namespace radboost {
+namespace {
+
+// The rows of one problem that have a weight, out of arrays over all rows.
+struct Listed {
+    std::vector<std::uint32_t> rows, weights;
+    std::vector<std::uint16_t> classes;
+    std::vector<double> counts;
+
+    Listed(const std::uint16_t* all_classes, const std::uint32_t* all_weights, const double* all_counts, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) {
+            if (all_weights[i] == 0) continue;
+            rows.push_back(static_cast<std::uint32_t>(i));
+            classes.push_back(all_classes[i]);
+            weights.push_back(all_weights[i]);
+            if (all_counts) counts.push_back(all_counts[i]);
+        }
+    }
+    GivenRows view(bool with_counts) const {
+        return {rows.data(), classes.data(), weights.data(), with_counts ? counts.data() : nullptr, rows.size()};
+    }
+};
+
+using Trees = std::vector<std::shared_ptr<AnsweringTree>>;
+
+// One tree for each line of the arrays, several at a time.
+Trees grow_trees(WeightedTrees& trees, CMatrix<std::uint16_t> classes, CMatrix<std::uint32_t> weights,
+                 Vector<double> counts, std::uint64_t round, int n_threads) {
+    const std::size_t n = trees.data().n_rows, n_problems = classes.shape(0);
+    require(classes.shape(1) == n && weights.shape(1) == n && weights.shape(0) == n_problems,
+            "every problem needs one class and one weight per row");
+    require(counts.size() == 0 || counts.size() == n, "one count per row is needed");
+    Trees grown(n_problems);
+    nb::gil_scoped_release release;
+    parallel_for(n_threads, n_problems, [&](std::size_t k) {
+        const Listed listed(classes.data() + k * n, weights.data() + k * n, counts.size() ? counts.data() : nullptr, n);
+        grown[k] = std::make_shared<AnsweringTree>(
+            trees.grow(listed.view(counts.size() > 0), mix(round, k), check_signals));
+    });
+    return grown;
+}
+
+Output<std::uint16_t> answers_of(const WeightedTrees& trees, const AnsweringTree& tree, int n_threads) {
+    const std::size_t n = trees.data().n_rows, parts = row_parts(n, n_threads);
+    std::vector<std::uint16_t> out(n);
+    {
+        nb::gil_scoped_release release;
+        parallel_for(n_threads, parts, [&](std::size_t part) {
+            const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
+            tree.answers(trees.data(), begin, end - begin, out.data() + begin);
+        });
+    }
+    return as_array(std::move(out));
+}
+
+}  // namespace
+
+void bind_given_weights(nb::module_& m) {
+    nb::class_<AnsweringTree>(m, "AnsweringTree").def_prop_ro("n_splits", &AnsweringTree::n_splits);
+    nb::class_<WeightedTrees>(m, "WeightedTrees")
+        .def("__init__",
+             [](WeightedTrees* self, const BinnedData& data, std::size_t n_classes, const std::string& growth,
+                const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
+                bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads) {
+                 new (self) WeightedTrees(data, n_classes,
+                                          growth_options(growth, criterion, max_depth, max_leaves, max_features, 1.0,
+                                                         random_thresholds, minimum_leaf_weight, seed, n_threads));
+             },
+             nb::keep_alive<1, 2>(), nb::arg("data"), nb::arg("n_classes"), nb::kw_only(), nb::arg("growth"),
+             nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"), nb::arg("max_features"),
+             nb::arg("random_thresholds"), nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
+        .def("grow", &grow_trees, nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("round"),
+             nb::arg("n_threads"))
+        .def("arrays",
+             [](const WeightedTrees& trees, const AnsweringTree& tree) {
+                 return tree_arrays(trees.data(), tree.nodes(), tree.category_sets(), tree.node_answers(),
+                                    tree.n_classes() == 2, tree.mass_scale());
+             })
+        .def("answers", &answers_of);
+}
+
+}  // namespace radboost

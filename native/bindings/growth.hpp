@@ -1,0 +1,71 @@
+// What the bindings of growers share: options in, trees out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "grower.hpp"
+
+namespace radboost {
+
+inline GrowthOptions growth_options(const std::string& growth, const std::string& criterion, int max_depth,
+                                    std::size_t max_leaves, std::size_t max_features, double subsample,
+                                    bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
+                                    int n_threads) {
+    require(growth == "layers" || growth == "best_first" || growth == "stump_pair", "unknown growth");
+    require(criterion == "edge" || criterion == "gini", "unknown criterion");
+    GrowthOptions options;
+    options.growth = growth == "layers" ? Growth::layers : growth == "best_first" ? Growth::best_first : Growth::stump_pair;
+    options.criterion = criterion == "edge" ? Criterion::edge : Criterion::gini;
+    options.max_depth = max_depth;
+    options.max_leaves = max_leaves;
+    options.max_features = max_features;
+    options.subsample = subsample;
+    options.random_thresholds = random_thresholds;
+    options.minimum_leaf_weight = minimum_leaf_weight;
+    options.seed = seed;
+    options.n_threads = n_threads;
+    return options;
+}
+
+// The arrays of the first answers.size() nodes of a tree. Leaves are -1 and +1 with two classes, otherwise a class, or -1
+// where they abstain. The last two are the nodes that split by categories, and their sets as four words each.
+inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& nodes,
+                        const std::vector<CategorySet>& category_sets, const std::vector<std::int32_t>& answers,
+                        bool two_classes, double mass_scale) {
+    const std::size_t size = answers.size();
+    std::vector<std::int32_t> feature(size, -1), left(size, -1);
+    std::vector<double> threshold(size, 0), value(size, 0), cover(size), gain(size, 0);
+    std::vector<std::uint8_t> missing_left(size, 0);
+    std::vector<std::int32_t> category_nodes;
+    std::vector<std::uint64_t> category_words;
+    for (std::size_t i = 0; i < size; ++i) {
+        const GrownNode& node = nodes[i];
+        cover[i] = static_cast<double>(node.cover) / mass_scale;
+        if (node.left >= 0 && static_cast<std::size_t>(node.left) < size) {
+            feature[i] = static_cast<std::int32_t>(node.column);
+            if (!node.by_categories) {
+                threshold[i] = data.threshold(node.column, node.bin);
+            } else {
+                const CategorySet& set = category_sets[node.bin];
+                category_nodes.push_back(static_cast<std::int32_t>(i));
+                category_words.insert(category_words.end(), set.words.begin(), set.words.end());
+            }
+            left[i] = node.left;
+            missing_left[i] = node.missing_left;
+            gain[i] = node.gain;
+        } else {
+            value[i] = two_classes ? 2 * answers[i] - 1 : answers[i];
+        }
+    }
+    return std::make_tuple(as_array(std::move(feature)), as_array(std::move(threshold)), as_array(std::move(left)),
+                          as_array(std::move(missing_left)), as_array(std::move(value)), as_array(std::move(cover)),
+                          as_array(std::move(gain)), as_array(std::move(category_nodes)),
+                          as_array(std::move(category_words)));
+}
+
+}  // namespace radboost

@@ -1,0 +1,188 @@
+"""A branching program of trees, the model of martingale boosting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._native import Forest
+from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost.ensemble import Ensemble
+from radboost.ensemble.arrays import STEP_TYPE
+from radboost.trees.tree import Tree, forest_of
+
+BLOCK_CELLS = 2**18  # rows times nodes whose masses are moved together; they fit into the cache
+SHOWN = 3
+
+
+class BranchingProgram:
+    """Layers of 1, 2, ..., L nodes, through which a row walks from the top (Soft-max boosting, Figure 7, left).
+
+    A node asks its tree, and goes right with probability `right_on_plus` where the tree says +1 and `right_on_minus`
+    where it says -1. Going right from node j of a layer leads to node j + 1 of the next one, going left to node j. A
+    row that ends beyond the middle of the last layer, which has L + 1 places, belongs to the second class.
+
+    Attributes
+    ----------
+    hypotheses : tuple of trees, layer by layer
+    right_on_minus, right_on_plus : arrays, one probability per tree
+    n_layers : int
+    """
+
+    n_outputs = 1
+
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        right_on_minus: FloatArray,
+        right_on_plus: FloatArray,
+        *,
+        n_features: int,
+        sample_size: float,
+        feature_names: Sequence[str] | None = None,
+        categories: Mapping[int, Sequence[Category]] | None = None,
+    ) -> None:
+        self.hypotheses = tuple(trees)
+        self.right_on_minus = right_on_minus
+        self.right_on_plus = right_on_plus
+        for array in (right_on_minus, right_on_plus):
+            array.flags.writeable = False
+        self.n_layers = (math.isqrt(8 * len(trees) + 1) - 1) // 2
+        if self.n_layers * (self.n_layers + 1) != 2 * len(trees) or not trees:
+            raise ValueError(f"{len(trees)} trees do not fill the layers 1, 2, 3, ... of a branching program")
+        self.n_features = n_features
+        self.sample_size = sample_size
+        self.feature_names = None if feature_names is None else tuple(feature_names)
+        self.categories = {column: tuple(known) for column, known in (categories or {}).items()}
+        self._forests: list[Forest] | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        """Layers; what other models call rounds."""
+        return self.n_layers
+
+    def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        """2 p - 1 for each row, p being the probability that its walk ends in the second class."""
+        scores = np.empty(len(X))
+        height = max(1, BLOCK_CELLS // (self.n_layers + 1))
+        for first in range(0, len(X), height):
+            block = X[first : first + height]
+            for masses in self._walk(block, n_threads):
+                last = masses
+            scores[first : first + height] = 2.0 * ends_right(last) - 1.0
+        return scores
+
+    def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
+        """The same after each layer."""
+        for masses in self._walk(X, n_threads):
+            yield 2.0 * ends_right(masses) - 1.0
+
+    def _walk(self, X: FloatMatrix, n_threads: int) -> Iterator[FloatArray]:
+        """The probabilities of the places after each layer, one line for each place."""
+        if self._forests is None:
+            self._forests = [forest_of(self.hypotheses[layer_places(i)]) for i in range(self.n_layers)]
+        masses = np.ones((1, len(X)))
+        for index, forest in enumerate(self._forests):
+            layer = layer_places(index)
+            says_plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
+            right = np.where(says_plus, self.right_on_plus[layer, None], self.right_on_minus[layer, None])
+            right *= masses
+            following = np.zeros((index + 2, len(X)))
+            following[1:] = right
+            following[:-1] += masses - right
+            masses = following
+            yield masses
+
+    def feature_importances(self) -> FloatArray:
+        """Gain of the splits on each feature, as shares of the whole."""
+        importances = np.zeros(self.n_features)
+        for tree in self.hypotheses:
+            inner = tree.feature >= 0
+            np.add.at(importances, tree.feature[inner], tree.gain[inner])
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_forests": None}
+
+    def __repr__(self) -> str:
+        head = f"BranchingProgram of {self.n_layers} layers, {len(self)} trees"
+        shown = [
+            f"  layer {i}: right with probability "
+            + ", ".join(f"{p:.2f} on +1 and {m:.2f} on -1" for p, m in self._odds(i))
+            for i in range(min(SHOWN, self.n_layers))
+        ]
+        return "\n".join([head, *shown, *(["  ..."] if self.n_layers > SHOWN else [])])
+
+    def _odds(self, layer: int) -> list[tuple[float, float]]:
+        places = layer_places(layer)
+        return list(zip(self.right_on_plus[places], self.right_on_minus[places], strict=True))
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """A JSON-able header and the arrays that `from_arrays` makes an equal program of."""
+        header, arrays = self._as_ensemble().to_arrays()
+        return header, {**arrays, "right_on_minus": self.right_on_minus, "right_on_plus": self.right_on_plus}
+
+    def _as_ensemble(self) -> Ensemble:
+        """The trees in the form that files know, each with a step of 1 in the round of its layer."""
+        rounds = np.repeat(np.arange(self.n_layers), np.arange(1, self.n_layers + 1))
+        steps = np.array([(r, j, 1.0) for j, r in enumerate(rounds.tolist())], dtype=STEP_TYPE)
+        return Ensemble(
+            self.hypotheses,
+            [0.0] * len(self),
+            steps,
+            n_rounds=self.n_layers,
+            n_features=self.n_features,
+            n_families=1,
+            sample_size=self.sample_size,
+            feature_names=self.feature_names,
+            categories=self.categories,
+        )
+
+    @classmethod
+    def from_arrays(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> BranchingProgram:
+        """The inverse of `to_arrays`. Checks everything: the arrays may come from a damaged or hostile file."""
+        ensemble = Ensemble.from_arrays(header, arrays)
+        trees = [tree for tree in ensemble.entered if isinstance(tree, Tree)]
+        if len(trees) != len(ensemble.entered) or ensemble.n_outputs != 1:
+            raise ValueError("a branching program is made of trees for two classes")
+        odds = []
+        for name in ("right_on_minus", "right_on_plus"):
+            array = arrays.get(name, np.zeros(0))
+            if (
+                array.dtype != np.dtype("<f8")
+                or array.shape != (len(trees),)
+                or not ((array >= 0) & (array <= 1)).all()
+            ):
+                raise ValueError(f"the array {name!r} does not hold a probability for each tree")
+            odds.append(array.copy())
+        program = cls(
+            trees,
+            *odds,
+            n_features=ensemble.n_features,
+            sample_size=ensemble.sample_size,
+            feature_names=ensemble.feature_names,
+            categories=ensemble.categories,
+        )
+        if program.n_layers != ensemble.n_rounds:
+            raise ValueError(f"{ensemble.n_rounds} layers are named, and {program.n_layers} are there")
+        return program
+
+
+def layer_places(layer: int) -> slice:
+    """Where the trees of a layer, counted from 0, stand among all."""
+    first = layer * (layer + 1) // 2
+    return slice(first, first + layer + 1)
+
+
+def ends_right(masses: npt.NDArray[Any]) -> FloatArray:
+    """What ends beyond the middle (section 5.5.1: an index above L / 2); one line of `masses` for each place."""
+    n_layers = len(masses) - 1
+    return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)

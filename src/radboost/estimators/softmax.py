@@ -1,0 +1,413 @@
+"""Soft-max boosting: costs of wrong answers, and labels that may be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from radboost import complexity
+from radboost._native import BinnedData, SoftmaxState
+from radboost._progress import progress_bar
+from radboost._typing import ClassIds, FloatArray
+from radboost._validation import (
+    check_choice,
+    check_integer,
+    check_max_features,
+    check_real,
+    check_sample_weight,
+    resolve_n_jobs,
+    seed_from,
+    warn_small_total,
+)
+from radboost.boosting import Step, Trace
+from radboost.ensemble import Ensemble
+from radboost.estimators._costs import Costs, make_costs, read_cost_matrix, read_example_costs
+from radboost.estimators._input import dense_rows, read_labels, read_rows
+from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._risk_watch import RiskWatch
+from radboost.estimators.early_stopping import EarlyStopping, resolve_early_stopping, split_by_content
+from radboost.softmax_boosting import SoftmaxBooster, SoftmaxSettings
+from radboost.trees import GrowthSettings, TreeOptions, bin_rows
+from radboost.trees.grower import make_weighted_trees
+
+DEEPEST = 60
+LONGEST_PATH = 10.0  # of all steps by the edge together: docs/softmax.md
+DECISIONS = ["argmax", "minimum_cost", "sample"]
+
+
+class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
+    """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
+
+    Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
+    the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
+    Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
+    class, on pairs (row, label) drawn from the rule, which tells where the label costs more than the rule pays. The
+    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, stops pulling.
+
+    `SoftmaxBoostClassifier.paper()` is the plain algorithm.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Rounds of boosting, at most.
+    cost : matrix of shape (n_classes, n_classes) or None
+        What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
+        1 for every wrong answer. `fit` takes costs of single examples instead.
+    decision : {"argmax", "minimum_cost", "sample"}
+        What `predict` answers: the label that the rule prefers, the one of least expected cost under `cost` if g were
+        the probabilities of the classes, or a label drawn from the rule.
+    max_leaves : int
+        Leaves of a tree, which grows best-first.
+    min_leaf_pairs : float
+        The least number of pairs in a leaf (with samples_per_round="all", of sample weight): small data gets small
+        trees.
+    samples_per_round : int, "all" or None
+        M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
+        and "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
+    sampling : {"gradient", "rule"}
+        What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
+        whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
+        from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
+    learning_rate : float or "auto"
+        Share of the step that is taken; more than 1 is allowed. "auto" is 10 / n_rounds for step="edge", so that all
+        steps together are at most 10 long whatever the number of rounds, and 1 for the others.
+    step : {"edge", "sampled", "projection", "line_search"}
+        "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
+        classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
+        trees could gain: a number between 0 and 1, like the edge of AdaBoost. "projection": the projected gradient on
+        all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
+    max_features : None, "sqrt", "third", "log2", int or float
+        Columns that a node of a tree looks at, drawn for each node; None for all.
+    thresholds : {"random", "best"}
+        One random threshold per column and node, or all of them.
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        Columns whose values are categories without an order, as in DeepBoostClassifier.
+    early_stopping : bool, int or EarlyStopping
+        Stop when the risk on rows held back no longer falls; a number is the rounds to wait.
+    n_jobs : int or None
+        Threads; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the draws.
+    verbose : int
+        Show a progress bar.
+    max_bins : int
+        Bins per column, besides the one for missing values; 2 to 255.
+
+    Attributes
+    ----------
+    classes_ : array of the labels, ascending, two or more
+    cost_ : array of shape (n_classes, n_classes) or None
+        The matrix of the fit; None after a fit with costs of examples.
+    ensemble_ : Ensemble
+        The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves
+        all scores of a row by the same number and so leaves the rule alone.
+    history_ : dict of lists, one entry per round
+        "risk" (equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with early stopping
+        "validation_risk" and "validation_error".
+    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
+        As in DeepBoostClassifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from radboost import SoftmaxBoostClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SoftmaxBoostClassifier(n_rounds=50).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+
+    To take class 0 for another one is ten times as bad as the reverse:
+
+    >>> dear = SoftmaxBoostClassifier(n_rounds=50, cost=[[0, 10, 10], [1, 0, 1], [1, 1, 0]]).fit(X[::2], y[::2])
+    >>> dear.predict_proba(X).shape
+    (178, 3)
+    """
+
+    stores_objective: ClassVar[bool] = False
+
+    history_: dict[str, list[float]]
+    n_iter_: int
+    n_skipped_rounds_: int
+    stop_reason_: str
+    cost_: FloatArray | None
+
+    def __init__(
+        self,
+        n_rounds: int = 1000,
+        *,
+        cost: Any = None,
+        decision: str = "argmax",
+        max_leaves: int = 32,
+        min_leaf_pairs: float = 3.0,
+        samples_per_round: int | str | None = None,
+        sampling: str = "gradient",
+        learning_rate: float | str = "auto",
+        step: str = "edge",
+        max_features: str | int | float | None = "third",
+        thresholds: str = "random",
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool | int | EarlyStopping = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        max_bins: int = 255,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.cost = cost
+        self.decision = decision
+        self.max_leaves = max_leaves
+        self.min_leaf_pairs = min_leaf_pairs
+        self.samples_per_round = samples_per_round
+        self.sampling = sampling
+        self.learning_rate = learning_rate
+        self.step = step
+        self.max_features = max_features
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.max_bins = max_bins
+
+    @classmethod
+    def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:
+        """Algorithm 2 as section 5 runs it: trees of 12 leaves over all columns and bins, M = N pairs, steps R_M(h)."""
+        plain: dict[str, Any] = {
+            "max_leaves": 12,
+            "min_leaf_pairs": 0.0,
+            "samples_per_round": None,
+            "sampling": "rule",
+            "learning_rate": "auto",
+            "step": "sampled",
+            "max_features": None,
+            "thresholds": "best",
+        }
+        return cls(n_rounds, **{**plain, **parameters})
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cost: Any = None) -> Self:
+        """Learns from rows X and labels y.
+
+        Parameters
+        ----------
+        X : matrix, data frame or sparse matrix
+            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
+        y : array of labels
+            Numbers, strings or booleans; at least two different ones.
+        sample_weight : array or None
+            A row of weight w counts as w copies of it. Rows of weight zero are left out.
+        cost : matrix of shape (n_rows, n_classes) or None
+            What each answer costs for each row, in the order of the sorted labels; takes the place of the constructor's
+            matrix. A row may have several labels of cost 0: then y names any one of them.
+        """
+        settings, stopping = self._read_parameters()
+        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
+        checked = copy(self)
+        rows = read_rows(checked, X, y)
+        weights = check_sample_weight(sample_weight, rows.n_rows)
+        kept = np.arange(rows.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        examples = read_example_costs(cost, rows.n_rows, len(np.unique(rows.y[kept])))
+        rows, weights = rows.without_zero_weights(weights)
+        rows = rows.without_unseen_categories(X)
+        classes, class_ids = read_labels(rows.y)
+        matrix = read_cost_matrix(self.cost, len(classes)) if examples is None else None
+        costs = make_costs(matrix, None if examples is None else examples[kept], len(classes))
+        if weights is not None:
+            warn_small_total(float(weights.sum()), rows.n_rows)
+        settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
+        # Rows sorted by class, like everywhere in the engine; copies of a row may change places.
+        order = np.argsort(class_ids, kind="stable")
+        n_categories = {column: len(known) for column, known in rows.categories.items()}
+        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads, n_categories)
+        class_ids, costs = class_ids[order], costs.select(order)
+        weights = None if weights is None else np.ascontiguousarray(weights[order])
+        watch = None
+        if stopping is not None:
+            hashes = data.row_hashes(class_ids, settings.n_threads)
+            keep, held_back = split_by_content(hashes, class_ids, stopping.validation_fraction, settings.seed)
+            watch = RiskWatch(
+                dense_rows(rows.X[order[held_back]]),
+                class_ids[held_back],
+                costs.select(held_back),
+                None if weights is None else weights[held_back],
+                stopping.patience,
+                len(classes),
+                settings.n_threads,
+            )
+            data, class_ids, costs = data.subset(keep), class_ids[keep], costs.select(keep)
+            weights = None if weights is None else np.ascontiguousarray(weights[keep])
+        trace, total = self._boost(data, class_ids, len(classes), costs, weights, settings, watch)
+        n_rounds = len(trace.history["risk"]) if watch is None else watch.best_round
+        checked.ensemble_ = Ensemble.from_trace(
+            trace,
+            n_rounds=n_rounds,
+            n_features=rows.n_features,
+            n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
+            sample_size=total,
+            n_outputs=1 if len(classes) == 2 else len(classes),
+            feature_names=getattr(checked, "feature_names_in_", None),
+            categories=rows.categories,
+        )
+        checked.classes_ = classes
+        checked.cost_ = matrix if matrix is not None or examples is not None else 1.0 - np.eye(len(classes))
+        checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+        checked.n_iter_ = n_rounds
+        checked.n_skipped_rounds_ = trace.n_skipped
+        checked.stop_reason_ = trace.stop_reason
+        self.__dict__ = checked.__dict__
+        return self
+
+    def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
+        """Everything that can be checked before the data is seen."""
+        check_integer("n_rounds", self.n_rounds, 1)
+        check_choice("decision", self.decision, DECISIONS)
+        check_integer("max_leaves", self.max_leaves, 2)
+        if isinstance(self.samples_per_round, str):
+            check_choice("samples_per_round", self.samples_per_round, ["all"])
+        elif self.samples_per_round is not None:
+            check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
+        check_choice("sampling", self.sampling, ["gradient", "rule"])
+        check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
+        if isinstance(self.learning_rate, str):
+            check_choice("learning_rate", self.learning_rate, ["auto"])
+        else:
+            check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
+        check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
+        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
+        options = TreeOptions(
+            growth="best_first",
+            max_leaves=self.max_leaves,
+            min_leaf_weight=self.min_leaf_pairs,
+            max_bins=check_integer("max_bins", self.max_bins, 2, 255),
+        )
+        settings = GrowthSettings(
+            max_depth=DEEPEST,
+            random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
+            seed=seed_from(self.random_state),
+            n_threads=resolve_n_jobs(self.n_jobs),
+            options=options,
+        )
+        return settings, resolve_early_stopping(self.early_stopping)
+
+    def _learning_rate(self) -> float:
+        if not isinstance(self.learning_rate, str):
+            return float(self.learning_rate)
+        return min(1.0, LONGEST_PATH / self.n_rounds) if self.step == "edge" else 1.0
+
+    def _boost(
+        self,
+        data: BinnedData,
+        class_ids: ClassIds,
+        n_classes: int,
+        costs: Costs,
+        weights: FloatArray | None,
+        settings: GrowthSettings,
+        watch: RiskWatch | None,
+    ) -> tuple[Trace, float]:
+        state = SoftmaxState(
+            data,
+            class_ids,
+            n_classes,
+            np.zeros(0) if weights is None else weights,
+            costs.table,
+            costs_per_row=costs.per_row,
+            seed=settings.seed,
+            n_threads=settings.n_threads,
+        )
+        every_pair = self.samples_per_round == "all"
+        drawn = round(state.total_weight) if self.samples_per_round is None or every_pair else self.samples_per_round
+        booster = SoftmaxBooster(
+            state,
+            make_weighted_trees(data, 2, settings),
+            SoftmaxSettings(
+                "all" if every_pair else f"by_{self.sampling}",
+                max(1, int(drawn)),
+                self.step,
+                self._learning_rate(),
+                settings.n_threads,
+            ),
+            n_classes=n_classes,
+            n_features=data.n_columns,
+            n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
+        )
+        if watch is not None:
+            booster.trace.history.update(validation_risk=[], validation_error=[])
+        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
+
+            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
+                history = trace.history
+                advance(history["risk"][-1] * costs.scale, history["train_error"][-1], int(history["n_hypotheses"][-1]))
+                return None if watch is None else watch.follow(trace, steps)
+
+            trace = booster.run(self.n_rounds, monitor)
+        for name in ("risk", "validation_risk"):
+            if name in trace.history:
+                trace.history[name] = [risk * costs.scale for risk in trace.history[name]]
+        return trace, state.total_weight
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row, by `decision`."""
+        self._require_fitted()
+        decide = self._decision()
+        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
+        return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """The label of each row after each round."""
+        for scores in self.staged_decision_function(X):
+            yield self.classes_[self._decision()(scores)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The rule g(z | x) itself. It is a way to decide, not an estimate of how likely a class is.
+
+        A rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def _decision(self) -> Any:
+        """From scores to places among the classes."""
+        check_choice("decision", self.decision, DECISIONS)
+        if self.decision == "argmax":
+            return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        if self.decision == "minimum_cost":
+            if self.cost_ is None:
+                raise ValueError(
+                    'decision="minimum_cost" needs a cost matrix, and this model was fitted with costs of single '
+                    'examples. Give the matrix to the constructor, or decide by "argmax": the rule has learned the '
+                    "costs already."
+                )
+            expected = self.cost_
+            return lambda scores: (self._probabilities(scores) @ expected).argmin(axis=1)
+        draws = np.random.default_rng(seed_from(self.random_state))
+
+        def draw(scores: FloatArray) -> npt.NDArray[np.intp]:
+            below = np.cumsum(self._probabilities(scores), axis=1)
+            wanted = draws.random(len(below)) * below[:, -1]
+            places: npt.NDArray[np.intp] = (below[:, :-1] <= wanted[:, None]).sum(axis=1, dtype=np.intp)
+            return places
+
+        return draw
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        return {"cost": None if self.cost_ is None else self.cost_.tolist()}
+
+    def _take_parameters_of_fit(self) -> None:
+        self.cost_ = read_cost_matrix(self.cost, len(self.classes_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

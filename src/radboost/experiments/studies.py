@@ -1,0 +1,159 @@
+"""Studies without a grid: every fit stands for itself. "Soft-max boosting", section 5.
+
+A study is a list of units, each of them one fit that is told by its facts alone: what is in a file of kept results is
+not fitted again, and studies share what they have in common (Figures 1 and 3 their problems and sm-boost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from radboost import datasets as registry
+from radboost.baselines import MartiBoostClassifier
+from radboost.experiments.kept import KeptResults
+from radboost.experiments.soft_max_boosting import (
+    QUICK_STAGES,
+    SM_BOOST,
+    STAGES,
+    TABLE_ALGORITHMS,
+    Duel,
+    StagedTable,
+    Study,
+    make_model,
+)
+
+Facts = dict[str, Any]
+"""What the outcome of a fit depends on."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One fit: its facts and the errors it led to."""
+
+    facts: Facts
+    result: dict[str, Any]
+
+
+def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0) -> list[Facts]:
+    """The facts of every fit, in order."""
+    if not isinstance(study, StagedTable) and datasets is not None:
+        raise ValueError(f"{study.name} makes its own data; leave out the names of data sets")
+    same: Facts = {"radboost": version("radboost"), "seed": seed}
+    if isinstance(study, StagedTable):
+        return [
+            same
+            | {
+                "dataset": name,
+                "noise": study.noise,
+                "algorithm": algorithm,
+                "rounds": max(QUICK_STAGES if quick else STAGES),
+            }
+            for name in _select(study, datasets)
+            for algorithm in TABLE_ALGORITHMS
+        ]
+    if isinstance(study, Duel):
+        return [
+            same | {"problem": problem, "algorithm": algorithm, "rounds": study.rounds}
+            for problem in range(study.quick_problems if quick else study.problems)
+            for algorithm in (study.rival, SM_BOOST)
+        ]
+    sample = {"n_train": study.n_train, "n_test": study.n_test}
+    return [
+        same | sample | {"repeat": repeat, "flipped": noise, "algorithm": algorithm, "size": size}
+        for noise in study.noises
+        for repeat in range(study.quick_repeats if quick else study.repeats)
+        for algorithm, size in study.sizes.items()
+    ]
+
+
+def _select(study: StagedTable, datasets: Sequence[str] | None) -> tuple[str, ...]:
+    """The data sets that were asked for, in the order of the table and under its names."""
+    if datasets is None:
+        return study.datasets
+    wanted = {registry.entry(name).name: name for name in datasets}
+    chosen = tuple(name for name in study.datasets if registry.entry(name).name in wanted)
+    lacking = set(wanted) - {registry.entry(name).name for name in chosen}
+    if lacking:
+        raise ValueError(f"{study.name} lacks {', '.join(sorted(lacking))}; its sets are {', '.join(study.datasets)}")
+    return chosen
+
+
+def run(
+    wanted: Sequence[Facts],
+    *,
+    jobs: int = 1,
+    data_dir: str | None = None,
+    kept: KeptResults | None = None,
+    advance: Callable[[str], None] = lambda _: None,
+) -> Iterator[Outcome]:
+    """The outcomes of units, in order, in `jobs` processes of one thread each; `advance` is called after each."""
+    known = kept or KeptResults()
+    fits = (delayed(fit)(facts, data_dir) for facts in wanted if known.get(facts) is None)
+    fitted = Parallel(n_jobs=jobs, return_as="generator")(fits)
+    for facts in wanted:
+        result = known.get(facts)
+        if result is None:
+            result = next(fitted)
+            known.add(facts, result)
+        advance(str(facts.get("dataset", facts["algorithm"])))
+        yield Outcome(facts, result)
+
+
+def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
+    """One unit."""
+    if "dataset" in facts:
+        return _fit_split(facts, data_dir)
+    return _fit_problem(facts) if "problem" in facts else _fit_noisy(facts)
+
+
+def _fit_split(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+    data = registry.load(facts["dataset"], data_dir)
+    if data.split is None:
+        raise ValueError(
+            f"{data.name} from {data.source} does not say which rows train and which test, and this table needs the "
+            "given parts; use a file with a column 'split'"
+        )
+    train = data.split == "train"
+    y = registry.make_noisy(data.y[train], facts["noise"], random_state=facts["seed"])
+    return _staged_errors(facts, data.X[train], y, data.X[~train], data.y[~train])
+
+
+def _fit_problem(facts: Facts) -> dict[str, Any]:
+    problem = registry.make_madelon_like(np.random.default_rng([facts["seed"], facts["problem"]]))
+    return _staged_errors(facts, problem.X, problem.y, problem.X_test, problem.y_test)
+
+
+def _staged_errors(
+    facts: Facts, X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any], y_test: NDArray[Any]
+) -> dict[str, Any]:
+    """Training and test errors after 10, 100, ... rounds; a fit that ended before counts as it ended."""
+    model = make_model(facts["algorithm"], facts["rounds"], facts["seed"]).fit(X, y)
+    wanted = [stage for stage in STAGES if stage <= facts["rounds"]]
+    rounds = [min(stage, model.n_iter_) for stage in wanted]
+    tests = {}
+    for number, predicted in enumerate(model.staged_predict(X_test), start=1):
+        if number in rounds:
+            tests[number] = float(np.mean(predicted != y_test))
+    train = model.history_["train_error"]
+    return {"train": [float(train[number - 1]) for number in rounds], "test": [tests[number] for number in rounds]}
+
+
+def _fit_noisy(facts: Facts) -> dict[str, Any]:
+    rng = np.random.default_rng([facts["seed"], facts["repeat"]])
+    X_test, y_test = registry.make_long_servedio(facts["n_test"], random_state=rng)
+    X, y = registry.make_long_servedio(facts["n_train"], noise=facts["flipped"], random_state=rng)
+    model = make_model(facts["algorithm"], facts["size"], facts["seed"], max_leaves=2).fit(X, y)
+    scores = model.decision_function(X_test)
+    error = float(np.mean((scores > 0) != y_test))
+    if isinstance(model, MartiBoostClassifier):
+        # the paper's rule is one random walk; its expected error needs no draw
+        right = model.predict_proba(X_test)[np.arange(len(y_test)), y_test]
+        return {"error": error, "walk": float(np.mean(1.0 - right))}
+    return {"error": error}

@@ -1,0 +1,49 @@
+"""One look for all pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+INK = "#333333"
+FAINT = "#8c8c8c"
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot; importing it late keeps matplotlib optional."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'radboost.plot draws with matplotlib, which is not installed. Run: pip install "radboost[plot]"'
+        ) from error
+    return plt
+
+
+def axes(ax: Axes | None) -> Axes:
+    """Return ``ax`` or the Axes of a new figure."""
+    plt = pyplot()
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
+    return ax
+
+
+def in_percent(ax: Axes) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def tidy(ax: Axes) -> Axes:
+    """Take away what carries no information."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(FAINT)
+    ax.tick_params(colors=INK, length=3)
+    ax.xaxis.label.set_color(INK)
+    ax.yaxis.label.set_color(INK)
+    ax.set_axisbelow(True)
+    return ax

@@ -1,0 +1,101 @@
+"""Figures beside the studies of "Soft-max boosting"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from radboost.experiments.soft_max_boosting import (
+    SM_BOOST,
+    STAGES,
+    TABLE_ALGORITHMS,
+    Duel,
+    NoiseCurve,
+    StagedTable,
+    Study,
+)
+from radboost.experiments.studies import Outcome
+from radboost.experiments.studies_report import curve_errors, duel_errors
+from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
+from radboost.plot.noise import draw_noise_curves
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
+    """The figure of a study that has ended."""
+    if isinstance(study, StagedTable):
+        return _draw_table(study, outcomes)
+    return _draw_duel(study, outcomes) if isinstance(study, Duel) else _draw_curve(study, outcomes)
+
+
+def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
+    """A panel for each data set: lines are ours, rings the paper's."""
+    names = list(dict.fromkeys(outcome.facts["dataset"] for outcome in outcomes))
+    columns = min(4, len(names))
+    lines = -(-len(names) // columns)
+    figure: Figure
+    figure, grid = pyplot().subplots(
+        lines, columns, figsize=(2.9 * columns, 2.5 * lines + 0.4), layout="constrained", squeeze=False
+    )
+    for place, panel in enumerate(grid.flat):
+        if place >= len(names):
+            panel.set_axis_off()
+            continue
+        for outcome in outcomes:
+            if outcome.facts["dataset"] != names[place]:
+                continue
+            algorithm, errors = outcome.facts["algorithm"], outcome.result["test"]
+            colour = COLOURS[TABLE_ALGORITHMS.index(algorithm)]
+            panel.plot(STAGES[: len(errors)], errors, "o-", color=colour, linewidth=1.6, markersize=4, label=algorithm)
+            panel.plot(
+                STAGES, study.figures[names[place]][algorithm], "o", color=colour, fillstyle="none", markersize=8
+            )
+        panel.set_xscale("log")
+        panel.set_ylim(bottom=0.0)
+        panel.set_title(names[place], loc="left")
+        panel.set_xlabel("rounds" if place >= len(names) - columns else "")
+        in_percent(panel)
+        tidy(panel)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    ring = grid.flat[0].plot([], [], "o", color=FAINT, fillstyle="none", markersize=8)[0]
+    figure.legend([*handles, ring], [*labels, "the paper's"], loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def _draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
+    """Scatter (Figures 1 and 3) above histograms of the difference (Figures 2 and 4), training and test errors."""
+    figure: Figure
+    n_stages = len(study.stages)
+    figure, grid = pyplot().subplots(4, n_stages, figsize=(3.0 * n_stages, 10.5), layout="constrained", squeeze=False)
+    for part, (line, name) in enumerate((("train", "training"), ("test", "test"))):
+        rival, ours = duel_errors(study, outcomes, line)
+        for column, stage in enumerate(study.stages):
+            a, b = rival[:, column], ours[:, column]
+            scatter, histogram = grid[2 * part, column], grid[2 * part + 1, column]
+            top = 1.05 * max(float(a.max()), float(b.max()), 1e-3)
+            scatter.axline((0.0, 0.0), slope=1.0, color=FAINT, linewidth=0.8)
+            colours = np.where(b > a, COLOURS[1], COLOURS[0])
+            scatter.scatter(a, b, s=6, c=colours.tolist(), alpha=0.5, linewidths=0)
+            scatter.set(xlim=(0, top), ylim=(0, top), xlabel=study.rival, ylabel=SM_BOOST if column == 0 else "")
+            scatter.set_title(f"{name} error, T = {stage}", loc="left", size="medium")
+            width = max(float(np.abs(a - b).max()), 1e-3)
+            histogram.hist(a - b, bins=np.linspace(-width, width, 41).tolist(), color=COLOURS[0], alpha=0.8)
+            histogram.axvline(0.0, color=FAINT, linewidth=0.8)
+            histogram.set(xlabel=f"{study.rival} - {SM_BOOST}", ylabel="problems" if column == 0 else "")
+            tidy(scatter)
+            tidy(histogram)
+    return figure
+
+
+def _draw_curve(study: NoiseCurve, outcomes: Sequence[Outcome]) -> Figure:
+    """Figure 7, right."""
+    figure: Figure
+    figure, ax = pyplot().subplots(figsize=(5.6, 4.2), layout="constrained")
+    errors = curve_errors(study, outcomes)
+    errors["MartiBoost, one walk"] = errors.pop("one walk")
+    draw_noise_curves(ax, study.noises, errors).set_title("Long and Servedio's problem", loc="left")
+    return figure

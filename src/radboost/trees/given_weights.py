@@ -1,0 +1,72 @@
+"""Classification trees on weights that change completely from tree to tree."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._native import AnsweringTree, BinnedData
+from radboost._typing import ClassIds, FloatArray
+from radboost.trees.grower import GrowthSettings, make_weighted_trees
+from radboost.trees.tree import Tree
+
+GrowthWeights = npt.NDArray[np.uint32]
+
+
+def quantise(weights: FloatArray, copies: FloatArray | None = None) -> GrowthWeights:
+    """Weights as integers that sum to between 2^28 and 2^30, all copies of the rows counted.
+
+    The weight of one copy is rounded before it is multiplied, so that w copies of a row and a row of weight w count
+    the same. Rows so light that they round to nothing drop out.
+    """
+    copies = np.ones(len(weights)) if copies is None else copies
+    total = math.fsum(weights * copies)  # the same for every order of the rows
+    if not total > 0.0:
+        raise ValueError("all weights are zero")
+    # A power of two that takes the total below 2^29: rounding up half a unit per copy then stays below 2^30.
+    shift = 29 - math.frexp(total)[1]
+    whole = bool((copies == np.floor(copies)).all())
+    scaled = np.ldexp(weights if whole else weights * copies, shift)
+    return (np.rint(scaled) * (copies if whole else 1.0)).astype(np.uint32)
+
+
+class GivenTrees:
+    """Grows trees that answer by the weighted majority of their leaves.
+
+    `settings` says how; `n_classes` are those of the problems handed in, not of the data.
+    """
+
+    def __init__(self, data: BinnedData, n_classes: int, settings: GrowthSettings) -> None:
+        self._native = make_weighted_trees(data, n_classes, settings)
+        self._n_features = data.n_columns
+        self._n_classes = n_classes
+        self._n_threads = settings.n_threads
+
+    def grow(
+        self,
+        classes: npt.NDArray[np.uint16],
+        weights: GrowthWeights,
+        round_index: int,
+        counts: FloatArray | None = None,
+    ) -> list[AnsweringTree]:
+        """One tree for each line of `classes` and `weights`, which have a column for each row of the data.
+
+        The weights of a line sum to 2^30 at most; a row of weight 0 is not in that problem. `counts` is what leaf
+        minimums and covers are measured in: the sample weights.
+        """
+        no_counts = np.zeros(0)
+        return self._native.grow(
+            classes, weights, no_counts if counts is None else counts, round_index, self._n_threads
+        )
+
+    def answers(self, tree: AnsweringTree) -> ClassIds:
+        """The class that a tree answers with on every row of the data, whether it was in the problem or not."""
+        return self._native.answers(tree, self._n_threads)
+
+    def hypothesis(self, tree: AnsweringTree) -> Tree:
+        """The tree as ensembles know it: leaves -1 and +1 for two classes, otherwise votes for a class."""
+        arrays = self._native.arrays(tree)
+        n_outputs = 1 if self._n_classes == 2 else self._n_classes
+        return Tree(arrays[:-2], self._n_features, tree.n_splits, n_outputs, *arrays[-2:])

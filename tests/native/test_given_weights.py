@@ -1,0 +1,168 @@
+"""Trees on given weights against the naive twin, and their answers on rows that were not in the problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import bin_natively, naive_columns
+from radboost import _native
+from radboost.trees import GivenTrees, GrowthSettings, TreeOptions, quantise
+from reference import growth, splits
+from reference import multiclass_growth as class_growth
+from reference.data import smooth, smooth_classes, tiny
+
+pytestmark = pytest.mark.native
+
+SEEDS = st.integers(0, 10**6)
+
+
+def given_trees(data: Any, n_classes: int = 2, **changes: Any) -> GivenTrees:
+    options = {"growth": "best_first", "max_leaves": 12} | changes.pop("options", {})
+    return GivenTrees(data, n_classes, GrowthSettings(**{"max_depth": 20, **changes}, options=TreeOptions(**options)))
+
+
+def one_tree(trees: GivenTrees, classes: Any, weights: Any, counts: Any = None, round_index: int = 0) -> Any:
+    lines = np.asarray(classes, dtype=np.uint16)[None, :], np.asarray(weights, dtype=np.uint32)[None, :]
+    return trees.grow(*lines, round_index, counts)[0]
+
+
+def random_problem(seed: int, n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Classes in any order, and weights of which a third is zero."""
+    rng = np.random.default_rng(seed)
+    weights = np.where(rng.random(n) < 1 / 3, 0, rng.integers(1, 2**20, n))
+    weights[:2] = 7
+    return rng.integers(0, n_classes, n), weights
+
+
+@given(SEEDS, st.integers(2, 20), st.sampled_from(["gini", "edge"]), st.sampled_from([0.0, 3.0]), st.booleans())
+def test_two_classes(seed: int, leaves: int, criterion: str, minimum: float, counted: bool) -> None:
+    X, _ = tiny(seed, m=60, d=3, levels=9, missing=0.1)
+    data = bin_natively(X)
+    y, weights = random_problem(seed, len(X), 2)
+    counts = np.random.default_rng(seed).integers(1, 4, len(X)) * 1.0 if counted else None
+    trees = given_trees(data, criterion=criterion, options={"max_leaves": leaves, "min_leaf_weight": minimum})
+    tree = one_tree(trees, y, weights, counts)
+    columns, codes = naive_columns(data)
+    used = np.flatnonzero(weights)
+    sample = splits.make_sample(
+        columns,
+        [codes[i] for i in used],
+        [int(v) for v in weights[used]],
+        2 * y[used] - 1,
+        None if counts is None else counts[used],
+    )
+    expected = growth.grow_best_first(sample, leaves, None, criterion, min_leaf_weight=minimum)[-1]
+    hypothesis = trees.hypothesis(tree)
+    assert growth.by_path(hypothesis) == growth.by_path(expected)
+    inner = hypothesis.feature < 0
+    assert sorted(hypothesis.cover[inner]) == sorted(np.array(expected.cover)[np.array(expected.feature) < 0])
+    answers = np.where(trees.answers(tree) == 1, 1, -1)
+    np.testing.assert_array_equal(answers, growth.predict(expected, X))
+    np.testing.assert_array_equal(answers, hypothesis.predict(X))
+
+
+@given(SEEDS, st.integers(2, 8))
+def test_leaves_of_several_classes_answer_by_plurality(seed: int, leaves: int) -> None:
+    X, _ = smooth_classes(seed, m=80, n_classes=4, missing=0.1)
+    data = bin_natively(X)
+    y, weights = random_problem(seed, len(X), 4)
+    trees = given_trees(data, 4, options={"max_leaves": leaves})
+    tree = one_tree(trees, y, weights)
+    columns, codes = naive_columns(data)
+    used = np.flatnonzero(weights)
+    mass = [int(v) for v in weights[used]]
+    own = [[m if c == k else 0 for k in range(4)] for m, c in zip(mass, y[used], strict=True)]
+    kept = [codes[i] for i in used]
+    sample = class_growth.ClassSample(columns, kept, [int(c) for c in y[used]], own, mass, [1.0] * len(used), 4)
+    expected = class_growth.grow_best_first(sample, leaves, 20, "gini")[-1]
+    np.testing.assert_array_equal(trees.answers(tree), class_growth.predict(expected, X))
+    np.testing.assert_array_equal(trees.hypothesis(tree).predict(X).argmax(axis=1), trees.answers(tree))
+
+
+@pytest.mark.parametrize("leaves", [12, 40, 90])  # the answers of trees of different sizes are found in different ways
+@pytest.mark.parametrize("categorical", [False, True])
+def test_answers_on_all_rows(leaves: int, categorical: bool) -> None:
+    rng = np.random.default_rng(leaves)
+    X = rng.normal(size=(3000, 4))
+    X[:, 0] = rng.integers(0, 9, len(X))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    categories = [9, -1, -1, -1] if categorical else None
+    data = bin_natively(X, categories=categories)
+    y = (np.nan_to_num(X[:, 0]) % 2 + np.nan_to_num(X[:, 1]) * rng.normal(size=len(X)) > 0.5).astype(int)
+    weights = np.where(rng.random(len(X)) < 0.5, 0, 1000)
+    trees = given_trees(data, options={"max_leaves": leaves})
+    tree = one_tree(trees, y, weights)
+    hypothesis = trees.hypothesis(tree)
+    assert hypothesis.n_splits == leaves - 1
+    assert bool(len(hypothesis.category_nodes)) == categorical
+    np.testing.assert_array_equal(np.where(trees.answers(tree) == 1, 1, -1), hypothesis.predict(X))
+
+
+@pytest.mark.parametrize("randomly", [False, True])
+def test_neither_threads_nor_order_nor_what_was_grown_before_matter(randomly: bool) -> None:
+    X, _ = smooth(3, m=900, d=7, missing=0.05)
+    problems = [random_problem(seed, len(X), 2) for seed in range(5)]
+    classes = np.array([y for y, _ in problems], dtype=np.uint16)
+    weights = np.array([w for _, w in problems], dtype=np.uint32)
+    order = np.random.default_rng(0).permutation(len(X))
+    settings = {"random_thresholds": randomly, "max_features": 3 if randomly else 0}
+    keys = []
+    for n_threads, rows in [(1, np.arange(len(X))), (2, np.arange(len(X))), (3, order)]:
+        trees = given_trees(bin_natively(np.ascontiguousarray(X[rows])), n_threads=n_threads, **settings)
+        lines = np.ascontiguousarray(classes[:, rows]), np.ascontiguousarray(weights[:, rows])
+        for round_index in (1, 0):  # the second time with used buffers
+            grown = trees.grow(*lines, round_index)
+        keys.append([trees.hypothesis(tree).key() for tree in grown])
+    assert keys[0] == keys[1] == keys[2]
+    if randomly:
+        alone = one_tree(given_trees(bin_natively(X), **settings), classes[0], weights[0])
+        assert trees.hypothesis(alone).key() == keys[0][0]
+        same = given_trees(bin_natively(X), **settings).grow(classes[[0, 0]], weights[[0, 0]], 0)
+        assert trees.hypothesis(same[0]).key() != trees.hypothesis(same[1]).key()
+
+
+def test_copies_count_as_weight() -> None:
+    X, _ = smooth(5, m=300)
+    rng = np.random.default_rng(1)
+    y, D = rng.integers(0, 2, len(X)), rng.random(len(X))
+    copies = rng.integers(1, 5, len(X))
+    repeated = np.repeat(np.arange(len(X)), copies)
+    one = given_trees(bin_natively(X, copies), options={"min_leaf_weight": 7.0})
+    many = given_trees(bin_natively(X[repeated]), options={"min_leaf_weight": 7.0})
+    weighted = one_tree(one, y, quantise(D, copies * 1.0), copies * 1.0)
+    spelt_out = one_tree(many, y[repeated], quantise(D[repeated]))
+    for a, b in zip(one.hypothesis(weighted).arrays, many.hypothesis(spelt_out).arrays, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_quantised_weights_fill_the_histograms_and_no_more(scale: float) -> None:
+    rng = np.random.default_rng(2)
+    for n in (1, 10, 10**5):
+        D, copies = rng.random(n) * scale, rng.random(n) * 10
+        for weights in (quantise(D), quantise(D, copies), quantise(D, np.ceil(copies))):
+            assert 2**28 < int(weights.astype(np.int64).sum()) <= 2**30
+    with pytest.raises(ValueError, match="all weights are zero"):
+        quantise(np.zeros(3))
+
+
+def test_bad_problems_are_refused() -> None:
+    X, _ = smooth(0, m=50)
+    trees = given_trees(bin_natively(X))
+    y, weights = random_problem(0, 50, 2)
+    for classes, given_weights, message in [
+        (y + 1, weights, "a class that does not exist"),
+        (y, np.zeros(50), "at least one row"),
+        (y, np.full(50, 2**30), "more than 2\\^30"),
+        (y[:40], weights, "one class and one weight per row"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            one_tree(trees, classes, given_weights)
+    with pytest.raises(ValueError, match="one count per row"):
+        one_tree(trees, y, weights, np.ones(3))
+    assert isinstance(one_tree(trees, y, weights), _native.AnsweringTree)  # a refused problem leaves nothing behind

@@ -1,0 +1,242 @@
+"""The native state of soft-max boosting against the formulas, and its draws against what they should be in the mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from native_tools import NO_WEIGHTS, bin_natively
+from radboost import _native
+from radboost.trees import GrowthSettings, TreeOptions
+from radboost.trees.grower import make_weighted_trees
+from reference import softmax_rule
+from reference.data import smooth_classes
+
+pytestmark = pytest.mark.native
+
+SEEDS = st.integers(0, 10**6)
+
+
+class Problem:
+    """Rows, costs in [0, 1], scores on the grid, and the native state of the same."""
+
+    def __init__(
+        self,
+        seed: int,
+        m: int = 60,
+        n_classes: int = 4,
+        weights: str = "none",
+        per_row: bool = True,
+        spread: float = 2.0,
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        self.X, y = smooth_classes(seed, m=m, n_classes=n_classes)
+        self.y = y.astype(np.uint16)
+        self.weights = {"none": np.ones(m), "whole": rng.integers(1, 4, m) * 1.0, "real": rng.random(m) + 0.5}[weights]
+        table = rng.random((m if per_row else n_classes, n_classes)).astype(np.float32)
+        self.costs = (table if per_row else table[self.y]).astype(float)
+        self.scores = np.rint(rng.normal(size=(m, n_classes)) * spread * 2**20) / 2**20
+        self.data = bin_natively(self.X)
+        self.state = _native.SoftmaxState(
+            self.data,
+            self.y,
+            n_classes,
+            NO_WEIGHTS if weights == "none" else self.weights,
+            table,
+            costs_per_row=per_row,
+            seed=seed,
+            n_threads=1,
+        )
+        self.state.set_scores(self.scores)
+
+    def trees(self, **changes: Any) -> Any:
+        options = TreeOptions(growth="best_first", max_leaves=changes.pop("max_leaves", 6))
+        return make_weighted_trees(self.data, 2, GrowthSettings(max_depth=20, options=options, **changes))
+
+    def directions(self) -> np.ndarray:
+        return self.state.directions().reshape(-1, len(self.y)).T.astype(float)
+
+
+WEIGHTS = st.sampled_from(["none", "whole", "real"])
+
+
+@given(SEEDS, WEIGHTS, st.booleans())
+def test_rule_risk_and_error(seed: int, weights: str, per_row: bool) -> None:
+    problem = Problem(seed, weights=weights, per_row=per_row)
+    sums = problem.state.evaluate(1)
+    expected = softmax_rule.rule(problem.scores)
+    np.testing.assert_allclose(problem.state.rule().reshape(expected.shape), expected, atol=1e-7)
+    np.testing.assert_allclose(problem.state.row_costs(), (expected * problem.costs).sum(axis=1), rtol=1e-12)
+    assert sums.risk == pytest.approx(softmax_rule.risk(problem.scores, problem.costs, problem.weights), rel=1e-12)
+    size = np.abs(softmax_rule.gradient(problem.scores, problem.costs)).sum(axis=1)
+    assert sums.size == pytest.approx(np.average(size, weights=problem.weights), rel=1e-12)
+    wrong = problem.scores.argmax(axis=1) != problem.y
+    assert sums.error == pytest.approx(np.average(wrong, weights=problem.weights), rel=1e-12)
+
+
+@given(SEEDS, WEIGHTS, st.sampled_from(["all", "by_rule", "by_gradient"]))
+def test_slopes_are_those_of_proposition_2_and_of_the_risk(seed: int, weights: str, pairs: str) -> None:
+    problem = Problem(seed, weights=weights)
+    problem.state.evaluate(1)
+    edge = problem.state.grow(problem.trees(), pairs, 50, 3, 1)
+    h = problem.directions()
+    assert set(np.unique(h)) <= {-1.0, 0.0, 1.0}
+    slope = problem.state.slope(1)
+    assert slope == pytest.approx(softmax_rule.slope(problem.scores, problem.costs, problem.weights, h), abs=1e-6)
+    if pairs == "all":  # then the trees were grown on the gradient itself
+        assert edge == pytest.approx(slope, abs=1e-6)
+    step = 2.0**-6
+    high, low = (softmax_rule.risk(problem.scores - a * h, problem.costs, problem.weights) for a in (-step, step))
+    assert slope == pytest.approx((high - low) / (2 * step), abs=2e-4)
+    for a in (0.0, 0.75, -0.5):
+        value, slope_there = problem.state.along(a, 1)
+        moved = problem.scores - a * h
+        assert value == pytest.approx(softmax_rule.risk(moved, problem.costs, problem.weights), rel=1e-12)
+        assert slope_there == pytest.approx(softmax_rule.slope(moved, problem.costs, problem.weights, h), abs=1e-12)
+    problem.state.step(0.75, 1)
+    moved = problem.scores - 0.75 * h
+    differences = problem.state.scores().reshape(moved.shape) - moved
+    np.testing.assert_array_equal(differences, np.broadcast_to(differences[:, :1], moved.shape))
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@pytest.mark.parametrize("pairs", ["by_rule", "by_gradient"])
+def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
+    # The gradient has one sign in each class, so that every tree is a constant whatever is drawn: the edge is then
+    # linear in the sample, and its mean must be the exact slope.
+    problem = Problem(5, m=40, n_classes=3, weights=weights, spread=0.3)
+    rng = np.random.default_rng(1)
+    table = np.column_stack([rng.random(40) * 0.2, rng.random(40) * 0.1 + 0.9, rng.random(40) * 0.1 + 0.9])
+    costs = table.astype(np.float32)
+    given_weights = NO_WEIGHTS if weights == "none" else problem.weights
+    state = _native.SoftmaxState(
+        problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1
+    )
+    state.set_scores(problem.scores)
+    state.evaluate(1)
+    gradient = softmax_rule.gradient(problem.scores, costs.astype(float))
+    assert ((gradient > 0) == [False, True, True]).all()
+    exact = float(np.average(np.abs(gradient).sum(axis=1), weights=problem.weights))
+    trees = problem.trees(max_leaves=2)
+    edges = [state.grow(trees, pairs, 200, round_index, 1) for round_index in range(400)]
+    error = np.std(edges) / np.sqrt(len(edges))
+    assert abs(np.mean(edges) - exact) < max(4 * error, 1e-6)
+    assert error < 0.02 * exact
+
+
+@pytest.mark.parametrize("pairs", ["by_rule", "by_gradient"])
+def test_what_pairs_are_drawn_by(pairs: str) -> None:
+    # How many pairs a class got is the cover of its tree's root.
+    problem = Problem(7, m=50, n_classes=3, weights="whole")
+    problem.state.evaluate(1)
+    rule, gradient = softmax_rule.rule(problem.scores), softmax_rule.gradient(problem.scores, problem.costs)
+    expected = np.average(rule if pairs == "by_rule" else np.abs(gradient), axis=0, weights=problem.weights)
+    expected /= expected.sum()
+    trees = problem.trees(max_leaves=2)
+    counts = np.zeros(3)
+    for round_index in range(200):
+        problem.state.grow(trees, pairs, 100, round_index, 1)
+        for label, tree in enumerate(problem.state.trees()):
+            counts[label] += 0 if tree is None else trees.arrays(tree)[5][0]
+    error = np.sqrt(expected * (1 - expected) / 20000)
+    assert (np.abs(counts / 20000 - expected) < 4 * error).all()
+
+
+def test_a_class_that_is_never_drawn_keeps_its_scores() -> None:
+    problem = Problem(3, m=40, n_classes=4)
+    scores = problem.scores.copy()
+    scores[:, 2] = -900.0
+    problem.state.set_scores(scores)
+    problem.state.evaluate(1)
+    problem.state.grow(problem.trees(), "by_rule", 100, 0, 1)
+    assert [tree is None for tree in problem.state.trees()] == [False, False, True, False]
+    assert (problem.directions()[:, 2] == 0).all()
+
+
+@pytest.mark.parametrize("top", [0.0, 1e-300, 700.0, 1e9, -1e9])
+def test_no_score_overflows(top: float) -> None:
+    problem = Problem(0, m=10, n_classes=3)
+    scores = np.zeros((10, 3))
+    scores[:, 1] = top
+    problem.state.set_scores(scores)
+    sums = problem.state.evaluate(1)
+    rule = problem.state.rule().reshape(10, 3)
+    assert np.isfinite(rule).all()
+    np.testing.assert_allclose(rule.sum(axis=1), 1.0, rtol=1e-6)
+    assert 0.0 <= sums.risk <= 1.0
+
+
+def test_long_walks_are_moved_back() -> None:
+    problem = Problem(0, m=30, n_classes=3)
+    problem.state.set_scores(np.zeros((30, 3)))
+    problem.state.evaluate(1)
+    problem.state.grow(problem.trees(), "all", 1, 0, 1)
+    h = problem.directions()
+    for _ in range(20):
+        problem.state.step(200.0, 1)
+    problem.state.evaluate(1)
+    rule = problem.state.rule().reshape(30, 3)
+    cheapest = h == h.min(axis=1, keepdims=True)
+    np.testing.assert_allclose(rule, cheapest / cheapest.sum(axis=1, keepdims=True), atol=1e-7)
+
+
+@pytest.mark.parametrize("pairs", ["all", "by_rule", "by_gradient"])
+def test_neither_threads_nor_order_nor_copies_matter(pairs: str) -> None:
+    X, y = smooth_classes(2, m=300, n_classes=3)
+    rng = np.random.default_rng(4)
+    copies, costs = rng.integers(1, 4, 300), rng.random((300, 3)).astype(np.float32)
+    repeated = rng.permutation(np.repeat(np.arange(300), copies))
+    runs = []
+    for rows, weights, n_threads in [
+        (np.arange(300), copies * 1.0, 1),
+        (np.arange(300), copies * 1.0, 3),
+        (repeated, NO_WEIGHTS, 2),
+    ]:
+        data = bin_natively(np.ascontiguousarray(X[rows]), None if weights is NO_WEIGHTS else weights)
+        state = _native.SoftmaxState(
+            data,
+            y[rows].astype(np.uint16),
+            3,
+            weights,
+            np.ascontiguousarray(costs[rows]),
+            costs_per_row=True,
+            seed=9,
+            n_threads=n_threads,
+        )
+        options = TreeOptions(growth="best_first", max_leaves=8, min_leaf_weight=3.0)
+        settings = GrowthSettings(max_depth=20, random_thresholds=True, max_features=2, options=options)
+        trees = make_weighted_trees(data, 2, settings)
+        facts = []
+        for round_index in range(6):
+            sums = state.evaluate(n_threads)
+            edge = state.grow(trees, pairs, int(copies.sum()), round_index, n_threads)
+            state.step(np.trunc(edge * 2**20) / 2**20, n_threads)
+            facts.append((sums.risk, sums.error, edge, state.slope(n_threads)))
+        runs.append((facts, [a.tobytes() for tree in state.trees() for a in trees.arrays(tree)]))
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_bad_states_are_refused() -> None:
+    problem = Problem(0, m=10, n_classes=3)
+
+    def make(**changes: Any) -> None:
+        given = {"classes": problem.y, "costs": np.zeros((3, 3), dtype=np.float32), "costs_per_row": False} | changes
+        _native.SoftmaxState(problem.data, n_classes=3, weights=NO_WEIGHTS, seed=0, n_threads=1, **given)
+
+    with pytest.raises(ValueError, match="one class per row"):
+        make(classes=problem.y[:4])
+    with pytest.raises(ValueError, match="classes x classes or rows x classes"):
+        make(costs_per_row=True)
+    with pytest.raises(ValueError, match=r"costs must lie in \[0, 1\]"):
+        make(costs=np.full((3, 3), 2.0, dtype=np.float32))
+    with pytest.raises(ValueError, match="a class that does not exist"):
+        make(classes=problem.y + np.uint16(3))
+    with pytest.raises(ValueError, match="multiples of 2"):
+        problem.state.step(0.3, 1)
+    other = Problem(1, m=12).trees()
+    with pytest.raises(ValueError, match="these rows and two classes"):
+        problem.state.grow(other, "all", 1, 0, 1)

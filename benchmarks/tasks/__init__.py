@@ -5,6 +5,7 @@ from collections.abc import Callable
 from benchmarks.results import Result
 from benchmarks.settings import Sizes
 from benchmarks.tasks import (
+    construct,
     fit_large,
     fit_letters,
     fit_mnist,
@@ -12,6 +13,7 @@ from benchmarks.tasks import (
     fit_small,
     memory,
     predict,
+    predict_one,
     reach_letters,
 )
 
@@ -22,6 +24,8 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "fit-letters": fit_letters.run,
     "reach-letters": reach_letters.run,
     "fit-mnist": fit_mnist.run,
+    "construct": construct.run,
     "predict": predict.run,
+    "predict-one": predict_one.run,
     "memory": memory.run,
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 # the field imports every library that takes part; they are installed by `make bench`
+pytest.importorskip("catboost")
 pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
@@ -15,8 +16,8 @@ from benchmarks import data
 from benchmarks.competitors import COMPETITORS, FAST
 from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
-from benchmarks.settings import Settings
-from benchmarks.tasks import memory, reach_letters
+from benchmarks.settings import Settings, Sizes
+from benchmarks.tasks import construct, memory, predict_one, reach_letters
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)
@@ -107,7 +108,27 @@ def test_rounds_and_trees_of_many_classes(name: str) -> None:
     X = np.float32(y[:, None])
     competitor = COMPETITORS[name]
     model = competitor.fit(X, y, SETTINGS)
-    assert (competitor.rounds(model), competitor.trees(model)) == (3, 9)
+    # CatBoost's trees serve all classes
+    assert (competitor.rounds(model), competitor.trees(model)) == (3, 3 if name == "CatBoost" else 9)
     assert competitor.scores(model, X, SETTINGS).shape == (300, 3)
     model = competitor.fit(X, (y == 0).astype(np.int64), SETTINGS)
     assert (competitor.rounds(model), competitor.trees(model)) == (3, 3)
+
+
+def test_binned_data_alone() -> None:
+    result = construct.run(Sizes(large_rows=3000, large_columns=4, repeats=2))
+    assert [row.competitor for row in result.rows] == ["RadBoost default", "XGBoost", "LightGBM"]
+    assert all(row.figure == min(row.runs) > 0 and len(row.runs) == 2 for row in result.rows)
+    bins = COMPETITORS["RadBoost default"].construct(*data.synthetic(3000, 4, seed=1), SETTINGS)
+    assert (bins.n_rows, bins.n_columns, bins.n_bins().tolist()) == (3000, 4, [255] * 4)
+    with pytest.raises(NotImplementedError, match="AdaBoost"):
+        COMPETITORS["AdaBoost"].construct(*data.synthetic(30, 4, seed=1), SETTINGS)
+
+
+def test_single_rows() -> None:
+    sizes = Sizes(
+        predict_train_rows=300, large_columns=5, large_test_rows=60, predict_trees=3, single_calls=20, repeats=1
+    )
+    result = predict_one.run(sizes)
+    assert [row.competitor for row in result.rows] == list(FAST)
+    assert all(row.figure > 0 and row.error < 0.6 for row in result.rows)

@@ -116,13 +116,13 @@ def test_rounds_and_trees_of_many_classes(name: str) -> None:
 
 
 def test_binned_data_alone() -> None:
-    result = construct.run(Sizes(large_rows=3000, large_columns=4, repeats=2))
+    result = construct.run(Sizes(large_rows=3000, large_columns=5, repeats=2))
     assert [row.competitor for row in result.rows] == ["RadBoost default", "XGBoost", "LightGBM"]
     assert all(row.figure == min(row.runs) > 0 and len(row.runs) == 2 for row in result.rows)
-    bins = COMPETITORS["RadBoost default"].construct(*data.synthetic(3000, 4, seed=1), SETTINGS)
-    assert (bins.n_rows, bins.n_columns, bins.n_bins().tolist()) == (3000, 4, [255] * 4)
+    bins = COMPETITORS["RadBoost default"].construct(*data.synthetic(3000, 5, seed=1), SETTINGS)
+    assert (bins.n_rows, bins.n_columns, bins.n_bins().tolist()) == (3000, 5, [255] * 5)
     with pytest.raises(NotImplementedError, match="AdaBoost"):
-        COMPETITORS["AdaBoost"].construct(*data.synthetic(30, 4, seed=1), SETTINGS)
+        COMPETITORS["AdaBoost"].construct(*data.synthetic(30, 5, seed=1), SETTINGS)
 
 
 def test_single_rows() -> None:

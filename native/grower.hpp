@@ -9,7 +9,6 @@
 #include "binning.hpp"
 #include "grown_tree.hpp"
 #include "histogram.hpp"
-#include "partition.hpp"
 #include "state.hpp"
 #include "statistics.hpp"
 
@@ -34,6 +33,12 @@ struct GrowthOptions {
     int n_threads = 1;
 };
 
+class LayerGrower;
+class NodeGrower;
+struct RowMasses;
+struct SharedRows;
+struct TreeNode;
+
 class TreeGrower {
 public:
     // Keeps references to `data` and `state`, whose rows must be sorted by class.
@@ -51,24 +56,11 @@ public:
     const BinnedData& data() const { return data_; }
 
 private:
-    struct Work;  // a node while the tree grows
-    struct Buffers;
-
     void draw_rows(std::uint64_t round);
-    void plant_root(std::uint64_t round);
-    SplitSearch search_of(const Work& work, std::size_t n_rows) const;
-    void search(Work& work);
-    bool wants_histogram(const Work& work) const;
-    std::size_t parts_for(std::size_t n) const;
-    void build(Work& work);
-    void give_children_histograms(Work& parent, Work& left, Work& right);
-    std::vector<std::uint32_t> draw_columns(std::uint64_t key, std::size_t first, std::size_t last);
-    std::size_t divide(std::size_t index, bool last_layer);
-    void place_other_categories(const Node& node, Split& split) const;
-    void open_leaf(std::size_t index, std::vector<std::size_t>& open);
-    void split_pair();
-    void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
-    std::int64_t mass_of(const std::uint32_t* rows, std::size_t count) const;
+    std::uint64_t root_key(std::uint64_t round) const;
+    void grow_nodes(std::uint64_t round, InterruptCheck check);
+    template <class Nodes>
+    void collect(const Nodes& nodes);
     void number_nodes();
     template <bool kCategories>
     std::int32_t leaf_of(const std::uint8_t* codes) const;
@@ -78,16 +70,14 @@ private:
     const BinnedData& data_;
     const BoostingState& state_;
     GrowthOptions options_;
-    std::unique_ptr<NodeStatistics> statistics_;
-    std::vector<std::int64_t> masses_;  // sample weights as integers; empty: every row has 1
+    std::unique_ptr<RowMasses> masses_;
     double mass_scale_ = 1;
-    std::int64_t minimum_mass_ = 0;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
-    LargeArray<std::uint32_t> rows_, scratch_;
     std::size_t n_rows_drawn_ = 0;
-    std::vector<std::uint32_t> shuffled_columns_;
-    std::vector<Work> works_;
-    std::unique_ptr<Buffers> buffers_;
+    std::unique_ptr<SharedRows> shared_;
+    std::unique_ptr<LayerGrower> layers_;   // where it can grow such trees,
+    std::unique_ptr<NodeGrower> by_nodes_;  // or this one
+    std::vector<TreeNode> nodes_;           // by label
     GrownTree tree_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "label_score.hpp"
 #include "pool.hpp"
 #include "split_search.hpp"
 
@@ -64,19 +65,6 @@ RADBOOST_CLONES std::uint32_t sum_of_code(const std::uint8_t* codes, const std::
     for (std::size_t i = 0; i < n; ++i) sum += codes[i] == code ? weights[i] : 0;
     return sum;
 }
-
-// Classes of one side together: what the score of a child is computed from.
-struct Side {
-    std::int64_t weight = 0, squares = 0, largest = 0;
-
-    void add(std::int64_t class_weight) {
-        weight += class_weight;
-        squares += class_weight * class_weight;
-        largest = std::max(largest, class_weight);
-    }
-    double gini() const { return static_cast<double>(squares) / static_cast<double>(weight); }
-    std::int64_t edge() const { return std::max<std::int64_t>(0, 2 * largest - weight); }
-};
 
 }  // namespace
 
@@ -148,7 +136,7 @@ public:
             if (missing_left)
                 left_sums[s] += sum_of_code(code, weights, count, static_cast<std::uint8_t>(codes.missing_code()));
         }
-        return split_score(left_sums);
+        return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
 
     double score_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* left_sums) const {
@@ -158,7 +146,7 @@ public:
                 sum += sides[codes.codes()[i]] ? node_.weights[i] : 0;
             left_sums[s] = sum;
         }
-        return split_score(left_sums);
+        return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
 
     std::int64_t lean(std::size_t entry) const {
@@ -197,16 +185,6 @@ public:
     }
 
 private:
-    double split_score(const std::int64_t* left_sums) const {
-        Side left, right;
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
-            left.add(left_sums[s]);
-            right.add(node_.sums[s] - left_sums[s]);
-        }
-        if (statistics_.criterion_ == Criterion::edge) return static_cast<double>(left.edge() + right.edge());
-        return left.weight == 0 || right.weight == 0 ? -1.0 : left.gini() + right.gini();
-    }
-
     // The class whose share orders the categories: the second of two (past the end where it does not occur), otherwise the
     // heaviest.
     std::size_t key_segment() const {
@@ -294,11 +272,7 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
     }
 }
 
-bool LabelStatistics::hopeless(const Node& node) const {
-    std::size_t classes = 0;
-    for (const std::int64_t sum : node.sums) classes += sum != 0;
-    return classes <= 1;
-}
+bool LabelStatistics::hopeless(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
 
 std::size_t LabelStatistics::histogram_bytes(bool with_masses) const {
     return data_.n_slots() * (state_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
@@ -372,16 +346,10 @@ void LabelStatistics::take_out(const Node& part, const NodeHistograms* known, co
 }
 
 double LabelStatistics::unsplit_score(const Node& node) const {
-    Side all;
-    for (const std::int64_t sum : node.sums) all.add(sum);
-    if (criterion_ == Criterion::edge) return static_cast<double>(all.edge());
-    return all.weight == 0 ? 0.0 : all.gini();
+    return radboost::unsplit_score(criterion_, node.sums.data(), node.sums.size());
 }
 
-double LabelStatistics::to_beat(double unsplit) const {
-    // Rounding must not make a useless split look useful; edges are whole numbers.
-    return criterion_ == Criterion::edge ? unsplit : unsplit * (1 + 1e-12) + 1e-12;
-}
+double LabelStatistics::to_beat(double unsplit) const { return score_to_beat(criterion_, unsplit); }
 
 Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const {
     const double unsplit = unsplit_score(node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "masks.hpp"
 #include "pool.hpp"
 
 namespace radboost {
@@ -22,6 +23,16 @@ struct NumberSides {
           left_code(question.missing_left ? missing_code : kNoCode) {}
 
     bool left(std::uint32_t code) const { return (code <= bin) | (code == left_code); }
+
+    // 64 rows at a time, where the CPU can: three times as fast.
+    static bool by_words() { return masks_available(); }
+    RowSplit split(const RowSet& rows, std::size_t begin, std::size_t end, std::uint32_t* to_left,
+                   std::uint32_t* to_right) const {
+        const auto code_or_none = [](std::uint32_t code) { return code == kNoCode ? -1 : static_cast<int>(code); };
+        return split_rows(codes, static_cast<std::uint8_t>(bin), code_or_none(left_code), code_or_none(missing_code),
+                          rows.indices ? rows.indices + begin : nullptr, static_cast<std::uint32_t>(begin), end - begin,
+                          to_left, to_right);
+    }
 };
 
 struct CategorySides {
@@ -35,24 +46,27 @@ struct CategorySides {
           table(sides_of(question.left, data.missing_code(question.column), question.missing_left)) {}
 
     bool left(std::uint32_t code) const { return table[code] != 0; }
+
+    static bool by_words() { return false; }
+    RowSplit split(const RowSet&, std::size_t, std::size_t, std::uint32_t*, std::uint32_t*) const { return {}; }
 };
 
 std::size_t parts_for(std::size_t count, int n_threads) {
     return count >= kParallelRows ? static_cast<std::size_t>(n_threads) : 1;
 }
 
-struct Counts {
-    std::size_t left = 0, missing = 0;
-};
-
 template <class Sides>
 Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32_t* scratch, int n_threads) {
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
-    std::vector<Counts> counts(parts);
+    std::vector<RowSplit> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
         std::uint32_t *left = out + begin, *right = scratch + begin;
         std::size_t missing = 0;
+        if (Sides::by_words()) {
+            counts[part] = sides.split(rows, begin, end, left, right);
+            return;
+        }
         const auto send = [&](std::uint32_t row) {
             // Both stores always happen and only one pointer moves on: no branch to mispredict.
             const std::uint32_t code = sides.codes[row];
@@ -89,9 +103,9 @@ template <class Sides>
 Partition assign_by(Sides sides, RowSet rows, std::int32_t left, std::int32_t right, std::int32_t* leaf_of_row,
                     int n_threads) {
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
-    std::vector<Counts> counts(parts);
+    std::vector<RowSplit> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
-        Counts local;
+        RowSplit local;
         const auto send = [&](std::size_t row) {
             const std::uint32_t code = sides.codes[row];
             const bool goes_left = sides.left(code);
@@ -107,7 +121,7 @@ Partition assign_by(Sides sides, RowSet rows, std::int32_t left, std::int32_t ri
         counts[part] = local;
     });
     Partition result;
-    for (const Counts& c : counts) {
+    for (const RowSplit& c : counts) {
         result.left_count += c.left;
         result.missing_count += c.missing;
     }

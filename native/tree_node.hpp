@@ -1,0 +1,24 @@
+// A node as growing leaves it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "statistics.hpp"
+
+namespace radboost {
+
+struct TreeNode {
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    // The labels of a tree are 0 for the root, 1, 2, ...; with several threads it is a matter of luck which node has which.
+    std::size_t label = 0;
+    int depth = 0;
+    std::uint64_t key = 0;   // names the node's place in the tree for the draws
+    std::int64_t mass = 0;   // sample weight as an integer
+    Split split;
+    bool missing_left = false;
+    std::size_t left = kNone;  // label of the left child, the right one's follows; kNone: a leaf
+};
+
+}  // namespace radboost

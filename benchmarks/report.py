@@ -90,3 +90,13 @@ def write(path: Path, text: str) -> None:
     """Write a file, making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def replace_part(path: Path, name: str, text: str) -> None:
+    """Put text between the marks of a part of a page, and leave the rest alone."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    page = path.read_text(encoding="utf-8")
+    if begin not in page or end not in page:
+        raise ValueError(f"{path} has no part named {name!r}: it needs the lines {begin.strip()} and {end}")
+    head, rest = page.split(begin, 1)
+    path.write_text(head + begin + text + end + rest.split(end, 1)[1], encoding="utf-8")

@@ -1,7 +1,10 @@
 """What every competitor is given alike, and the sizes of the tasks."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+PERFORMANCE = ROOT / "docs" / "performance.md"  # where limits and growth are written down
 WARM_UP_ROWS = 1_000  # a first fit on so many loads the code of a library
 
 

@@ -7,8 +7,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import machine
-from benchmarks.limits.build import ROOT, build
+from benchmarks import machine, report
+from benchmarks.limits.build import build
+from benchmarks.settings import PERFORMANCE, ROOT
 
 LIMITS = {
     "read memory": "",
@@ -58,13 +59,20 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.limits", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the data (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "limits", help="folder for the program")
+    parser.add_argument("--write-docs", action="store_true", help=f"put it into {PERFORMANCE.relative_to(ROOT)}")
     options = parser.parse_args(argv)
     if options.rows < 1000:
         parser.error(f"--rows is {options.rows}; below 1000 there is nothing to measure")
     program = build(options.build)
     with machine.OtherLoad() as load:
         loops = measure(program, options.rows)
-    print("\n".join(table(loops)), f"\nMeanwhile {load.sentence()}.", sep="\n")
+    lines = table(loops)
+    print("\n".join(lines), f"\nMeanwhile {load.sentence()}.", sep="\n")
+    if options.write_docs:
+        if load.idle is False:
+            print("The docs hold figures of an idle machine only: try again when it is.", file=sys.stderr)
+            return 1
+        report.replace_part(PERFORMANCE, "limits", "\n".join(lines) + "\n")
     return 0
 
 

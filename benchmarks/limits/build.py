@@ -6,7 +6,8 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.settings import ROOT
+
 PROGRAM = Path(__file__).with_name("limits.cpp")
 # those of CMakeLists.txt: the figures are to be of the kernels that users get
 FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-I", str(ROOT / "native")]

@@ -60,6 +60,7 @@ def main(argv: list[str] | None = None) -> int:
         results.append(run(task, sizes))
         print(report.section(results[-1]), flush=True)
 
+    print("\n".join(["## Targets", "", *report.targets(results), ""]), flush=True)
     facts = machine.description()
     introduction = report.INTRODUCTION.format(
         repeats=sizes.repeats,

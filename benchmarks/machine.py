@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 IDLE_BELOW = 0.05
-PACKAGES = ("radboost", "numpy", "scikit-learn", "lightgbm", "xgboost")
+PACKAGES = ("radboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
 
 
 def cpu_name() -> str:
@@ -72,7 +72,7 @@ class OtherLoad:
         if self.share is None:
             return "other load unknown on this system"
         state = "idle otherwise" if self.idle else "NOT idle: do not quote these figures"
-        return f"other processes used {self.share:.0%} of the cores, {state}"
+        return f"other processes used {self.share:.0%} of the cores, {state}; load average {os.getloadavg()[0]:.2f}"
 
 
 def look_around(seconds: float = 2.0) -> OtherLoad:

@@ -15,7 +15,8 @@ Made by `make bench BENCH_ARGS=--write-docs` on an otherwise idle machine. Every
 threads (two), depth, bins (255) and rounds; the time is the best of {repeats}, and competitors take turns.
 The gradient boosting libraries learn at rate 0.1. *RadBoost edge* and *RadBoost gini* are the paper's full
 search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator as it
-comes. The last columns hold the figure of RadBoost divided by that of the row: below 1, RadBoost needs less.
+comes. Targets are the figure of RadBoost divided by that of a peer: below 1, RadBoost needs less. The last
+columns of the other tables hold the same ratio for every row.
 "s per tree" is the slope between {few} and {many} rounds, so binning and other work done once falls out.
 With more than two classes RadBoost grows one tree a round, the others one for each class and round.
 AdaBoost from scikit-learn has neither bins nor threads and is measured once, on the large sets between
@@ -46,26 +47,24 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None or math.isnan(value) else format(value, form)
 
 
-def targets(result: Result) -> list[str]:
-    """One line per RadBoost with its promises, met or missed."""
-    promises: dict[str, list[str]] = {}
-    for target in result.targets:
-        ratio = result.figure(target.ours) / result.figure(target.peer)
-        if math.isnan(ratio):
-            continue
-        verdict = "met" if ratio <= target.ratio else "MISSED"
-        promise = f"{target.peer} {ratio:.2f} (at most {target.ratio:g}: {verdict})"
-        promises.setdefault(target.ours, []).append(promise)
-    return [f"- {ours} against " + ", ".join(kept) for ours, kept in promises.items()]
+def targets(results: list[Result]) -> list[str]:
+    """The promises of all tasks, met or missed, as one Markdown table."""
+    lines = [["task", "ours", "peer", "ratio", "target", ""], ["---", "---", "---", "---:", "---:", "---"]]
+    for result in results:
+        for target in result.targets:
+            ratio = result.ratio(target)
+            if not math.isnan(ratio):
+                verdict = "met" if ratio <= target.ratio else "MISSED"
+                names = [result.task, target.ours, result.peer(target)]
+                lines.append([*names, f"{ratio:.2f}", f"{target.ratio:g}", verdict])
+    return ["| " + " | ".join(cells) + " |" for cells in lines]
 
 
 def section(result: Result) -> str:
-    """Title, table, promises, notes."""
+    """Title, table, notes."""
     parts = [f"## {result.title}"]
     if result.rows:
         parts.append("\n".join(table(result)))
-    if promised := targets(result):
-        parts.append("\n".join(promised))
     parts += [text for text in (result.note, result.other_load) if text]
     return "\n\n".join(parts) + "\n"
 
@@ -73,7 +72,8 @@ def section(result: Result) -> str:
 def markdown(results: list[Result], machine: dict[str, str], introduction: str) -> str:
     """The whole page."""
     facts = "\n".join(f"- {name}: {value}" for name, value in machine.items())
-    return "\n".join([introduction, facts, "", *(section(result) for result in results)])
+    promises = "\n".join(["## Targets", "", *targets(results), ""])
+    return "\n".join([introduction, facts, "", promises, *(section(result) for result in results)])
 
 
 def as_json(results: list[Result], machine: dict[str, str]) -> str:
@@ -90,3 +90,13 @@ def write(path: Path, text: str) -> None:
     """Write a file, making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def replace_part(path: Path, name: str, text: str) -> None:
+    """Put text between the marks of a part of a page, and leave the rest alone."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    page = path.read_text(encoding="utf-8")
+    if begin not in page or end not in page:
+        raise ValueError(f"{path} has no part named {name!r}: it needs the lines {begin.strip()} and {end}")
+    head, rest = page.split(begin, 1)
+    path.write_text(head + begin + text + end + rest.split(end, 1)[1], encoding="utf-8")

@@ -1,5 +1,6 @@
 """What a task reports."""
 
+import math
 from dataclasses import dataclass, field
 
 
@@ -16,9 +17,12 @@ class Row:
     runs: list[float] = field(default_factory=list)
 
 
+FASTEST = "the fastest other"
+
+
 @dataclass(frozen=True)
 class Target:
-    """A promise: the figure of `ours` is at most `ratio` times that of `peer`."""
+    """A promise: the figure of `ours` is at most `ratio` times that of `peer`, which may be `FASTEST`."""
 
     ours: str
     peer: str
@@ -40,3 +44,14 @@ class Result:
     def figure(self, competitor: str) -> float:
         """The figure of a competitor."""
         return next(row.figure for row in self.rows if row.competitor == competitor)
+
+    def peer(self, target: Target) -> str:
+        """The competitor that a target is about."""
+        if target.peer != FASTEST:
+            return target.peer
+        others = [row for row in self.rows if not row.ours and not math.isnan(row.figure)]
+        return min(others, key=lambda row: row.figure).competitor
+
+    def ratio(self, target: Target) -> float:
+        """What a target bounds; NaN where a figure is missing."""
+        return self.figure(target.ours) / self.figure(self.peer(target))

@@ -1,7 +1,10 @@
 """What every competitor is given alike, and the sizes of the tasks."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+PERFORMANCE = ROOT / "docs" / "performance.md"  # where limits and growth are written down
 WARM_UP_ROWS = 1_000  # a first fit on so many loads the code of a library
 
 
@@ -31,6 +34,7 @@ class Sizes:
     slope: tuple[int, int] = (20, 120)
     slow_slope: tuple[int, int] = (1, 3)
     mnist17_rows: int | None = None
+    mnist17_rounds: int = 100
     letters_rows: int | None = None
     letters_rounds: int = 20
     reach_rounds: int = 300
@@ -42,6 +46,7 @@ class Sizes:
     predict_train_rows: int = 100_000
     predict_slow_train_rows: int = 5_000
     predict_trees: int = 100
+    single_calls: int = 500
     memory_rounds: int = 100
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
@@ -59,6 +64,7 @@ class Sizes:
             slope=(5, 15),
             slow_slope=(1, 2),
             mnist17_rows=500,
+            mnist17_rounds=10,
             letters_rows=3_000,
             letters_rounds=3,
             reach_rounds=30,
@@ -70,6 +76,7 @@ class Sizes:
             predict_train_rows=5_000,
             predict_slow_train_rows=1_000,
             predict_trees=20,
+            single_calls=50,
             memory_rounds=10,
             softmax_rounds=20,
             softmax_slow_rounds=2,

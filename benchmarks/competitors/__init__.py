@@ -2,6 +2,7 @@
 
 from benchmarks.competitors.adaboost import AdaBoost
 from benchmarks.competitors.base import Competitor
+from benchmarks.competitors.catboost import CatBoost
 from benchmarks.competitors.hist_gradient_boosting import HistGradientBoosting
 from benchmarks.competitors.lightgbm import LightGBM, LightGBMQuantised
 from benchmarks.competitors.radboost import RadBoostDefault, RadBoostEdge, RadBoostGini
@@ -17,6 +18,7 @@ COMPETITORS: dict[str, Competitor] = {
         LightGBM(),
         LightGBMQuantised(),
         HistGradientBoosting(),
+        CatBoost(),
         AdaBoost(),
     )
 }

@@ -31,6 +31,10 @@ class Competitor(ABC):
     def trees(self, model: Any) -> int:
         """How many trees the model holds."""
 
+    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        """The library's binned form of the data, for those that can make it without a fit."""
+        raise NotImplementedError(f"{self.name} has no binned data of its own")
+
     def rounds(self, model: Any) -> int:
         """How many rounds the fit made: it may stop early, or revisit a tree."""
         return self.trees(model)

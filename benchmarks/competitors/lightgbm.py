@@ -29,6 +29,10 @@ class LightGBM(Competitor):
             **self.options,
         ).fit(X, y)
 
+    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        parameters = {"max_bin": settings.bins, "num_threads": settings.threads, "verbosity": -1}
+        return lightgbm.Dataset(X, y, params=parameters | self.options).construct()
+
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
         result: NDArray[Any] = model.booster_.predict(X, raw_score=True, num_threads=settings.threads)
         return result

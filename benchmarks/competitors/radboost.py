@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.competitors.base import Competitor
 from benchmarks.settings import Settings
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.trees import bin_rows
 
 
 class RadBoostDefault(Competitor):
@@ -32,6 +33,10 @@ class RadBoostDefault(Competitor):
             "tree_options": TreeOptions(max_bins=settings.bins),
         }
         return self.estimator(**same | self.options).fit(X, y)
+
+    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        order = np.argsort(y, kind="stable")  # the engine wants its rows sorted by class
+        return bin_rows(X, None, order, settings.bins, settings.threads)
 
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
         result: NDArray[Any] = model.decision_function(X)

@@ -26,6 +26,9 @@ class XGBoost(Competitor):
             random_state=settings.seed,
         ).fit(X, y)
 
+    def construct(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
+        return xgboost.QuantileDMatrix(X, y, max_bin=settings.bins, nthread=settings.threads)
+
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:
         booster = model.get_booster()
         booster.set_param({"nthread": settings.threads})

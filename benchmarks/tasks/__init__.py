@@ -5,6 +5,7 @@ from collections.abc import Callable
 from benchmarks.results import Result
 from benchmarks.settings import Sizes
 from benchmarks.tasks import (
+    construct,
     fit_large,
     fit_letters,
     fit_mnist,
@@ -12,6 +13,7 @@ from benchmarks.tasks import (
     fit_small,
     memory,
     predict,
+    predict_one,
     reach_letters,
     softmax_growth,
     softmax_letters,
@@ -24,7 +26,9 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "fit-letters": fit_letters.run,
     "reach-letters": reach_letters.run,
     "fit-mnist": fit_mnist.run,
+    "construct": construct.run,
     "predict": predict.run,
+    "predict-one": predict_one.run,
     "memory": memory.run,
     "softmax-letters": softmax_letters.run,
     "softmax-growth": softmax_growth.run,

@@ -38,5 +38,10 @@ def run(sizes: Sizes) -> Result:
             )
             for name, competitor in COMPETITORS.items()
         ],
-        targets=[Target(name, "XGBoost", 1.0) for name, c in COMPETITORS.items() if c.ours],
+        targets=[
+            Target(name, peer, ratio)
+            for name, c in COMPETITORS.items()
+            if c.ours
+            for peer, ratio in (("XGBoost", 0.5), ("LightGBM", 0.12))
+        ],
     )

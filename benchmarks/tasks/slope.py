@@ -45,7 +45,7 @@ class _Slope:
         model = self.models[name, 1]
         return Row(
             competitor=name,
-            figure=(most - least) / (many - few) if many > few else math.nan,
+            figure=(most - least) / (many - few) if many > few and most > least else math.nan,
             ours=competitor.ours,
             error=competitor.error(model, *test, self.settings(competitor, 1)),
             trees=competitor.trees(model),

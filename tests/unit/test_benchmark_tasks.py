@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 # the field imports every library that takes part; they are installed by `make bench`
+pytest.importorskip("catboost")
 pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
@@ -17,7 +18,7 @@ from benchmarks.competitors import COMPETITORS, FAST
 from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
 from benchmarks.settings import Settings, Sizes
-from benchmarks.tasks import memory, reach_letters, softmax_growth, softmax_letters
+from benchmarks.tasks import construct, memory, predict_one, reach_letters, softmax_growth, softmax_letters
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)
@@ -108,7 +109,8 @@ def test_rounds_and_trees_of_many_classes(name: str) -> None:
     X = np.float32(y[:, None])
     competitor = COMPETITORS[name]
     model = competitor.fit(X, y, SETTINGS)
-    assert (competitor.rounds(model), competitor.trees(model)) == (3, 9)
+    # CatBoost's trees serve all classes
+    assert (competitor.rounds(model), competitor.trees(model)) == (3, 3 if name == "CatBoost" else 9)
     assert competitor.scores(model, X, SETTINGS).shape == (300, 3)
     model = competitor.fit(X, (y == 0).astype(np.int64), SETTINGS)
     assert (competitor.rounds(model), competitor.trees(model)) == (3, 3)
@@ -127,3 +129,24 @@ def test_growth_is_measured_at_every_size() -> None:
     result = softmax_growth.run(sizes)
     assert [row.competitor for row in result.rows][:2] == ["N = 400, K = 10", "N = 800, K = 10"]
     assert {row.competitor for row in result.rows} >= {"N = 400, K = 160", "N = 1,600, K = 10, M = 100"}
+
+
+def test_binned_data_alone() -> None:
+    result = construct.run(Sizes(large_rows=3000, large_columns=5, repeats=2))
+    assert [row.competitor for row in result.rows] == ["RadBoost default", "XGBoost", "LightGBM"]
+    assert all(row.figure == min(row.runs) > 0 and len(row.runs) == 2 for row in result.rows)
+    bins = COMPETITORS["RadBoost default"].construct(*data.synthetic(3000, 5, seed=1), SETTINGS)
+    assert (bins.n_rows, bins.n_columns, bins.n_bins().tolist()) == (3000, 5, [255] * 5)
+    with pytest.raises(NotImplementedError, match="AdaBoost"):
+        COMPETITORS["AdaBoost"].construct(*data.synthetic(30, 5, seed=1), SETTINGS)
+
+
+def test_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    field = {name: FAST[name] for name in ("RadBoost default", "XGBoost")}
+    monkeypatch.setattr(predict_one, "FAST", field)
+    sizes = Sizes(
+        predict_train_rows=300, large_columns=5, large_test_rows=60, predict_trees=3, single_calls=20, repeats=1
+    )
+    result = predict_one.run(sizes)
+    assert [row.competitor for row in result.rows] == list(field)
+    assert all(row.figure > 0 and row.error < 0.6 for row in result.rows)

@@ -1,0 +1,1 @@
+"""How the time and the memory of a fit grow (`python -m benchmarks.growth`)."""

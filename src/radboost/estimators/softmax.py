@@ -23,6 +23,7 @@ from radboost._validation import (
     check_max_features,
     check_real,
     check_sample_weight,
+    free_memory,
     resolve_n_jobs,
     seed_from,
     warn_small_total,
@@ -39,8 +40,9 @@ from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
-# How long all steps by the edge are together, at most: as much for few rows, then so much times the root of their number.
+# How long all steps by the edge are together, at most: for few rows, and per root of their number for many.
 SHORTEST_PATH, PATH_PER_ROOT = 10.0, 0.25
+BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
@@ -315,6 +317,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         settings: GrowthSettings,
         watch: RiskWatch | None,
     ) -> tuple[Trace, float]:
+        _check_memory(len(class_ids), n_classes)
         state = SoftmaxState(
             data,
             class_ids,
@@ -415,3 +418,12 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _check_memory(n_rows: int, n_classes: int) -> None:
+    needed, available = BYTES_PER_SCORE * n_rows * n_classes, free_memory()
+    if needed > available:
+        raise ValueError(
+            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for scores and the rule, and "
+            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
+        )

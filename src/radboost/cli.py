@@ -179,7 +179,7 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
     if given.json is not None:
         report.write_document(given.json, studies_report.as_document(settings, outcomes))
     if draw is not None:
-        draw(study, outcomes).savefig(given.plot, dpi=150)
+        draw(study, outcomes).savefig(given.plot, dpi=100)
     return 0
 
 

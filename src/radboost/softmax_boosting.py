@@ -128,7 +128,7 @@ class SoftmaxBooster:
             a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
                 a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.risk, slope, a)
-        return on_grid(settings.learning_rate * min(a, LONGEST_STEP), STEP_GRID)
+        return on_grid(max(-LONGEST_STEP, min(settings.learning_rate * a, LONGEST_STEP)), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
         steps = []

@@ -230,6 +230,27 @@ def test_small_and_strange_data() -> None:
     assert cross_val_score(SoftmaxBoostClassifier(60), X, y, cv=3).mean() > 0.93
 
 
+@pytest.mark.parametrize("step", ["edge", "sampled", "projection", "line_search"])
+def test_steps_have_an_end(step: str) -> None:
+    X, y = WINE
+    model = SoftmaxBoostClassifier(40, learning_rate=64.0, step=step).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert (model.ensemble_.steps["eta"] <= 128.0).all()
+    risk = softmax_rule.risk(scores_of(model, X), costs_of(model, y), np.ones(len(y)))
+    assert model.history_["risk"][-1] == pytest.approx(risk, abs=1e-6)  # scores beyond 1,024 are moved back
+
+
+def test_the_way_is_as_long_as_the_data_allow() -> None:
+    X, y = WINE
+    for n_rounds in (20, 200):
+        steps = SoftmaxBoostClassifier(n_rounds).fit(X, y).ensemble_.steps
+        lengths = [steps["eta"][steps["round"] == r].max() / 2 for r in range(n_rounds)]
+        assert max(lengths) <= 10.0 / n_rounds
+        assert 2.0 < sum(lengths) <= 10.0
+    heavy = SoftmaxBoostClassifier(20).fit(X, y, np.full(len(y), 100)).ensemble_.steps
+    assert heavy["eta"].max() / 2 > 10.0 / 20
+
+
 def test_weights_that_are_no_integers() -> None:
     X, y = smooth_classes(14, m=150)
     w = np.random.default_rng(0).random(150) * 3
@@ -239,6 +260,11 @@ def test_weights_that_are_no_integers() -> None:
 
 
 class TestBadInput:
+    def test_too_little_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("radboost.estimators.softmax.free_memory", lambda: 1000.0)
+        with pytest.raises(ValueError, match=r"178 rows with 3 classes need about .* GiB"):
+            SoftmaxBoostClassifier(2).fit(*WINE)
+
     @pytest.mark.parametrize(
         ("cost", "message"),
         [

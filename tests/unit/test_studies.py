@@ -73,7 +73,10 @@ def test_units_name_every_fit() -> None:
     curve = studies.units(STUDIES["soft-max-boosting-fig7"], quick=True)
     assert len(curve) == 11 * 10 * 3
     assert sorted({u["flipped"] for u in curve}) == [round(0.05 * i, 2) for i in range(11)]
-    assert {u["size"] for u in curve if u["algorithm"] == "MartiBoost"} == {300}
+    assert {u["size"] for u in curve if u["algorithm"] == "MartiBoost"} == {100}
+    whole = studies.units(STUDIES["soft-max-boosting-fig7"])
+    assert len(whole) == 11 * 100 * 3
+    assert {u["size"] for u in whole if u["algorithm"] == "MartiBoost"} == {300}
 
 
 def test_units_that_cannot_be() -> None:

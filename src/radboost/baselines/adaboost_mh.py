@@ -59,7 +59,7 @@ class AdaBoostMHClassifier(Baseline):
     >>> from sklearn.datasets import load_wine
     >>> from radboost.baselines import AdaBoostMHClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = AdaBoostMHClassifier(20, max_leaves=4).fit(X[::2], y[::2])
+    >>> model = AdaBoostMHClassifier(50, max_leaves=2).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """

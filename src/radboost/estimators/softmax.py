@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -22,6 +23,7 @@ from radboost._validation import (
     check_max_features,
     check_real,
     check_sample_weight,
+    free_memory,
     resolve_n_jobs,
     seed_from,
     warn_small_total,
@@ -38,7 +40,9 @@ from radboost.trees import GrowthSettings, TreeOptions, bin_rows
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
-LONGEST_PATH = 10.0  # of all steps by the edge together: docs/softmax.md
+# How long all steps by the edge are together, at most: for few rows, and per root of their number for many.
+SHORTEST_PATH, PATH_PER_ROOT = 10.0, 0.25
+BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
@@ -76,8 +80,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
         from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
     learning_rate : float or "auto"
-        Share of the step that is taken; more than 1 is allowed. "auto" is 10 / n_rounds for step="edge", so that all
-        steps together are at most 10 long whatever the number of rounds, and 1 for the others.
+        Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there all steps
+        together are at most max(10, sqrt(N) / 4) long, whatever the number of rounds, because more rows bear a longer
+        way before wrong labels are learned (docs/softmax.md).
     step : {"edge", "sampled", "projection", "line_search"}
         "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
@@ -296,10 +301,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         return settings, resolve_early_stopping(self.early_stopping)
 
-    def _learning_rate(self) -> float:
+    def _learning_rate(self, sample_size: float) -> float:
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
-        return min(1.0, LONGEST_PATH / self.n_rounds) if self.step == "edge" else 1.0
+        longest_path = max(SHORTEST_PATH, PATH_PER_ROOT * math.sqrt(sample_size))
+        return min(1.0, longest_path / self.n_rounds) if self.step == "edge" else 1.0
 
     def _boost(
         self,
@@ -311,6 +317,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         settings: GrowthSettings,
         watch: RiskWatch | None,
     ) -> tuple[Trace, float]:
+        _check_memory(len(class_ids), n_classes)
         state = SoftmaxState(
             data,
             class_ids,
@@ -330,7 +337,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, int(drawn)),
                 self.step,
-                self._learning_rate(),
+                self._learning_rate(state.total_weight),
                 settings.n_threads,
             ),
             n_classes=n_classes,
@@ -411,3 +418,12 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _check_memory(n_rows: int, n_classes: int) -> None:
+    needed, available = BYTES_PER_SCORE * n_rows * n_classes, free_memory()
+    if needed > available:
+        raise ValueError(
+            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for scores and the rule, and "
+            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
+        )

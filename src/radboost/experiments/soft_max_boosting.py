@@ -74,6 +74,7 @@ class NoiseCurve:
     noises: tuple[float, ...]
     sizes: Mapping[str, int]
     """Rounds of each algorithm; layers of MartiBoost."""
+    quick_sizes: Mapping[str, int]
     repeats: int = 100
     quick_repeats: int = 10
     n_train: int = 4000
@@ -130,5 +131,6 @@ STUDIES: tuple[Study, ...] = (
         "the problem of Long and Servedio, stumps",
         tuple(round(0.05 * i, 2) for i in range(11)),
         {SAMME: 1000, SM_BOOST: 1000, MARTIBOOST: 300},
+        {SAMME: 1000, SM_BOOST: 1000, MARTIBOOST: 100},
     ),
 )

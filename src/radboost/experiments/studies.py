@@ -64,12 +64,13 @@ def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = 
             for problem in range(study.quick_problems if quick else study.problems)
             for algorithm in (study.rival, SM_BOOST)
         ]
+    sizes = study.quick_sizes if quick else study.sizes
     sample = {"n_train": study.n_train, "n_test": study.n_test}
     return [
         same | sample | {"repeat": repeat, "flipped": noise, "algorithm": algorithm, "size": size}
         for noise in study.noises
         for repeat in range(study.quick_repeats if quick else study.repeats)
-        for algorithm, size in study.sizes.items()
+        for algorithm, size in sizes.items()
     ]
 
 

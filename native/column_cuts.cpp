@@ -33,8 +33,7 @@ public:
     bool too_many() const { return too_many_; }
     void add(const T* x, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
-            // Grey values, counts and codes: whole numbers below 256 need no hash, which took half of the time of
-            // binning images.
+            // Grey values, counts and codes: whole numbers below 256 need no hash.
             if (x[i] >= T(0) && x[i] < T(256) && x[i] == static_cast<T>(static_cast<int>(x[i])))
                 small_[static_cast<std::size_t>(x[i])] = 1;
             else if (x[i] == x[i] && found_.size() <= limit_)
@@ -268,7 +267,7 @@ std::vector<std::size_t> draw_rows(const MatrixView<T>& X, const double* weights
 }
 
 // Values of the sample's rows, column after column, for columns first ... last - 1. All columns of a row are taken at
-// once: a column at a time each visit would fetch its cache line anew, a fifth of the time of binning 1,000,000 x 28.
+// once: a column at a time each visit would fetch its cache line anew.
 template <class T>
 void gather_sample(const MatrixView<T>& X, const std::vector<std::size_t>& rows, std::size_t first, std::size_t last,
                    int n_threads, LargeArray<T>& out) {

@@ -94,8 +94,8 @@ double gathered_rows_per_second(const BinnedData& data, const std::vector<std::u
     std::uint64_t sum = 0;
     const double seconds = best(5, [&] {
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            __builtin_prefetch(data.by_row.data() + rows[std::min(i + 16, rows.size() - 1)] * kColumns);
-            const std::uint8_t* codes = data.by_row.data() + rows[i] * kColumns;
+            __builtin_prefetch(data.row(rows[std::min(i + 16, rows.size() - 1)]));
+            const std::uint8_t* codes = data.row(rows[i]);
             for (std::size_t c = 0; c + 8 <= kColumns; c += 8) {
                 std::uint64_t word;
                 std::memcpy(&word, codes + c, 8);
@@ -179,6 +179,7 @@ void run(std::size_t n_rows) {
     report("bin a value", "values/s", 1 / (4 * memory.read + 2 * memory.write), rows * kColumns / binning);
 
     const BinnedData data = bin();
+    data.lay_out_rows(1);
     std::vector<std::uint32_t> weights(n_rows), histogram(data.n_slots());
     for (std::uint32_t& w : weights) w = random() % 1000;
     const double adds = adds_per_second();

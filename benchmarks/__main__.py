@@ -5,13 +5,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import machine, report
+from benchmarks import machine, picture, report
 from benchmarks.data import DataMissingError
 from benchmarks.results import Result
 from benchmarks.settings import Sizes
 from benchmarks.tasks import TASKS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+PICTURE = DOCS.parent / "images" / "speed.png"
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -22,13 +23,16 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, help="how many runs the best is taken of (default 5)")
     parser.add_argument("--output", type=Path, default=Path("bench-output"), help="folder for results.json and .md")
     parser.add_argument("--write-docs", action="store_true", help=f"also write {DOCS.parent.name}/{DOCS.name}")
+    parser.add_argument(
+        "--results", type=Path, nargs="+", metavar="FILE", help="measure nothing: take these results.json together"
+    )
     options = parser.parse_args(argv)
     options.tasks = options.tasks.split(",")
     if unknown := [task for task in options.tasks if task not in TASKS]:
         parser.error(f"unknown task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
     if options.repeats is not None and options.repeats < 1:
         parser.error(f"--repeats is {options.repeats}, but at least one run is needed")
-    if options.write_docs and (options.quick or options.tasks != list(TASKS)):
+    if options.write_docs and not options.results and (options.quick or options.tasks != list(TASKS)):
         parser.error("--write-docs wants the real sizes and all tasks: leave out --quick and --tasks")
     return options
 
@@ -43,22 +47,35 @@ def run(task: str, sizes: Sizes) -> Result:
     return replace(result, other_load=f"Meanwhile {load.sentence()}.")
 
 
+def measure(options: argparse.Namespace, sizes: Sizes) -> list[Result] | None:
+    """Run the tasks; None where the machine is too busy for figures that are kept."""
+    before = machine.look_around()
+    print(f"Before the start {before.sentence()}.\n", flush=True)
+    if options.write_docs and before.idle is False:
+        print("The docs hold figures of an idle machine only: try again when it is.", file=sys.stderr)
+        return None
+    results = []
+    for task in options.tasks:
+        results.append(run(task, sizes))
+        print(report.section(results[-1]), flush=True)
+    return results
+
+
+def put_together(files: list[Path]) -> list[Result]:
+    """The tasks of several runs in their order; where two have the same task, the later file counts."""
+    found = {result.task: result for file in files for result in report.from_json(file.read_text())}
+    return [found[task] for task in TASKS if task in found]
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run and report."""
     options = arguments(argv)
     sizes = Sizes.quick() if options.quick else Sizes()
     if options.repeats is not None:
         sizes = replace(sizes, repeats=options.repeats)
-    before = machine.look_around()
-    print(f"Before the start {before.sentence()}.\n", flush=True)
-    if options.write_docs and before.idle is False:
-        print("The docs hold figures of an idle machine only: try again when it is.", file=sys.stderr)
+    results = put_together(options.results) if options.results else measure(options, sizes)
+    if results is None:
         return 1
-
-    results = []
-    for task in options.tasks:
-        results.append(run(task, sizes))
-        print(report.section(results[-1]), flush=True)
 
     print("\n".join(["## Targets", "", *report.targets(results), ""]), flush=True)
     facts = machine.description()
@@ -74,6 +91,7 @@ def main(argv: list[str] | None = None) -> int:
     report.write(options.output / "results.md", page)
     if options.write_docs:
         report.write(DOCS, page)
+        picture.draw(results, PICTURE)
     print(f"Written to {options.output}/results.json and results.md" + (f" and {DOCS}" if options.write_docs else ""))
     return 0
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import Result
+from benchmarks.results import Result, Row, Target
 
 INTRODUCTION = """\
 # Benchmarks
@@ -84,6 +84,24 @@ def as_json(results: list[Result], machine: dict[str, str]) -> str:
 
     tables = [asdict(result, dict_factory=without_nan) for result in results]
     return json.dumps({"machine": machine, "results": tables}, indent=1)
+
+
+def from_json(text: str) -> list[Result]:
+    """What `as_json` wrote."""
+
+    def row(fields: dict[str, Any]) -> Row:
+        return Row(**{**fields, "figure": math.nan if fields["figure"] is None else fields["figure"]})
+
+    return [
+        Result(
+            **{
+                **fields,
+                "rows": [row(entry) for entry in fields["rows"]],
+                "targets": [Target(**entry) for entry in fields["targets"]],
+            }
+        )
+        for fields in json.loads(text)["results"]
+    ]
 
 
 def write(path: Path, text: str) -> None:

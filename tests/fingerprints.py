@@ -91,6 +91,8 @@ def all_fits() -> dict[str, Callable[[int], DeepBoostClassifier]]:
         "categories, best thresholds, 3 classes": fit(
             with_categories(11, 900, 3), n_rounds=10, categorical_features=[0, 3], thresholds="best"
         ),
+        "5 classes, 20,000 rows, weights": fit(table(12, 20_000, 6, 5, missing=0.05), fractions(20_000), n_rounds=4),
+        "5 classes, half of 20,000 rows": fit(table(12, 20_000, 6, 5), n_rounds=4, subsample=0.5, objective="maxsum"),
         "3 classes": fit(three, fractions(600), n_rounds=20),
         "3 classes, compsum": fit(three, n_rounds=20, objective="compsum", max_features="sqrt"),
         "3 classes, max": fit(three, n_rounds=10, objective="max"),

@@ -2,8 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
+from pathlib import Path
 
-from benchmarks import machine, report
+import pytest
+
+from benchmarks import machine, picture, report
+from benchmarks.__main__ import put_together
 from benchmarks.results import FASTEST, Result, Row, Target
 
 RESULT = Result(
@@ -54,6 +59,26 @@ def test_the_page_begins_with_the_targets() -> None:
 def test_json_has_no_nan() -> None:
     loaded = json.loads(report.as_json([RESULT], {"processor": "one"}), parse_constant=lambda text: 1 / 0)
     assert [row["figure"] for row in loaded["results"][0]["rows"]] == [1.0, 2.0, 4.0, None]
+
+
+def test_results_are_read_back() -> None:
+    (again,) = report.from_json(report.as_json([RESULT], {}))
+    assert report.table(again) == report.table(RESULT)
+    assert again.targets == RESULT.targets
+    assert math.isnan(again.figure("AdaBoost"))
+
+
+def test_several_runs_are_put_together(tmp_path: Path) -> None:
+    small, large = replace(RESULT, task="fit-small"), replace(RESULT, task="fit-large")
+    (tmp_path / "a.json").write_text(report.as_json([small, replace(large, title="old")], {}))
+    (tmp_path / "b.json").write_text(report.as_json([large], {}))
+    assert put_together([tmp_path / "a.json", tmp_path / "b.json"]) == [large, small]
+
+
+def test_the_picture_has_a_line_for_each_task(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture.draw([replace(RESULT, task="fit-small"), replace(RESULT, task="unknown")], tmp_path / "speed.png")
+    assert (tmp_path / "speed.png").stat().st_size > 5000
 
 
 def test_own_work_is_not_other_load() -> None:

@@ -1,0 +1,51 @@
+"""One picture of all tasks: where everybody stands relative to the fastest other library."""
+
+import math
+from pathlib import Path
+
+from benchmarks.results import Result
+
+LABELS = {
+    "fit-large": "grow a tree, 1,000,000 x 28",
+    "fit-mnist17": "fit, 15,170 x 400",
+    "fit-small": "fit, 569 x 30",
+    "fit-letters": "one round, 26 classes",
+    "fit-mnist": "fit, 60,000 x 784, 10 classes",
+    "construct": "bin 1,000,000 x 28",
+    "predict": "predict 500,000 rows",
+    "predict-one": "predict one row",
+    "memory": "memory of a fit, 1,000,000 x 28",
+}
+COLOURS = {
+    "RadBoost default": "#c1272d",
+    "RadBoost gini": "#e8747c",
+    "XGBoost": "#3b6fb6",
+    "LightGBM": "#3fa65a",
+    "HistGradientBoosting": "#8a6fb0",
+    "CatBoost": "#c9a227",
+}
+
+
+def draw(results: list[Result], path: Path) -> None:
+    """A line for each task, a dot for each library, on a logarithmic scale where the fastest other one is at 1."""
+    from matplotlib.figure import Figure
+
+    shown = [result for name in LABELS for result in results if result.task == name and result.rows]
+    figure = Figure(figsize=(8.0, 0.45 * len(shown) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    for place, result in enumerate(reversed(shown)):
+        others = [row.figure for row in result.rows if not row.ours and not math.isnan(row.figure)]
+        axes.axhline(place, color="#dddddd", linewidth=1, zorder=0)
+        for row in result.rows:
+            if row.competitor in COLOURS and not math.isnan(row.figure):
+                size = 90 if row.ours else 45
+                axes.scatter(row.figure / min(others), place, s=size, color=COLOURS[row.competitor], zorder=3)
+    axes.axvline(1.0, color="#888888", linewidth=1, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_xlabel("relative to the fastest other library (left is better)")
+    axes.set_yticks(range(len(shown)), [LABELS[result.task] for result in reversed(shown)])
+    for name, colour in COLOURS.items():
+        axes.scatter([], [], color=colour, label=name)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.25), ncols=3, frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)

@@ -21,6 +21,7 @@ COLOURS = {
     "RadBoost gini": "#e8747c",
     "XGBoost": "#3b6fb6",
     "LightGBM": "#3fa65a",
+    "LightGBM quantised": "#9fd6ac",
     "HistGradientBoosting": "#8a6fb0",
     "CatBoost": "#c9a227",
 }
@@ -34,18 +35,18 @@ def draw(results: list[Result], path: Path) -> None:
     figure = Figure(figsize=(8.0, 0.45 * len(shown) + 1.2), layout="constrained")
     axes = figure.subplots()
     for place, result in enumerate(reversed(shown)):
-        others = [row.figure for row in result.rows if not row.ours and not math.isnan(row.figure)]
+        rows = [row for row in result.rows if row.competitor in COLOURS and not math.isnan(row.figure)]
+        fastest = min(row.figure for row in rows if not row.ours)
         axes.axhline(place, color="#dddddd", linewidth=1, zorder=0)
-        for row in result.rows:
-            if row.competitor in COLOURS and not math.isnan(row.figure):
-                size = 90 if row.ours else 45
-                axes.scatter(row.figure / min(others), place, s=size, color=COLOURS[row.competitor], zorder=3)
+        for row in rows:
+            size = 90 if row.ours else 45
+            axes.scatter(row.figure / fastest, place, s=size, color=COLOURS[row.competitor], zorder=3)
     axes.axvline(1.0, color="#888888", linewidth=1, linestyle="--")
     axes.set_xscale("log")
     axes.set_xlabel("relative to the fastest other library (left is better)")
     axes.set_yticks(range(len(shown)), [LABELS[result.task] for result in reversed(shown)])
     for name, colour in COLOURS.items():
         axes.scatter([], [], color=colour, label=name)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.25), ncols=3, frameon=False, fontsize=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.2), ncols=4, frameon=False, fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

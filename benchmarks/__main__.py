@@ -86,6 +86,8 @@ def main(argv: list[str] | None = None) -> int:
         slow_few=sizes.slow_slope[0],
         slow_many=sizes.slow_slope[1],
     )
+    if options.results and len(options.results) > 1:
+        introduction += f"This page is put together from {len(options.results)} runs (`--results`).\n"
     page = report.markdown(results, facts, introduction)
     report.write(options.output / "results.json", report.as_json(results, facts))
     report.write(options.output / "results.md", page)

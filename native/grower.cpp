@@ -51,27 +51,32 @@ void TreeGrower::retarget() {
         else
             by_nodes_ = std::make_unique<NodeGrower>(data_, state_, options_, *masses_, *shared_);
     }
-    if (by_nodes_) data_.lay_out_rows(options_.n_threads);
-    if (by_nodes_ || !hashes_.empty()) shared_->rows.resize(data_.n_rows);
-    if (by_nodes_) shared_->scratch.resize(data_.n_rows);
+    if (by_nodes_) {
+        data_.lay_out_rows(options_.n_threads);
+        shared_->rows.resize(data_.n_rows);
+        shared_->scratch.resize(data_.n_rows);
+    }
     tree_.leaf_of_row.resize(data_.n_rows);
     tree_.n_channels = state_.n_channels();
 }
 
 TreeGrower::~TreeGrower() = default;
 
-// Rows enter by a hash of their content, so that copies of a row enter together.
-void TreeGrower::draw_rows(std::uint64_t round) {
-    n_rows_drawn_ = data_.n_rows;
-    if (hashes_.empty()) return;
-    const std::uint64_t key = mix(mix(options_.seed, round), 0x726f7773);
-    const auto limit = static_cast<std::uint64_t>(options_.subsample * 18446744073709551616.0);
+RowDraw TreeGrower::row_draw(std::uint64_t round) const {
+    return {hashes_.data(), mix(mix(options_.seed, round), 0x726f7773),
+            static_cast<std::uint64_t>(options_.subsample * 18446744073709551616.0)};
+}
+
+// Lists the drawn rows for growth by nodes; returns their number.
+std::size_t TreeGrower::list_rows(std::uint64_t round) {
+    if (hashes_.empty()) return data_.n_rows;
+    const RowDraw draw = row_draw(round);
     std::size_t count = 0;
     for (std::size_t i = 0; i < data_.n_rows; ++i) {
         shared_->rows[count] = static_cast<std::uint32_t>(i);
-        count += mix(key, hashes_[i]) < limit;
+        count += draw(i);
     }
-    n_rows_drawn_ = count;
+    return count;
 }
 
 std::uint64_t TreeGrower::root_key(std::uint64_t round) const { return mix(mix(options_.seed, round), 1); }
@@ -81,12 +86,12 @@ void TreeGrower::grow_nodes(std::uint64_t round, InterruptCheck check) {
     const bool all = hashes_.empty();
     shared_->leaf_of_row = tree_.leaf_of_row.data();
     if (layers_) {
-        layers_->grow(all ? nullptr : shared_->rows.data(), n_rows_drawn_, root_key(round),
-                      all ? shared_->leaf_of_row : nullptr, check);
+        const RowDraw draw = row_draw(round);
+        layers_->grow(all ? nullptr : &draw, root_key(round), shared_->leaf_of_row, check);
         collect(layers_->nodes());
         return;
     }
-    by_nodes_->grow(all, n_rows_drawn_, root_key(round), check);
+    by_nodes_->grow(all, list_rows(round), root_key(round), check);
     collect(by_nodes_->nodes());
     // Grown on all rows, the tree has sorted them already: those of the last layer carry their label, the others lie in
     // their leaf's range.
@@ -104,7 +109,6 @@ void TreeGrower::collect(const Nodes& nodes) {
 }
 
 void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
-    draw_rows(round);
     grow_nodes(round, check);
     number_nodes();
     place_all_rows();

@@ -35,6 +35,7 @@ struct GrowthOptions {
 
 class LayerGrower;
 class NodeGrower;
+struct RowDraw;
 struct RowMasses;
 struct SharedRows;
 struct TreeNode;
@@ -58,7 +59,8 @@ public:
     const BinnedData& data() const { return data_; }
 
 private:
-    void draw_rows(std::uint64_t round);
+    RowDraw row_draw(std::uint64_t round) const;
+    std::size_t list_rows(std::uint64_t round);
     std::uint64_t root_key(std::uint64_t round) const;
     void grow_nodes(std::uint64_t round, InterruptCheck check);
     template <class Nodes>
@@ -75,7 +77,6 @@ private:
     std::unique_ptr<RowMasses> masses_;
     double mass_scale_ = 1;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
-    std::size_t n_rows_drawn_ = 0;
     std::unique_ptr<SharedRows> shared_;
     std::unique_ptr<LayerGrower> layers_;   // where it can grow such trees,
     std::unique_ptr<NodeGrower> by_nodes_;  // or this one

@@ -27,6 +27,9 @@ struct LayerNode : TreeNode {
     std::vector<CodeRange> bounds;   // what is known of the codes in each column
 };
 
+// Rows from which on threads are woken to pack them or to grow subtrees.
+constexpr std::size_t kRowsForThreads = 16384;
+
 class LayerGrower {
 public:
     // Keeps references. `masses`: sample weights as integers, empty where every row has 1.
@@ -36,10 +39,8 @@ public:
     // Whether trees of this kind can be grown so, on this CPU.
     static bool fits(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
 
-    // `rows`: those to grow on, ascending; null: the first `count`. The label of each row's leaf is written to leaf_of_row,
-    // unless that is null.
-    void grow(const std::uint32_t* rows, std::size_t count, std::uint64_t key, std::int32_t* leaf_of_row,
-              InterruptCheck check);
+    // Grows on the drawn rows; null: on all, and then the label of each row's leaf is written to leaf_of_row.
+    void grow(const RowDraw* draw, std::uint64_t key, std::int32_t* leaf_of_row, InterruptCheck check);
     // What growing has left: every node, in any order.
     const std::vector<LayerNode>& nodes() const { return nodes_; }
 
@@ -79,7 +80,7 @@ private:
         std::vector<std::int64_t> left, missing;  // by cut and segment
     };
 
-    void plant(const std::uint32_t* rows, std::size_t count, std::uint64_t key);
+    void plant(const RowDraw* draw, std::uint64_t key);
     void grow_layers(std::size_t n_fresh, InterruptCheck check);
     void grow_subtrees(InterruptCheck check);
     void grow_subtree(LayerGrower& grower, std::size_t k, InterruptCheck check);

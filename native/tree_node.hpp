@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hashing.hpp"
 #include "statistics.hpp"
 
 namespace radboost {
@@ -19,6 +20,14 @@ struct TreeNode {
     Split split;
     bool missing_left = false;
     std::size_t left = kNone;  // label of the left child, the right one's follows; kNone: a leaf
+};
+
+// Which rows a tree is grown on: drawn by a hash of their content, so that copies of a row enter together.
+struct RowDraw {
+    const std::uint64_t* hashes;
+    std::uint64_t key, limit;
+
+    bool operator()(std::size_t row) const { return mix(key, hashes[row]) < limit; }
 };
 
 }  // namespace radboost

@@ -61,19 +61,13 @@ def measure(options: argparse.Namespace, sizes: Sizes) -> list[Result] | None:
     return results
 
 
-def put_together(files: list[Path]) -> list[Result]:
-    """The tasks of several runs in their order; where two have the same task, the later file counts."""
-    found = {result.task: result for file in files for result in report.from_json(file.read_text())}
-    return [found[task] for task in TASKS if task in found]
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run and report."""
     options = arguments(argv)
     sizes = Sizes.quick() if options.quick else Sizes()
     if options.repeats is not None:
         sizes = replace(sizes, repeats=options.repeats)
-    results = put_together(options.results) if options.results else measure(options, sizes)
+    results = report.put_together(options.results, list(TASKS)) if options.results else measure(options, sizes)
     if results is None:
         return 1
 

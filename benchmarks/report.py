@@ -104,6 +104,12 @@ def from_json(text: str) -> list[Result]:
     ]
 
 
+def put_together(files: list[Path], order: list[str]) -> list[Result]:
+    """The tasks of several runs in that order; where two have the same task, the later file counts."""
+    found = {result.task: result for file in files for result in from_json(file.read_text())}
+    return [found[task] for task in order if task in found]
+
+
 def write(path: Path, text: str) -> None:
     """Write a file, making its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -134,7 +134,7 @@ class TestGivenParts:
 
     def test_who_takes_part(self) -> None:
         for suite in ("two", "many", "softmax"):
-            assert len({competitor.key for competitor in (*ours(suite), *peers(suite))}) == len(ours(suite)) + len(
+            assert len({competitor.name for competitor in (*ours(suite), *peers(suite))}) == len(ours(suite)) + len(
                 peers(suite)
             )
         assert type(ours("softmax")[0].build(3)).__name__ == "SoftmaxBoostClassifier"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import machine, picture, report
-from benchmarks.__main__ import put_together
 from benchmarks.results import FASTEST, Result, Row, Target
 
 RESULT = Result(
@@ -72,7 +71,8 @@ def test_several_runs_are_put_together(tmp_path: Path) -> None:
     small, large = replace(RESULT, task="fit-small"), replace(RESULT, task="fit-large")
     (tmp_path / "a.json").write_text(report.as_json([small, replace(large, title="old")], {}))
     (tmp_path / "b.json").write_text(report.as_json([large], {}))
-    assert put_together([tmp_path / "a.json", tmp_path / "b.json"]) == [large, small]
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    assert report.put_together(files, ["fit-large", "fit-small"]) == [large, small]
 
 
 def test_the_picture_has_a_line_for_each_task(tmp_path: Path) -> None:

@@ -48,6 +48,11 @@ def check_integer(name: str, value: object, low: int, high: int | None = None) -
     return number
 
 
+def check_verbose(value: object) -> int:
+    """0, 1, ..., or a boolean."""
+    return check_integer("verbose", int(value) if isinstance(value, bool) else value, 0)
+
+
 def check_real(name: str, value: object, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number; got {value!r}.")

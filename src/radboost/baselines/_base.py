@@ -17,13 +17,13 @@ from radboost import complexity
 from radboost._native import BinnedData
 from radboost._progress import Progress, progress_bar
 from radboost._typing import Category, ClassIds
-from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
+from radboost._validation import check_integer, check_verbose, resolve_n_jobs
 from radboost.baselines._weights import RowWeights
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._input import read_labels, read_rows
 from radboost.estimators._predicting import PredictingMixin
-from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions, bin_rows
+from radboost.estimators._training import read_training
+from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 
 # Steps are multiples of this, so that scores of up to 2^17 add up without rounding.
 STEP_GRID = 2.0**-36
@@ -106,27 +106,22 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         check_integer("max_bins", self.max_bins, 2, 255)
-        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
+        check_verbose(self.verbose)
         n_threads = resolve_n_jobs(self.n_jobs)
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
-        rows = read_rows(checked, X, y)
-        weights = check_sample_weight(sample_weight, rows.n_rows)
-        rows, weights = rows.without_zero_weights(weights)
-        rows = rows.without_unseen_categories(X)
-        classes, class_ids = read_labels(rows.y)
+        training = read_training(checked, X, y, sample_weight)
+        classes = training.classes
         self._check_classes(classes)
-        n_categories = {column: len(known) for column, known in rows.categories.items()}
-        order = np.argsort(class_ids, kind="stable")
-        weights = None if weights is None else np.ascontiguousarray(weights[order])
+        rows = training.sorted_by_class(self.max_bins, n_threads)
         problem = BaselineProblem(
-            bin_rows(rows.X, weights, order, self.max_bins, n_threads, n_categories),
-            class_ids[order],
+            rows.data,
+            rows.class_ids,
             len(classes),
-            RowWeights(weights, rows.n_rows),
+            RowWeights(rows.weights, training.rows.n_rows),
             n_threads,
             getattr(checked, "feature_names_in_", None),
-            rows.categories,
+            training.rows.categories,
         )
         with progress_bar(self._n_stages(), int(self.verbose)) as advance:
             checked._learn(problem, advance)

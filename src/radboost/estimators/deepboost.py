@@ -8,7 +8,6 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -19,27 +18,22 @@ from radboost._validation import (
     check_max_features,
     check_real,
     check_sample_weight,
+    check_verbose,
     resolve_n_jobs,
     seed_from,
-    warn_small_total,
 )
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.estimators._categories import Categories
-from radboost.estimators._input import dense_rows, known_labels, read_labels, read_more_rows, read_rows
+from radboost.estimators._input import dense_rows, known_labels, read_more_rows
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators.early_stopping import (
-    EarlyStopping,
-    Validation,
-    Watched,
-    resolve_early_stopping,
-    split_by_content,
-)
+from radboost.estimators._training import read_training, take_over
+from radboost.estimators.early_stopping import EarlyStopping, LossWatch, Watched, resolve_early_stopping
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
 from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
-from radboost.trees import GrowthSettings, TreeOptions, bin_rows
+from radboost.trees import GrowthSettings, TreeOptions
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
@@ -267,13 +261,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         settings, stopping = self._read_parameters()
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
-        rows = read_rows(checked, X, y)
-        weights = check_sample_weight(sample_weight, rows.n_rows)
-        rows, weights = rows.without_zero_weights(weights)
-        rows = rows.without_unseen_categories(X)
-        classes, class_ids = read_labels(rows.y)
-        if weights is not None:
-            warn_small_total(float(weights.sum()), rows.n_rows)
+        training = read_training(checked, X, y, sample_weight)
+        rows, classes = training.rows, training.classes
         watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
         settings = replace(
             settings,
@@ -282,25 +271,14 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         loss, families = get_loss(self.loss), get_families(self.family)
         objective_name = resolve_objective(self.objective, self.loss)
-        # The engine wants its rows sorted by class; copies of a row may change places.
-        order = np.argsort(class_ids, kind="stable")
-        n_categories = {column: len(known) for column, known in rows.categories.items()}
-        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads, n_categories)
-        class_ids = class_ids[order]
-        weights = None if weights is None else np.ascontiguousarray(weights[order])
+        learning = training.sorted_by_class(settings.options.max_bins, settings.n_threads)
         if stopping is not None and watched is None:
-            hashes = data.row_hashes(class_ids, settings.n_threads)
-            keep, held_back = split_by_content(hashes, class_ids, stopping.validation_fraction, settings.seed)
-            watched = Watched(
-                dense_rows(rows.X[order[held_back]]),
-                class_ids[held_back],
-                None if weights is None else weights[held_back],
-            )
-            data, order, class_ids = data.subset(keep), order[keep], class_ids[keep]
-            weights = None if weights is None else np.ascontiguousarray(weights[keep])
-        objective = make_objective(objective_name, loss, class_ids, len(classes), weights, settings.n_threads)
-        validation = None if watched is None else Validation(watched, objective, stopping, settings.n_threads)
-        problem = Problem(rows.X, order, data, objective, settings)
+            learning, watched, _ = learning.hold_back(stopping.validation_fraction, settings.seed, settings.n_threads)
+        objective = make_objective(
+            objective_name, loss, learning.class_ids, len(classes), learning.weights, settings.n_threads
+        )
+        validation = None if watched is None else LossWatch(watched, objective, stopping, settings.n_threads)
+        problem = Problem(rows.X, learning.order, learning.data, objective, settings)
         trace = self._boost(problem, families, validation)
         n_rounds = trace.n_rounds_to_keep
         if stopping is not None and validation is not None:
@@ -322,14 +300,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        checked.classes_ = classes
         checked.loss_ = self.loss
         checked.objective_ = objective_name
-        checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
-        checked.n_iter_ = n_rounds
-        checked.n_skipped_rounds_ = trace.n_skipped
-        checked.stop_reason_ = trace.stop_reason
-        self.__dict__ = checked.__dict__
+        take_over(self, checked, classes, trace, n_rounds)
         return self
 
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
@@ -346,7 +319,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])
-        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
+        check_verbose(self.verbose)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
         options = self.tree_options if self.tree_options is not None else TreeOptions()
@@ -361,7 +334,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         return settings, resolve_early_stopping(self.early_stopping)
 
-    def _boost(self, problem: Problem, families: list[Family], validation: Validation | None) -> Trace:
+    def _boost(self, problem: Problem, families: list[Family], validation: LossWatch | None) -> Trace:
         # Families in a list must not make the same draws.
         seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
         proposers = [
@@ -381,7 +354,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             seed=problem.settings.seed,
         )
         if validation is not None:
-            booster.trace.history.update(validation_error=[], validation_loss=[])
+            validation.begin(booster.trace)
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
             def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting import Step, Trace
 from radboost.objectives import Objective, margins_of
+from radboost.trees.tree import Tree, forest_of
 
 DEFAULT_PATIENCE = 25
 
@@ -90,37 +92,70 @@ class Watched:
     weights: FloatArray | None
 
 
-class Validation:
+class Watch(ABC):
     """Scores of the validation rows, kept up with the fit step by step."""
 
-    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
+    what: ClassVar[str]  # is to become low
+    patience: int | None = None  # rounds to wait for it; None: watch only
+
+    def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self._X = rows.X
-        self._class_ids = rows.class_ids
+        self.class_ids = rows.class_ids
         # Sums through a native state are the same for every order of the rows.
         no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
         self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
-        self._objective = objective
-        self._patience = None if stopping is None else stopping.patience
         self._n_threads = n_threads
-        shape = (len(rows.class_ids), objective.n_classes)
-        self._scores = np.zeros(shape[0] if objective.n_classes == 2 else shape)
-        self._best_loss = np.inf
+        shape = (len(rows.class_ids), n_classes)
+        self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
+        self._lowest = np.inf
         self.best_round = 0  # rounds to keep
+
+    @abstractmethod
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """What each row costs with these scores, and whether it is wrong."""
+
+    def begin(self, trace: Trace) -> None:
+        """Makes room in the history."""
+        trace.history.update({"validation_error": [], f"validation_{self.what}": []})
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
-        for step in steps:
-            self._scores += step.eta * trace.hypotheses[step.hypothesis].predict(self._X, self._n_threads)
-        loss = self._mean(self._objective.row_losses(self._scores, self._class_ids))
-        trace.history["validation_error"].append(self._mean(margins_of(self._scores, self._class_ids) <= 0))
-        trace.history["validation_loss"].append(loss)
-        n_rounds = len(trace.history["validation_loss"])
-        if loss < self._best_loss:
-            self._best_loss, self.best_round = loss, n_rounds
-        if self._patience is not None and n_rounds - self.best_round >= self._patience:
-            return f"early stopping: no lower validation loss for {self._patience} rounds"
+        self._add(trace, steps)
+        costs, wrong = self.judge(self._scores)
+        cost, history = self._mean(costs), trace.history[f"validation_{self.what}"]
+        trace.history["validation_error"].append(self._mean(wrong))
+        history.append(cost)
+        if cost < self._lowest:
+            self._lowest, self.best_round = cost, len(history)
+        if self.patience is not None and len(history) - self.best_round >= self.patience:
+            return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
         return None
+
+    def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
+        moved = [trace.hypotheses[step.hypothesis] for step in steps]
+        trees = [hypothesis for hypothesis in moved if isinstance(hypothesis, Tree)]
+        if trees and len(trees) == len(moved):  # together: soft-max boosting takes a step for every class
+            weights = np.array([step.eta for step in steps])
+            self._scores += forest_of(trees).scores(self._X, weights, self._n_threads).reshape(self._scores.shape)
+            return
+        for hypothesis, step in zip(moved, steps, strict=True):
+            self._scores += step.eta * hypothesis.predict(self._X, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
         total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
         return total / self._sums.total_weight
+
+
+class LossWatch(Watch):
+    """The loss that is trained on."""
+
+    what = "loss"
+
+    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
+        super().__init__(rows, objective.n_classes, n_threads)
+        self._objective = objective
+        self.patience = None if stopping is None else stopping.patience
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """The loss of each row; a tie is an error."""
+        return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0

@@ -14,29 +14,28 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from radboost import complexity
-from radboost._native import BinnedData, SoftmaxState
+from radboost._native import SoftmaxState
 from radboost._progress import progress_bar
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
     check_max_features,
     check_real,
-    check_sample_weight,
+    check_verbose,
     free_memory,
     resolve_n_jobs,
     seed_from,
-    warn_small_total,
 )
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.estimators._costs import Costs, make_costs, read_cost_matrix, read_example_costs
-from radboost.estimators._input import dense_rows, read_labels, read_rows
 from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators._risk_watch import RiskWatch
-from radboost.estimators.early_stopping import EarlyStopping, resolve_early_stopping, split_by_content
+from radboost.estimators._training import SortedRows, read_training, take_over
+from radboost.estimators.early_stopping import EarlyStopping, resolve_early_stopping
 from radboost.softmax_boosting import SoftmaxBooster, SoftmaxSettings
-from radboost.trees import GrowthSettings, TreeOptions, bin_rows
+from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
@@ -215,40 +214,19 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         settings, stopping = self._read_parameters()
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
-        rows = read_rows(checked, X, y)
-        weights = check_sample_weight(sample_weight, rows.n_rows)
-        kept = np.arange(rows.n_rows) if weights is None else np.flatnonzero(weights > 0)
-        examples = read_example_costs(cost, rows.n_rows, len(np.unique(rows.y[kept])))
-        rows, weights = rows.without_zero_weights(weights)
-        rows = rows.without_unseen_categories(X)
-        classes, class_ids = read_labels(rows.y)
+        training = read_training(checked, X, y, sample_weight)
+        rows, classes = training.rows, training.classes
+        examples = read_example_costs(cost, training.n_given, len(classes))
         matrix = read_cost_matrix(self.cost, len(classes)) if examples is None else None
-        costs = make_costs(matrix, None if examples is None else examples[kept], len(classes))
-        if weights is not None:
-            warn_small_total(float(weights.sum()), rows.n_rows)
+        costs = make_costs(matrix, None if examples is None else examples[training.kept], len(classes))
         settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
-        # Rows sorted by class, like everywhere in the engine; copies of a row may change places.
-        order = np.argsort(class_ids, kind="stable")
-        n_categories = {column: len(known) for column, known in rows.categories.items()}
-        data = bin_rows(rows.X, weights, order, settings.options.max_bins, settings.n_threads, n_categories)
-        class_ids, costs = class_ids[order], costs.select(order)
-        weights = None if weights is None else np.ascontiguousarray(weights[order])
-        watch = None
+        learning, watch = training.sorted_by_class(settings.options.max_bins, settings.n_threads), None
         if stopping is not None:
-            hashes = data.row_hashes(class_ids, settings.n_threads)
-            keep, held_back = split_by_content(hashes, class_ids, stopping.validation_fraction, settings.seed)
-            watch = RiskWatch(
-                dense_rows(rows.X[order[held_back]]),
-                class_ids[held_back],
-                costs.select(held_back),
-                None if weights is None else weights[held_back],
-                stopping.patience,
-                len(classes),
-                settings.n_threads,
+            learning, watched, places = learning.hold_back(
+                stopping.validation_fraction, settings.seed, settings.n_threads
             )
-            data, class_ids, costs = data.subset(keep), class_ids[keep], costs.select(keep)
-            weights = None if weights is None else np.ascontiguousarray(weights[keep])
-        trace, total = self._boost(data, class_ids, len(classes), costs, weights, settings, watch)
+            watch = RiskWatch(watched, costs.select(places), stopping, len(classes), settings.n_threads)
+        trace, total = self._boost(learning, len(classes), costs.select(learning.order), settings, watch)
         n_rounds = len(trace.history["risk"]) if watch is None else watch.best_round
         checked.ensemble_ = Ensemble.from_trace(
             trace,
@@ -260,13 +238,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             feature_names=getattr(checked, "feature_names_in_", None),
             categories=rows.categories,
         )
-        checked.classes_ = classes
         checked.cost_ = matrix if matrix is not None or examples is not None else 1.0 - np.eye(len(classes))
-        checked.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
-        checked.n_iter_ = n_rounds
-        checked.n_skipped_rounds_ = trace.n_skipped
-        checked.stop_reason_ = trace.stop_reason
-        self.__dict__ = checked.__dict__
+        take_over(self, checked, classes, trace, n_rounds)
         return self
 
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
@@ -285,7 +258,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         else:
             check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
-        check_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
+        check_verbose(self.verbose)
         options = TreeOptions(
             growth="best_first",
             max_leaves=self.max_leaves,
@@ -309,20 +282,19 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     def _boost(
         self,
-        data: BinnedData,
-        class_ids: ClassIds,
+        rows: SortedRows,
         n_classes: int,
         costs: Costs,
-        weights: FloatArray | None,
         settings: GrowthSettings,
         watch: RiskWatch | None,
     ) -> tuple[Trace, float]:
-        _check_memory(len(class_ids), n_classes)
+        data = rows.data
+        _check_memory(data.n_rows, n_classes)
         state = SoftmaxState(
             data,
-            class_ids,
+            rows.class_ids,
             n_classes,
-            np.zeros(0) if weights is None else weights,
+            np.zeros(0) if rows.weights is None else rows.weights,
             costs.table,
             costs_per_row=costs.per_row,
             seed=settings.seed,
@@ -345,7 +317,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
         )
         if watch is not None:
-            booster.trace.history.update(validation_risk=[], validation_error=[])
+            watch.begin(booster.trace)
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
             def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:

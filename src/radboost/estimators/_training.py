@@ -1,0 +1,93 @@
+"""Training rows on their way into the engine: the same for every estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._native import BinnedData
+from radboost._typing import ClassIds, FloatArray
+from radboost._validation import check_sample_weight, warn_small_total
+from radboost.boosting import Trace
+from radboost.estimators._input import Rows, dense_rows, read_labels, read_rows
+from radboost.estimators.early_stopping import Watched, split_by_content
+from radboost.trees import bin_rows
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows with a positive weight, checked."""
+
+    rows: Rows
+    kept: Places  # among the rows that were given
+    n_given: int
+    classes: npt.NDArray[Any]
+    class_ids: ClassIds
+    weights: FloatArray | None
+
+    def sorted_by_class(self, max_bins: int, n_threads: int) -> SortedRows:
+        """Binned and in the order that the engine wants; copies of a row may change places."""
+        order = np.argsort(self.class_ids, kind="stable")
+        n_categories = {column: len(known) for column, known in self.rows.categories.items()}
+        data = bin_rows(self.rows.X, self.weights, order, max_bins, n_threads, n_categories)
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights[order])
+        return SortedRows(self.rows, data, order, self.class_ids[order], weights)
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """What the engine learns from."""
+
+    rows: Rows
+    data: BinnedData
+    order: Places  # among the training rows
+    class_ids: ClassIds
+    weights: FloatArray | None
+
+    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, Places]:
+        """Rows to learn from, rows to watch, and the places of the latter among the training rows."""
+        hashes = self.data.row_hashes(self.class_ids, n_threads)
+        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed)
+        places = self.order[held_back]
+        X = dense_rows(self.rows.X[places])
+        watched = Watched(X, self.class_ids[held_back], _select(self.weights, held_back))
+        rest = replace(
+            self,
+            data=self.data.subset(keep),
+            order=self.order[keep],
+            class_ids=self.class_ids[keep],
+            weights=_select(self.weights, keep),
+        )
+        return rest, watched, places
+
+
+def _select(weights: FloatArray | None, places: Places) -> FloatArray | None:
+    return None if weights is None else np.ascontiguousarray(weights[places])
+
+
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    """Checks rows, labels and weights; the estimator remembers names and number of the columns."""
+    given = read_rows(estimator, X, y)
+    weights = check_sample_weight(sample_weight, given.n_rows)
+    kept = np.arange(given.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    rows, weights = given.without_zero_weights(weights)
+    rows = rows.without_unseen_categories(X)
+    classes, class_ids = read_labels(rows.y)
+    if weights is not None:
+        warn_small_total(float(weights.sum()), rows.n_rows)
+    return TrainingRows(rows, kept, given.n_rows, classes, class_ids, weights)
+
+
+def take_over(estimator: Any, fitted: Any, classes: npt.NDArray[Any], trace: Trace, n_rounds: int) -> None:
+    """Gives the estimator everything that the fit has put on a copy of it: all or nothing."""
+    fitted.classes_ = classes
+    fitted.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+    fitted.n_iter_ = n_rounds
+    fitted.n_skipped_rounds_ = trace.n_skipped
+    fitted.stop_reason_ = trace.stop_reason
+    estimator.__dict__ = fitted.__dict__

@@ -1,5 +1,6 @@
 // How LayerGrower puts the rows of thin nodes together.
 #include <algorithm>
+#include <cmath>
 
 #include "layer_grower.hpp"
 #include "pool.hpp"
@@ -12,8 +13,14 @@ constexpr std::size_t kThinness = 6;
 
 }  // namespace
 
-// Whether the sweeps over the layer would pass many rows for each that they want.
+// Whether the sweeps over the layer would pass many rows for each that they want, and enough sweeps are to come: the
+// layers below pass twice as many each and read few columns of them, while packing reads all.
 bool LayerGrower::crowded() const {
+    if (layer_.empty()) return false;
+    const std::size_t d = data_.n_columns, asked = options_.max_features == 0 ? d : options_.max_features;
+    const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
+    constexpr std::size_t kMoreBytes = 8;  // of a row's weight and number, which are packed too
+    if (passes * static_cast<double>(2 * asked + 1) <= static_cast<double>(d + kMoreBytes)) return false;
     std::size_t passed = 0, wanted = 0;
     for (const std::size_t index : layer_) {
         passed += blocks_[nodes_[index].block].n_words;

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._native import BinnedData
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import ClassIds, FloatArray, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.boosting import Trace
 from radboost.estimators._input import Rows, dense_rows, read_labels, read_rows
@@ -24,7 +24,7 @@ class TrainingRows:
     """Rows with a positive weight, checked."""
 
     rows: Rows
-    kept: Places  # among the rows that were given
+    kept: Places | None  # among the rows that were given; None: all
     n_given: int
     classes: npt.NDArray[Any]
     class_ids: ClassIds
@@ -36,7 +36,7 @@ class TrainingRows:
         n_categories = {column: len(known) for column, known in self.rows.categories.items()}
         data = bin_rows(self.rows.X, self.weights, order, max_bins, n_threads, n_categories)
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[order])
-        return SortedRows(self.rows, data, order, self.class_ids[order], weights)
+        return SortedRows(self.rows, data, order.astype(np.uint32), self.class_ids[order], weights)
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class SortedRows:
 
     rows: Rows
     data: BinnedData
-    order: Places  # among the training rows
+    order: RowOrder  # among the training rows
     class_ids: ClassIds
     weights: FloatArray | None
 
-    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, Places]:
+    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter among the training rows."""
         hashes = self.data.row_hashes(self.class_ids, n_threads)
         keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed)
@@ -74,7 +74,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
     """Checks rows, labels and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
-    kept = np.arange(given.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    kept = None if weights is None else np.flatnonzero(weights > 0)
     rows, weights = given.without_zero_weights(weights)
     rows = rows.without_unseen_categories(X)
     classes, class_ids = read_labels(rows.y)

@@ -5,7 +5,7 @@
 
 #include "class_state.hpp"
 #include "columns.hpp"
-#include "descent.hpp"
+#include "slopes.hpp"
 #include "exact_math.hpp"
 #include "kernels.hpp"
 #include "processor.hpp"

@@ -1,4 +1,4 @@
-#include "descent.hpp"
+#include "slopes.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,80 @@
+"""What gradient boosting asks of a loss: Phi(y, f) of a target and a score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from radboost._typing import FloatArray
+
+
+@runtime_checkable
+class TargetLoss(Protocol):
+    """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
+
+    With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
+    gives steps in closed form; without it there is a line search. A method `start(targets, weights)` gives the
+    constant to begin with; otherwise it is searched for. A method `inverse_link(scores)` makes predictions of scores;
+    otherwise these are the scores.
+    """
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Phi(y, f) of each row."""
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Its derivative in f."""
+
+
+class NativeTargetLoss(ABC):
+    """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels."""
+
+    name: ClassVar[str]
+    # C_Phi of Lemma 3.3 (Storcheus, chapter 3): the derivative changes by at most this much per unit of the score.
+    lipschitz: ClassVar[float | None] = None
+    # Whether there are no kinks, so that a line search can be exact at little cost.
+    smooth: ClassVar[bool] = True
+
+    @property
+    def parameter(self) -> float:
+        """The number that the kernel takes."""
+        return 0.0
+
+    @abstractmethod
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
+
+    @abstractmethod
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
+
+    @abstractmethod
+    def start(self, targets: FloatArray, weights: FloatArray | None) -> float | FloatArray:
+        """The constant of least loss, or one close to it: the same for every order of the rows."""
+
+    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
+        """What is predicted for a score."""
+        return scores
+
+    def check_targets(self, targets: FloatArray) -> None:
+        """Refuses targets that the loss is not defined for."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def weighted_mean(values: FloatArray, weights: FloatArray | None) -> float:
+    """Independent of the order of the rows: sorted, and added up in that order."""
+    if weights is None:
+        return float(np.sort(values).mean())
+    order = np.lexsort((weights, values))
+    return float((values[order] * weights[order]).sum() / np.sort(weights).sum())
+
+
+def weighted_quantile(values: FloatArray, weights: FloatArray | None, level: float) -> float:
+    """The smallest value with at least the share `level` of the weight up to it; the same for every order of the rows."""
+    if weights is None:
+        weights = np.ones(len(values))
+    order = np.lexsort((weights, values))
+    cumulative = np.cumsum(weights[order])
+    place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
+    return float(values[order[min(place, len(values) - 1)]])

@@ -163,7 +163,7 @@ void bind_grower(nb::module_& m) {
         .def("cut", [](const GradientGrower& g, std::size_t n_splits, double radius,
                        const std::string& order) { return g.cut(n_splits, radius, order_named(order)); })
         .def("arrays", &cut_arrays)
-        .def("directions_of_rows", [](const GradientGrower& g, const CutTree& cut) {
+        .def("answers", [](const GradientGrower& g, const CutTree& cut) {
             // What the tree says about every training row, n_outputs numbers each.
             const std::size_t n = g.n_outputs();
             std::vector<double> out(g.data().n_rows * n);

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, weighted_quantile
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+@dataclass(frozen=True)
 class AbsoluteLoss(NativeTargetLoss):
     """Phi(y, f) = abs(f - y): f is the median."""
 
@@ -20,5 +23,5 @@ class AbsoluteLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.sign(scores - targets)
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return weighted_quantile(targets, weights, 0.5)
+    def start(self, rows: WeightedRows) -> float:
+        return rows.quantile(0.5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_real
-from radboost.losses.target import NativeTargetLoss, weighted_quantile
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class HuberLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.clip(scores - targets, -self.delta, self.delta)
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
+    def start(self, rows: WeightedRows) -> float:
         """The median, which is close to the best constant."""
-        return weighted_quantile(targets, weights, 0.5)
+        return rows.quantile(0.5)
 
     def check_targets(self, targets: FloatArray) -> None:
         check_real("delta", self.delta, low=0.0, open_low=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import logsumexp, softmax
 
 from radboost._native import log
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, weighted_mean
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+@dataclass(frozen=True)
 class MultinomialLoss(NativeTargetLoss):
     """Phi(y, f) = log sum_k exp(f_k) - f_y, y = 0, 1, ..., n_classes - 1: one score for each class.
 
@@ -28,7 +31,7 @@ class MultinomialLoss(NativeTargetLoss):
         shares[np.arange(len(targets)), targets.astype(np.intp)] -= 1.0
         return shares
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
-        classes = np.arange(int(targets.max()) + 1)
-        logs = np.array([log(weighted_mean((targets == k).astype(np.float64), weights)) for k in classes])
+    def start(self, rows: WeightedRows) -> FloatArray:
+        classes = np.arange(int(rows.targets.max()) + 1)
+        logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
         return logs - logs.mean()

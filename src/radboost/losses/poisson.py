@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from radboost._native import log
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, weighted_mean
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+@dataclass(frozen=True)
 class PoissonLoss(NativeTargetLoss):
     """Phi(y, f) = exp(f) - y f, y >= 0: f is the logarithm of the mean."""
 
@@ -20,8 +23,8 @@ class PoissonLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return self.inverse_link(scores) - targets
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return log(weighted_mean(targets, weights))
+    def start(self, rows: WeightedRows) -> float:
+        return log(rows.mean(rows.targets))
 
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         return np.exp(np.clip(scores, -708.0, 709.0))

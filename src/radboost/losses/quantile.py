@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_real
-from radboost.losses.target import NativeTargetLoss, weighted_quantile
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class QuantileLoss(NativeTargetLoss):
         below = targets - scores
         return np.where(below > 0, -self.level, np.where(below < 0, 1.0 - self.level, 0.0))
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return weighted_quantile(targets, weights, self.level)
+    def start(self, rows: WeightedRows) -> float:
+        return rows.quantile(self.level)
 
     def check_targets(self, targets: FloatArray) -> None:
         level = check_real("level", self.level, low=0.0, high=1.0, open_low=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, weighted_mean
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+@dataclass(frozen=True)
 class SquaredLoss(NativeTargetLoss):
     """Phi(y, f) = (f - y)^2 / 2: f is the mean."""
 
@@ -18,5 +21,5 @@ class SquaredLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return scores - targets
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return weighted_mean(targets, weights)
+    def start(self, rows: WeightedRows) -> float:
+        return rows.mean(rows.targets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,9 +16,8 @@ class TargetLoss(Protocol):
     """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
     With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
-    gives steps in closed form; without it there is a line search. A method `start(targets, weights)` gives the
-    constant to begin with; otherwise it is searched for. A method `inverse_link(scores)` makes predictions of scores;
-    otherwise these are the scores.
+    gives steps in closed form; without it there is a line search. A method `inverse_link(scores)` makes predictions of
+    scores; without it these are the scores.
     """
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
@@ -48,8 +48,8 @@ class NativeTargetLoss(ABC):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
 
     @abstractmethod
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float | FloatArray:
-        """The constant of least loss, or one close to it: the same for every order of the rows."""
+    def start(self, rows: WeightedRows) -> float | FloatArray:
+        """The constant of least loss, or one close to it."""
 
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         """What is predicted for a score."""
@@ -58,23 +58,22 @@ class NativeTargetLoss(ABC):
     def check_targets(self, targets: FloatArray) -> None:
         """Refuses targets that the loss is not defined for."""
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
+class WeightedRows:
+    """Targets with their weights, and what is asked about them: the same for every order of the rows."""
 
-def weighted_mean(values: FloatArray, weights: FloatArray | None) -> float:
-    """Independent of the order of the rows: sorted, and added up in that order."""
-    if weights is None:
-        return float(np.sort(values).mean())
-    order = np.lexsort((weights, values))
-    return float((values[order] * weights[order]).sum() / np.sort(weights).sum())
+    def __init__(
+        self, targets: FloatArray, weights: FloatArray | None, mean: Callable[[FloatArray], float]
+    ) -> None:
+        self.targets = targets
+        self.mean = mean
+        """The weighted mean of one number per row."""
+        self._weights = weights
 
-
-def weighted_quantile(values: FloatArray, weights: FloatArray | None, level: float) -> float:
-    """The smallest value with at least the share `level` of the weight up to it; the same for every order of the rows."""
-    if weights is None:
-        weights = np.ones(len(values))
-    order = np.lexsort((weights, values))
-    cumulative = np.cumsum(weights[order])
-    place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
-    return float(values[order[min(place, len(values) - 1)]])
+    def quantile(self, level: float) -> float:
+        """The smallest target with at least this share of the weight up to it."""
+        weights = np.ones(len(self.targets)) if self._weights is None else self._weights
+        order = np.lexsort((weights, self.targets))
+        cumulative = np.cumsum(weights[order])
+        place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
+        return float(self.targets[order[min(place, len(order) - 1)]])

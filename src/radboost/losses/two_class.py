@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit
 
 from radboost._native import log
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, weighted_mean
+from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+@dataclass(frozen=True)
 class LogisticTargetLoss(NativeTargetLoss):
     """Phi(y, f) = log(1 + exp(-y f)): f is the logarithm of the odds."""
 
@@ -22,10 +25,11 @@ class LogisticTargetLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.asarray(-targets * expit(-targets * scores), dtype=np.float64)
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return _log_odds(targets, weights)
+    def start(self, rows: WeightedRows) -> float:
+        return _log_odds(rows)
 
 
+@dataclass(frozen=True)
 class ExponentialTargetLoss(NativeTargetLoss):
     """Phi(y, f) = exp(-y f): f is half the logarithm of the odds."""
 
@@ -37,10 +41,10 @@ class ExponentialTargetLoss(NativeTargetLoss):
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return -targets * self.value(targets, scores)
 
-    def start(self, targets: FloatArray, weights: FloatArray | None) -> float:
-        return 0.5 * _log_odds(targets, weights)
+    def start(self, rows: WeightedRows) -> float:
+        return 0.5 * _log_odds(rows)
 
 
-def _log_odds(targets: FloatArray, weights: FloatArray | None) -> float:
-    mean = weighted_mean(targets, weights)
-    return log((1.0 + mean) / (1.0 - mean))
+def _log_odds(rows: WeightedRows) -> float:
+    second, first = (rows.mean((rows.targets == sign).astype(np.float64)) for sign in (1.0, -1.0))
+    return log(second / first)

@@ -141,9 +141,10 @@ class OwnLossRows(LossRows):
     def _checked(self, method: str, numbers: FloatArray) -> FloatArray:
         result = np.ascontiguousarray(numbers, dtype=np.float64)
         if result.shape != self.targets.shape or not np.isfinite(result).all():
+            what = f"the shape {result.shape}" if result.shape != self.targets.shape else "NaN or infinity"
             raise ValueError(
-                f"{type(self.loss).__name__}.{method} must return {len(self.targets)} finite numbers, one for each row; "
-                f"got an array of shape {result.shape}{'' if result.shape != self.targets.shape else ' with others'}."
+                f"{type(self.loss).__name__}.{method} must return {len(self.targets)} finite numbers, one for each "
+                f"row; got {what}."
             )
         return result
 
@@ -179,6 +180,16 @@ def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
     return point[0], way * point[1]
 
 
+def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> float:
+    """The mean loss with these scores, above the least that it can be: what prices are counted in."""
+    loss = rows.loss
+    costs = loss.value(targets, scores)
+    if isinstance(loss, NativeTargetLoss):
+        costs = costs - loss.lowest(targets)
+    gain = abs(rows.state.mean(np.ascontiguousarray(costs), rows.n_threads))
+    return gain if gain > 0.0 else 1.0
+
+
 class RGBBooster:
     """Randomised descent along trees of many families. Storcheus, Figure 3.1, read as ERRATA 23 has it."""
 
@@ -190,6 +201,7 @@ class RGBBooster:
         settings: RGBSettings,
         *,
         norm_unit: float,
+        price_unit: float,
         n_features: int,
         n_questions: float,
         trace: Trace,
@@ -203,7 +215,7 @@ class RGBBooster:
         self._n_features = n_features
         self._n_outputs = rows.state.n_outputs
         m = rows.state.total_weight
-        self._prices = settings.complexity_penalty * families.price(m, n_questions)
+        self._prices = settings.complexity_penalty * price_unit * families.price(m, n_questions)
         self._bounds = {size: complexity.trees(size, m, n_questions) for size in families.sizes}
 
     def begin(self, constant: FloatArray) -> None:
@@ -255,9 +267,7 @@ class RGBBooster:
         self.rows.take(self.grower, cuts[best], float(steps[best]))
         norm = families[best].norm * self._norm_unit
         self.trace.steps.append(Step(round_index, len(self.trace.hypotheses), float(steps[best])))
-        self.trace.hypotheses.append(
-            regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm)
-        )
+        self.trace.hypotheses.append(regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm))
         self.trace.complexities.append(self._bounds[self.families.size_for(cuts[best].n_splits)])
         return drawn[best]
 

@@ -32,7 +32,7 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
     if len(trees) + len(kernels) != len(ensemble.entered):
         raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
     real = any(_holds_numbers(tree) for tree in trees)
-    header = {
+    header: dict[str, Any] = {
         "n_rounds": ensemble.n_rounds,
         "n_features": ensemble.n_features,
         "n_outputs": ensemble.n_outputs,

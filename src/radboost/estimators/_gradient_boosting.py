@@ -33,7 +33,7 @@ from radboost.estimators._training import SortedRows, TrainingRows, read_trainin
 from radboost.estimators.early_stopping import EarlyStopping, Watch, Watched, resolve_early_stopping
 from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import TargetLoss
-from radboost.rgb_boosting import RGBBooster, RGBSettings, make_rows, start_constant
+from radboost.rgb_boosting import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # The least sum of weights in a leaf when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
@@ -245,7 +245,9 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
                 "warm_start=False to begin anew."
             )
         if ensemble.categories != {column: tuple(known) for column, known in training.rows.categories.items()}:
-            raise ValueError("warm_start=True needs the categories of the last fit. Set warm_start=False to begin anew.")
+            raise ValueError(
+                "warm_start=True needs the categories of the last fit. Set warm_start=False to begin anew."
+            )
         return ensemble
 
     def _booster(
@@ -270,6 +272,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             families,
             settings,
             norm_unit=unit,
+            price_unit=loss_to_gain(rows, targets, scores),
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
             trace=self._trace(before),

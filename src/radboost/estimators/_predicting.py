@@ -14,7 +14,7 @@ from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._input import dense_rows, read_matrix, row_blocks
-from radboost.losses import MarginLoss, get_loss
+from radboost.losses import get_loss
 from radboost.model_file import NotStored, save_model
 from radboost.objectives import probabilities
 
@@ -79,9 +79,9 @@ class PredictingMixin(ScoringMixin):
     stores_objective: ClassVar[bool] = True
 
     classes_: npt.NDArray[Any]
-    loss_: str | MarginLoss
+    loss_: Any  # a name or an object: each estimator has losses of its own kind
     objective_: str
-    loss: str | MarginLoss
+    loss: Any
 
     def decision_function(self, X: Any) -> FloatArray:
         """The scores f(x): the larger, the clearer.

@@ -90,9 +90,7 @@ def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:
     return None if numbers is None else np.ascontiguousarray(numbers[places])
 
 
-def read_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False
-) -> TrainingRows:
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> TrainingRows:
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
@@ -132,9 +130,7 @@ def read_validation(
     return Watched(X, known_labels(rows.y, classes), weights)
 
 
-def take_over(
-    estimator: Any, fitted: Any, classes: npt.NDArray[Any] | None, trace: Trace, n_rounds: int
-) -> None:
+def take_over(estimator: Any, fitted: Any, classes: npt.NDArray[Any] | None, trace: Trace, n_rounds: int) -> None:
     """Gives the estimator everything that the fit has put on a copy of it: all or nothing."""
     if classes is not None:
         fitted.classes_ = classes

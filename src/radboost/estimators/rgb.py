@@ -56,12 +56,13 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     step : {"auto", "lipschitz", "line_search", "paper"}
         How far to go along a tree h. "lipschitz": -L'_h / C_h with C_h = mean of h^2 times the Lipschitz constant of
         the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the
-        loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which is
-        no bound for lambda above 1, so that the loss may rise.
+        loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
+        is no bound for lambda above 1, so that the loss may rise.
     learning_rate : float in (0, 1]
         Share of the step that is taken.
     subsample : float in (0, 1]
-        Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to all.
+        Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
+        all.
     max_features : None, "sqrt", "third", "log2", int or float
         Columns that a node of a tree looks at, drawn for each node; None for all.
     monotonic_constraints : None, list with -1, 0 or 1 for each column, or dict from columns to these
@@ -147,7 +148,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return MultinomialLoss(), n_classes
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
-        return class_ids.astype(np.float64) if n_outputs > 1 else 2.0 * class_ids - 1.0
+        places = class_ids.astype(np.float64)
+        return places if n_outputs > 1 else 2.0 * places - 1.0
 
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
         return 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class NormBalls:
     def price(self, m: float, d: float) -> FloatArray:
         """Bounds of Theorem 3.1 on the complexity of each family, as shares of the largest."""
         bounds = np.array([family.norm * complexity.trees(family.n_splits, m, d) for family in self.families])
-        return bounds / bounds.max()
+        return np.asarray(bounds / bounds.max(), dtype=np.float64)
 
     def size_for(self, n_splits: int) -> int:
         """The smallest of the sizes that a tree with so many splits has room in."""
@@ -65,8 +66,8 @@ class TreeFamilies:
     norms : sequence of float
         lambda: the norm of a tree's leaf values, at most.
     norm_order : 1, 2 or infinity (numpy.inf)
-        q: which norm. The leaves are the best fit to the gradient inside the ball: with 2 those of ridge regression, with
-        1 small ones become 0, with infinity large ones are cut.
+        q: which norm. The leaves are the best fit to the gradient inside the ball: with 2 those of ridge regression,
+        with 1 small ones become 0, with infinity large ones are cut.
     weights : "lipschitz", "uniform" or array of shape (len(sizes), len(norms))
         p_k, how often a family is drawn: in proportion to its norm, which bounds how steep the loss can be along its
         trees (section 3.5 of Storcheus's thesis); each alike; or as given.
@@ -74,7 +75,7 @@ class TreeFamilies:
 
     sizes: Sequence[int] = SIZES
     norms: Sequence[float] = NORMS
-    norm_order: float = 2
+    norm_order: Any = 2
     weights: Any = "lipschitz"
 
     def resolve(self) -> NormBalls:
@@ -82,10 +83,10 @@ class TreeFamilies:
         sizes = [check_integer("an entry of sizes", size, 1, LARGEST_SIZE) for size in _listed("sizes", self.sizes)]
         norms = [check_real("an entry of norms", x, low=0.0, open_low=True) for x in _listed("norms", self.norms)]
         for name, values in (("sizes", sizes), ("norms", norms)):
-            if any(a >= b for a, b in zip(values, values[1:], strict=False)):
+            if any(a >= b for a, b in pairwise(values)):
                 raise ValueError(f"{name} must ascend, each value once; got {values}.")
         order = self.norm_order
-        if isinstance(order, bool) or not isinstance(order, int | float | np.number) or order not in ORDERS:
+        if not isinstance(order, int | float | np.number) or isinstance(order, bool) or order not in ORDERS:
             raise ValueError(f"norm_order must be 1, 2 or infinity (numpy.inf); got {order!r}.")
         return NormBalls(sizes, norms, ORDERS[float(order)], self._chances(len(sizes), np.array(norms)))
 
@@ -100,8 +101,9 @@ class TreeFamilies:
             given = np.zeros(0)
         if given.shape != shape or not np.isfinite(given).all() or (given < 0).any() or not given.any():
             raise ValueError(
-                f'weights must be "lipschitz", "uniform", or an array of shape {shape}, one number that is not negative '
-                f"for each of the {shape[0]} sizes and {shape[1]} norms, and not all of them 0; got {self.weights!r}."
+                f'weights must be "lipschitz", "uniform", or an array of shape {shape}, one number that is not '
+                f"negative for each of the {shape[0]} sizes and {shape[1]} norms, and not all of them 0; got "
+                f"{self.weights!r}."
             )
         return given.reshape(-1)
 

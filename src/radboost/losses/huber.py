@@ -13,7 +13,9 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 @dataclass(frozen=True)
 class HuberLoss(NativeTargetLoss):
-    """Phi(y, f) = (f - y)^2 / 2 up to abs(f - y) = delta, delta (abs(f - y) - delta / 2) beyond: outliers pull no harder.
+    """Phi(y, f) = (f - y)^2 / 2 up to abs(f - y) = delta, delta (abs(f - y) - delta / 2) beyond.
+
+    Rows further away than delta pull no harder than those at that distance.
 
     Parameters
     ----------

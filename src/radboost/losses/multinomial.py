@@ -34,4 +34,4 @@ class MultinomialLoss(NativeTargetLoss):
     def start(self, rows: WeightedRows) -> FloatArray:
         classes = np.arange(int(rows.targets.max()) + 1)
         logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
-        return logs - logs.mean()
+        return np.asarray(logs - logs.mean(), dtype=np.float64)

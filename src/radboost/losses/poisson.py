@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import xlogy
 
 from radboost._native import log
 from radboost._typing import FloatArray
@@ -25,6 +26,9 @@ class PoissonLoss(NativeTargetLoss):
 
     def start(self, rows: WeightedRows) -> float:
         return log(rows.mean(rows.targets))
+
+    def lowest(self, targets: FloatArray) -> FloatArray:
+        return np.asarray(targets - xlogy(targets, targets), dtype=np.float64)
 
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         return np.exp(np.clip(scores, -708.0, 709.0))

@@ -51,20 +51,22 @@ class NativeTargetLoss(ABC):
     def start(self, rows: WeightedRows) -> float | FloatArray:
         """The constant of least loss, or one close to it."""
 
+    def lowest(self, targets: FloatArray) -> FloatArray:
+        """The least that a row with this target can cost."""
+        return np.zeros(len(targets))
+
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         """What is predicted for a score."""
         return scores
 
-    def check_targets(self, targets: FloatArray) -> None:
+    def check_targets(self, targets: FloatArray) -> None:  # noqa: B027 - most losses take any number
         """Refuses targets that the loss is not defined for."""
 
 
 class WeightedRows:
     """Targets with their weights, and what is asked about them: the same for every order of the rows."""
 
-    def __init__(
-        self, targets: FloatArray, weights: FloatArray | None, mean: Callable[[FloatArray], float]
-    ) -> None:
+    def __init__(self, targets: FloatArray, weights: FloatArray | None, mean: Callable[[FloatArray], float]) -> None:
         self.targets = targets
         self.mean = mean
         """The weighted mean of one number per row."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
+from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, guarantees
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -400,3 +400,24 @@ def test_line_search() -> None:
         np.testing.assert_allclose(line_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
         np.testing.assert_allclose(line_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
     assert line_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
+
+
+def test_the_bound_speaks_of_the_model() -> None:
+    X, y = smooth(16, m=300)
+    model = RGBClassifier(10, families=TreeFamilies(sizes=(2, 4), norms=(0.5, 3.0))).fit(X, y)
+    bound = guarantees.bound(model, X, y, rho=0.5)
+    assert "Regularized Gradient Boosting, Theorem 3.2" in str(bound)
+    # The sum of Theorem 3.2 over trees of norm lambda, whose weights are those of h / lambda divided by it.
+    ensemble = model.ensemble_
+    sizes = [2 if tree.n_splits <= 2 else 4 for tree in ensemble.hypotheses]
+    prices = np.sqrt((4 * np.array(sizes) + 2) * np.log2(X.shape[1] + 2) * np.log(301) / 300)
+    expected = 4 / 0.5 * (np.abs(ensemble.weights) * prices).sum() / np.abs(ensemble.weights).sum()
+    np.testing.assert_allclose(bound.complexity_term, expected, rtol=1e-12)
+    assert bound.n_families == 4
+    lead = y * scores_of(model, X) / np.abs(ensemble.weights).sum()
+    np.testing.assert_allclose(guarantees.margins(model, X, y), lead, rtol=1e-12)
+    several = RGBClassifier(10).fit(*smooth_classes(16))
+    assert np.abs(guarantees.margins(several, *smooth_classes(16))).max() <= 1.0
+    assert "Multi-Class Deep Boosting" in str(guarantees.bound(several, *smooth_classes(16)))
+    with pytest.raises(TypeError, match="predicts numbers"):
+        guarantees.bound(RGBRegressor(2).fit(*numbers()), *numbers())

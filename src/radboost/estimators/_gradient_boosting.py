@@ -235,8 +235,8 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
         if self.n_rounds < self.n_iter_:
             raise ValueError(
-                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and n_rounds={self.n_rounds} is "
-                "less. Give n_rounds as the number of all rounds together, or set warm_start=False."
+                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and n_rounds={self.n_rounds} "
+                "is less. Give n_rounds as the number of all rounds together, or set warm_start=False."
             )
         same_classes = classes is None or np.array_equal(classes, training.known_classes)
         if ensemble.n_features != training.rows.n_features or not same_classes:

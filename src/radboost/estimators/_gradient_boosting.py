@@ -37,7 +37,7 @@ from radboost.rgb_boosting import RGBBooster, RGBSettings, loss_to_gain, make_ro
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # The least sum of weights in a leaf when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
-MIN_LEAF_WEIGHT = 5.0
+MIN_LEAF_WEIGHT = 10.0
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 
 
@@ -83,10 +83,10 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         loss: str | TargetLoss = "auto",
         families: TreeFamilies | None = None,
         n_candidates: int = 7,
-        complexity_penalty: float = 0.0,
+        complexity_penalty: float = 0.3,
         step: str = "auto",
         learning_rate: float = 0.1,
-        subsample: float = 1.0,
+        subsample: float = 0.5,
         max_features: str | int | float | None = None,
         monotonic_constraints: Any = None,
         categorical_features: Any = "from_dtype",

@@ -51,8 +51,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     n_candidates : int
         S, the families drawn in a round. Their trees are grown together: more of them cost little.
     complexity_penalty : float
-        beta: the price of the most complex family, in the unit of the loss. Those of the others follow from Theorem
-        3.1.
+        beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
+        follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
     step : {"auto", "lipschitz", "line_search", "paper"}
         How far to go along a tree h. "lipschitz": -L'_h / C_h with C_h = mean of h^2 times the Lipschitz constant of
         the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the
@@ -80,7 +80,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        Bins, and the least weight of a leaf, which is 5 where this is None. Trees always grow best-first, up to the
+        Bins, and the least weight of a leaf, which is 10 where this is None. Trees always grow best-first, up to the
         largest of the sizes that were drawn.
 
     Attributes
@@ -113,7 +113,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
         """Figure 3.1 as section 3.5 runs it: whole steps, all rows and columns, leaves of any weight, 100 rounds."""
-        plain: dict[str, Any] = {"learning_rate": 1.0, "tree_options": TreeOptions()}
+        plain: dict[str, Any] = {"learning_rate": 1.0, "subsample": 1.0, "tree_options": TreeOptions()}
         return cls(n_rounds, **{**plain, **parameters})
 
     def predict_proba(self, X: Any) -> FloatArray:

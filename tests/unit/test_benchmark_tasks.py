@@ -17,8 +17,9 @@ from benchmarks import data
 from benchmarks.competitors import COMPETITORS, FAST
 from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
+from benchmarks.competitors.rgb import RGB, RGBSevenCandidates
 from benchmarks.settings import Settings, Sizes
-from benchmarks.tasks import construct, memory, predict_one, reach_letters, softmax_growth, softmax_letters
+from benchmarks.tasks import construct, memory, predict_one, reach_letters, rgb_large, softmax_growth, softmax_letters
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)

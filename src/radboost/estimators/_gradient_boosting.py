@@ -36,8 +36,10 @@ from radboost.losses import TargetLoss
 from radboost.rgb_boosting import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
-# The least sum of weights in a leaf when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
-MIN_LEAF_WEIGHT = 10.0
+# With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
+# when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
+LEARNING_RATES = (0.1, 0.3)
+MIN_LEAF_WEIGHTS = (10.0, 3.0)
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 
 
@@ -85,7 +87,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         n_candidates: int = 7,
         complexity_penalty: float = 0.3,
         step: str = "auto",
-        learning_rate: float = 0.1,
+        learning_rate: float | str = "auto",
         subsample: float = 0.5,
         max_features: str | int | float | None = None,
         monotonic_constraints: Any = None,
@@ -167,7 +169,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             )
         categories = training.rows.categories
         watched = read_validation(checked, X_val, y_val, sample_weight_val, training.classes, categories)
-        growth = replace(growth, max_features=check_max_features(self.max_features, training.rows.n_features))
+        growth, settings = self._adapt(growth, settings, training.rows.n_features, n_outputs)
         directions = read_directions(self.monotonic_constraints, X, training.rows.n_features, categories, n_outputs)
         learning = training.sorted_by_class(growth.options.max_bins, growth.n_threads)
         if stopping is not None and watched is None:
@@ -202,7 +204,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             raise TypeError(f"families must be a radboost.TreeFamilies or None; got {self.families!r}.")
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
-        options = self.tree_options if self.tree_options is not None else TreeOptions(min_leaf_weight=MIN_LEAF_WEIGHT)
+        options = self.tree_options if self.tree_options is not None else TreeOptions()
         options.validate()
         if options.max_leaves is not None:
             raise ValueError(
@@ -211,6 +213,10 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             )
         if not isinstance(self.warm_start, bool | np.bool_):
             raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
+        if isinstance(self.learning_rate, str):
+            check_choice("learning_rate", self.learning_rate, ["auto"])
+        else:
+            check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
@@ -222,12 +228,24 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             check_integer("n_candidates", self.n_candidates, 1, 4096),
             check_real("complexity_penalty", self.complexity_penalty, low=0.0),
             check_choice("step", self.step, STEPS),
-            check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True),
+            0.0,  # learning_rate: `_adapt` knows
             seed,
             n_threads,
         )
         families = (self.families or TreeFamilies()).resolve()
         return growth, settings, families, resolve_early_stopping(self.early_stopping)
+
+    def _adapt(
+        self, growth: GrowthSettings, settings: RGBSettings, n_features: int, n_outputs: int
+    ) -> tuple[GrowthSettings, RGBSettings]:
+        """What depends on the rows."""
+        several = n_outputs > 1
+        options = growth.options
+        if self.tree_options is None:
+            options = replace(options, min_leaf_weight=MIN_LEAF_WEIGHTS[several])
+        rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
+        max_features = check_max_features(self.max_features, n_features)
+        return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
 
     def _ensemble_to_go_on_with(self, training: TrainingRows) -> Ensemble | None:
         if not self.__sklearn_is_fitted__():

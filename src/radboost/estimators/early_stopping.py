@@ -77,7 +77,7 @@ def split_by_content(
             held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
     if not held_back.any():
         raise ValueError(
-            f"No class has two different rows ({len(class_ids)} rows in all), so none can be held back for early "
+            f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
             "stopping. Pass X_val and y_val, or switch early_stopping off."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
@@ -22,7 +23,7 @@ from radboost.losses import (
     TargetLoss,
     get_target_loss,
 )
-from radboost.model_file import NotStored
+from radboost.model_file import MissingPartError, NotStored
 from radboost.trees import TreeOptions
 
 
@@ -47,7 +48,9 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         (radboost.losses.TargetLoss says what more it may have). With more than two classes only "logistic" is
         possible, the multinomial loss log sum_k exp(F_k) - F_y.
     families : TreeFamilies or None
-        The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7.
+        The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7. With
+        more than two classes norms are multiplied by the square root of their number, because a leaf holds as many
+        numbers.
     n_candidates : int
         S, the families drawn in a round. Their trees are grown together: more of them cost little.
     complexity_penalty : float
@@ -58,8 +61,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the
         loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
         is no bound for lambda above 1, so that the loss may rise.
-    learning_rate : float in (0, 1]
-        Share of the step that is taken.
+    learning_rate : float in (0, 1] or "auto"
+        Share of the step that is taken. "auto" is 0.1, with more than two classes 0.3.
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
         all.
@@ -80,8 +83,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        Bins, and the least weight of a leaf, which is 10 where this is None. Trees always grow best-first, up to the
-        largest of the sizes that were drawn.
+        Bins, and the least weight of a leaf, which is 10 where this is None, with more than two classes 3. Trees
+        always grow best-first, up to the largest of the sizes that were drawn.
 
     Attributes
     ----------
@@ -152,7 +155,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return places if n_outputs > 1 else 2.0 * places - 1.0
 
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        return 1.0
+        # A leaf holds as many numbers as there are scores.
+        return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
 
 class RGBRegressor(RegressorMixin, GradientBoosting):
@@ -231,4 +235,7 @@ feature_names_in_
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
     """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there."""
-    return get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
+    loss = get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
+    if isinstance(loss, NotStored):
+        raise MissingPartError(loss.message())
+    return loss

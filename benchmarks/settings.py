@@ -49,7 +49,6 @@ class Sizes:
     single_calls: int = 500
     memory_rounds: int = 100
     rgb_rounds: int = 100
-    rgb_repeats: int = 3
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
     growth_rows: int = 10_000
@@ -81,7 +80,6 @@ class Sizes:
             single_calls=50,
             memory_rounds=10,
             rgb_rounds=10,
-            rgb_repeats=1,
             softmax_rounds=20,
             softmax_slow_rounds=2,
             growth_rows=500,

@@ -63,6 +63,12 @@ RADBOOST_CLONES void add_multiple(const std::int32_t* labels, const double* numb
     }
 }
 
+RADBOOST_CLONES std::int64_t count_wrong(const double* signs, const double* scores, std::size_t n) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += signs[i] * scores[i] <= 0 ? 1 : 0;
+    return sum;
+}
+
 // The exponent that the terms of a sum are rounded by: a function of the largest of them. Coarse, so that the one of the last
 // sum nearly always fits the next.
 int exponent_for(double largest) {
@@ -148,6 +154,7 @@ void GradientState::quantise(const double* derivatives, std::size_t begin, std::
 std::int64_t GradientState::wrong_mass(std::size_t begin, std::size_t count) const {
     const bool signs = loss_.kind == TargetLoss::logistic || loss_.kind == TargetLoss::exponential;
     if (!signs && loss_.kind != TargetLoss::multinomial) return 0;
+    if (signs && masses_.empty()) return count_wrong(targets_.data() + begin, scores_.data() + begin, count);
     const std::size_t k = n_outputs();
     std::int64_t sum = 0;
     for (std::size_t i = begin; i < begin + count; ++i) {

@@ -11,7 +11,7 @@ from radboost import RGBClassifier, TreeFamilies, TreeOptions
 
 
 class RGB(Competitor):
-    """Every row and column, trees of as many leaves as the others have."""
+    """Every row and column, trees of as many leaves as the others have; leaves of at least 10 rows, the default."""
 
     name = "RGB, 1 candidate"
     ours = True
@@ -31,7 +31,7 @@ class RGB(Competitor):
             subsample=1.0,
             n_jobs=settings.threads,
             random_state=settings.seed,
-            tree_options=TreeOptions(max_bins=settings.bins),
+            tree_options=TreeOptions(max_bins=settings.bins, min_leaf_weight=10.0),
         ).fit(X, y)
 
     def scores(self, model: Any, X: NDArray[Any], settings: Settings) -> NDArray[Any]:

@@ -16,7 +16,7 @@ def run(sizes: Sizes) -> Result:
     test = data.synthetic(sizes.large_test_rows, sizes.large_columns, seed=2)
     field = [RGB(), RGBSevenCandidates(), *(COMPETITORS[name] for name in PEERS)]
     settings = Settings(rounds=sizes.rgb_rounds, depth=6)
-    rows = time_fits(field, train, test, {competitor.name: settings for competitor in field}, sizes.rgb_repeats)
+    rows = time_fits(field, train, test, {competitor.name: settings for competitor in field}, sizes.repeats)
     return Result(
         task="rgb-large",
         title=f"Gradient boosting {sizes.large_rows:,} x {sizes.large_columns}, {settings.rounds} rounds, 64 leaves",

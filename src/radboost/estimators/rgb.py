@@ -104,7 +104,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from radboost import RGBClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = RGBClassifier(n_rounds=50).fit(X[::2], y[::2])
+    >>> model = RGBClassifier().fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.93)
     True
     """

@@ -187,7 +187,13 @@ def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> flo
     if isinstance(loss, NativeTargetLoss):
         costs = costs - loss.lowest(targets)
     gain = abs(rows.state.mean(np.ascontiguousarray(costs), rows.n_threads))
-    return gain if gain > 0.0 else 1.0
+    return coarse(gain) if gain > 0.0 else 1.0
+
+
+def coarse(number: float) -> float:
+    """Rounded to 24 bits: the last ones may depend on how NumPy computes logarithms on a machine."""
+    mantissa, exponent = math.frexp(number)
+    return math.ldexp(round(mantissa * 2.0**24), exponent - 24)
 
 
 class RGBBooster:

@@ -24,6 +24,7 @@ from radboost.losses import (
     get_target_loss,
 )
 from radboost.model_file import MissingPartError, NotStored
+from radboost.rgb_boosting import coarse
 from radboost.trees import TreeOptions
 
 
@@ -230,7 +231,7 @@ feature_names_in_
 
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
         size = float(np.sqrt(mean(np.square(derivative))))
-        return size if size > 0.0 else 1.0
+        return coarse(size) if size > 0.0 else 1.0
 
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,4 +35,4 @@ class MultinomialLoss(NativeTargetLoss):
     def start(self, rows: WeightedRows) -> FloatArray:
         classes = np.arange(int(rows.targets.max()) + 1)
         logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
-        return np.asarray(logs - logs.mean(), dtype=np.float64)
+        return np.asarray(logs - math.fsum(logs) / len(logs), dtype=np.float64)

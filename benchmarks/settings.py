@@ -48,6 +48,7 @@ class Sizes:
     predict_trees: int = 100
     single_calls: int = 500
     memory_rounds: int = 100
+    rgb_rounds: int = 100
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
     growth_rows: int = 10_000
@@ -78,6 +79,7 @@ class Sizes:
             predict_trees=20,
             single_calls=50,
             memory_rounds=10,
+            rgb_rounds=10,
             softmax_rounds=20,
             softmax_slow_rounds=2,
             growth_rows=500,

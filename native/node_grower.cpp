@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "hashing.hpp"
 #include "partition.hpp"
@@ -30,15 +31,15 @@ std::int64_t RowMasses::sum(const RowSet& rows) const {
     return mass;
 }
 
-NodeGrower::NodeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options,
+NodeGrower::NodeGrower(const BinnedData& data, StatisticsMaker make_statistics, const GrowthOptions& options,
                        const RowMasses& masses, SharedRows& shared)
     : data_(data),
-      state_(state),
+      make_statistics_(std::move(make_statistics)),
       options_(options),
       masses_(masses),
       shared_(shared),
       n_threads_(options.n_threads),
-      statistics_(make_statistics(data, state, options.criterion)),
+      statistics_(make_statistics_()),
       draws_(data.n_columns) {
     const std::size_t bytes = std::max<std::size_t>(1, statistics_->histogram_bytes(masses.minimum > 0));
     most_lent_ = std::max<std::size_t>(4, kHistogramBytes / bytes);
@@ -286,7 +287,7 @@ void NodeGrower::grow_subtrees(std::vector<std::size_t>& open) {
     });
     const auto threads = static_cast<std::size_t>(n_threads_);
     while (helpers_.size() < threads) {
-        helpers_.push_back(std::make_unique<NodeGrower>(data_, state_, options_, masses_, shared_));
+        helpers_.push_back(std::make_unique<NodeGrower>(data_, make_statistics_, options_, masses_, shared_));
         helpers_.back()->n_threads_ = 1;
     }
     std::atomic<std::size_t> next{0};

@@ -33,8 +33,8 @@ struct SharedRows {
 class NodeGrower {
 public:
     // Keeps references.
-    NodeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options, const RowMasses& masses,
-               SharedRows& shared);
+    NodeGrower(const BinnedData& data, StatisticsMaker make_statistics, const GrowthOptions& options,
+               const RowMasses& masses, SharedRows& shared);
 
     // Grows a tree on `count` rows, the first of shared.rows, or all rows when `all`. Rows of the last layer get the label
     // of their leaf at once, where that is possible; the others lie in the ranges of their leaves.
@@ -69,7 +69,7 @@ private:
     void grow_subtree(WorkNode&& root);
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    StatisticsMaker make_statistics_;
     const GrowthOptions& options_;
     const RowMasses& masses_;
     SharedRows& shared_;

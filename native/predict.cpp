@@ -20,7 +20,8 @@ constexpr std::size_t kRowsForPrograms = 128;  // below, a tile of rows is mostl
 Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features,
                std::vector<double> thresholds, std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left,
                std::vector<double> values, std::size_t n_features, std::size_t n_outputs,
-               const std::vector<std::int64_t>& category_nodes, std::vector<CategorySet> category_sets)
+               const std::vector<std::int64_t>& category_nodes, std::vector<CategorySet> category_sets,
+               std::vector<double> vectors)
     : offsets_(std::move(tree_offsets)),
       features_(std::move(features)),
       left_(std::move(left)),
@@ -29,13 +30,17 @@ Forest::Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t>
       missing_left_(std::move(missing_left)),
       category_sets_(std::move(category_sets)),
       n_features_(n_features),
-      n_outputs_(n_outputs) {
+      n_outputs_(n_outputs),
+      vectors_(std::move(vectors)) {
     const auto n_nodes = static_cast<std::int64_t>(features_.size());
     require(left_.size() == features_.size() && thresholds_.size() == features_.size() &&
                 values_.size() == features_.size() && missing_left_.size() == features_.size(),
             "the arrays of the nodes have different lengths");
     require(n_features < (std::size_t{1} << 30), "too many features");
     require(n_outputs >= 1 && n_outputs < (std::size_t{1} << 31), "the number of outputs must be 1 to 2^31 - 1");
+    require(vectors_.empty() || (n_outputs > 1 && vectors_.size() % n_outputs == 0),
+            "vectors need a number for each of several outputs");
+    for (const double number : vectors_) require(std::isfinite(number), "a number of a leaf's vector is not finite");
     require(!offsets_.empty() && offsets_.front() == 0 && offsets_.back() == n_nodes,
             "the offsets of the trees do not span the nodes");
     for (std::size_t tree = 0; tree + 1 < offsets_.size(); ++tree)
@@ -91,8 +96,12 @@ void Forest::check_value(std::size_t node) const {
     const double value = values_[node];
     require(std::isfinite(value), "the value of a leaf is not finite");
     if (n_outputs_ == 1 || features_[node] != -1) return;
-    require(value >= -1.0 && value < static_cast<double>(n_outputs_) && value == std::floor(value),
-            "a leaf votes for a class that does not exist");
+    if (!vectors_.empty())
+        require(value >= 0.0 && value < static_cast<double>(vectors_.size() / n_outputs_) && value == std::floor(value),
+                "a leaf has a vector that does not exist");
+    else
+        require(value >= -1.0 && value < static_cast<double>(n_outputs_) && value == std::floor(value),
+                "a leaf votes for a class that does not exist");
 }
 
 template <class T>
@@ -188,6 +197,14 @@ void Forest::walk(std::size_t tree, const MatrixView<T>& X, std::size_t first, s
         walk_rows<false, false>(all, depth, X, first, count, at);
 }
 
+template <class Index>
+void Forest::add_vectors(std::size_t count, double weight, double* out, Index&& index) const {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double* numbers = vectors_.data() + static_cast<std::size_t>(index(i)) * n_outputs_;
+        for (std::size_t k = 0; k < n_outputs_; ++k) out[i * n_outputs_ + k] += weight * numbers[k];
+    }
+}
+
 inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight,
                                 double* out) const {
     if (n_outputs_ == 1) {
@@ -196,6 +213,7 @@ inline void Forest::add_answers(std::size_t begin, const std::int32_t* at, std::
         return;
     }
     const std::int32_t* votes = votes_.data() + begin;
+    if (!vectors_.empty()) return add_vectors(count, weight, out, [&](std::size_t i) { return votes[at[i]]; });
     for (std::size_t i = 0; i < count; ++i) {
         // Adding nothing to output 0 is cheaper than a branch that the processor cannot foresee.
         const std::int32_t vote = votes[at[i]];
@@ -259,6 +277,8 @@ void Forest::add_program(const TreeProgram& program, const std::uint8_t* numbers
         add_either(numbers, count, answers[0], answers[program.answers.size() - 1], out);
     } else if (n_outputs_ == 1) {
         for (std::size_t i = 0; i < count; ++i) out[i] += answers[numbers[i]];
+    } else if (!vectors_.empty()) {
+        add_vectors(count, weight, out, [&](std::size_t i) { return static_cast<std::int32_t>(answers[numbers[i]]); });
     } else {
         for (std::size_t i = 0; i < count; ++i) {
             const auto vote = static_cast<std::int32_t>(answers[numbers[i]]);

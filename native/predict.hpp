@@ -19,22 +19,24 @@ namespace radboost {
 // categories sends left those of its set; x[feature] is then a category's code, and what is none is missing.
 //
 // With one output the value of a leaf is a number. With several it is the index of the output that the leaf votes for,
-// or -1 where the leaf abstains.
+// or -1 where the leaf abstains; or, in a forest that has vectors, the index of the leaf's own, a number for each output.
 class Forest {
 public:
     // `category_nodes` are the nodes, counted over all trees and ascending, that split by categories, and `category_sets`
-    // their sets. Throws std::invalid_argument unless every index is in range and every walk ends at a leaf.
+    // their sets. `vectors` has n_outputs numbers for each vector, or nothing. Throws std::invalid_argument unless every
+    // index is in range and every walk ends at a leaf.
     Forest(std::vector<std::int64_t> tree_offsets, std::vector<std::int32_t> features, std::vector<double> thresholds,
            std::vector<std::int32_t> left, std::vector<std::uint8_t> missing_left, std::vector<double> values,
            std::size_t n_features, std::size_t n_outputs, const std::vector<std::int64_t>& category_nodes,
-           std::vector<CategorySet> category_sets);
+           std::vector<CategorySet> category_sets, std::vector<double> vectors);
 
     std::size_t n_trees() const { return offsets_.size() - 1; }
     std::size_t n_features() const { return n_features_; }
     std::size_t n_outputs() const { return n_outputs_; }
 
     // One output: out[i] = sum over the trees of weight * value of the leaf that row i reaches. Several: out[i *
-    // n_outputs + k] = sum of the weights of the trees that vote for k. Both are added in the order of the trees.
+    // n_outputs + k] = sum of the weights of the trees that vote for k, or of weight * number k of the leaf's vector. All are
+    // added in the order of the trees.
     template <class T>
     void scores(const MatrixView<T>& X, const double* weights, int n_threads, double* out, InterruptCheck check) const;
     // out[tree * n_rows + i]: the value of each tree's leaf alone.
@@ -61,6 +63,9 @@ private:
               std::int32_t* at) const;
     // out += weight times the answers of the nodes `at`, counted from the tree's first, for `count` rows.
     void add_answers(std::size_t begin, const std::int32_t* at, std::size_t count, double weight, double* out) const;
+    // The same where the answers are vectors, whose indices are given.
+    template <class Index>
+    void add_vectors(std::size_t count, double weight, double* out, Index&& index) const;
     // The programs, if they pay for so many rows; made when they are first asked for.
     const ForestPrograms* programs(std::size_t n_rows) const;
     template <class T>
@@ -84,6 +89,7 @@ private:
     std::vector<std::int32_t> set_of_node_;  // -1: the node splits by a threshold; empty: all do
     std::vector<std::uint8_t> by_categories_;  // whether any node of a tree does not
     std::size_t n_features_, n_outputs_;
+    std::vector<double> vectors_;
     std::vector<Node<double>> double_nodes_;
     std::vector<Node<float>> float_nodes_;
     mutable std::once_flag programs_made_;

@@ -42,6 +42,7 @@ ColumnCodes& thread_codes() {
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
     count_ = rows.count;
+    column_ = column;
     missing_code_ = data.missing_code(column);
     codes_ = data.column(column);
     if (rows.indices == nullptr) return;

@@ -41,6 +41,7 @@ public:
 
     const std::uint8_t* codes() const { return codes_; }
     std::size_t count() const { return count_; }
+    std::size_t column() const { return column_; }
     std::size_t n_present() const { return n_present_; }  // without the missing value
     std::uint8_t present(std::size_t k) const { return present_[k]; }
     const std::uint8_t* present() const { return present_; }
@@ -54,7 +55,7 @@ public:
 private:
     std::vector<std::uint8_t> gathered_;
     const std::uint8_t* codes_ = nullptr;
-    std::size_t count_ = 0, n_present_ = 0;
+    std::size_t count_ = 0, n_present_ = 0, column_ = 0;
     int missing_code_ = -1;
     bool missing_ = false;
     std::uint8_t low_ = 0, high_ = 0;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,6 +33,8 @@ struct Node {
     std::vector<std::int64_t> sums;  // by segment, or by answer: as the statistics has it
     std::int64_t mass = 0;           // sample weight as an integer
     const std::uint32_t* weights = nullptr;  // growth weights of the rows in their order, while a search has them
+    // What monotone constraints leave to the values of a regression tree below the node.
+    double lowest = -std::numeric_limits<double>::infinity(), highest = std::numeric_limits<double>::infinity();
 };
 
 struct Split {
@@ -91,6 +95,9 @@ public:
     virtual Split find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                               const SplitSearch& search) = 0;
 };
+
+// Makes one for each thread that grows on its own.
+using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
 // follow from the row's class), otherwise by the gains of every answer.

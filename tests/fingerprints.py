@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost import DeepBoostClassifier, KernelFamily, TreeOptions
+from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 
 KEPT = Path(__file__).parent / "data" / "fingerprints.json"
 
@@ -61,12 +61,26 @@ def paper(
     return lambda n_jobs: DeepBoostClassifier.paper(n_jobs=n_jobs, **parameters).fit(*data, weights)
 
 
+def gradient(
+    data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
+) -> Callable[..., Any]:
+    return lambda n_jobs: RGBClassifier(n_jobs=n_jobs, **parameters).fit(*data, weights)
+
+
+def numbers(
+    data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
+) -> Callable[..., Any]:
+    """The regressor on numbers of classes, spread out: made without logarithms."""
+    X, y = data
+    return lambda n_jobs: RGBRegressor(n_jobs=n_jobs, **parameters).fit(X, y * y / 4.0, weights)
+
+
 def as_float32_by_column(data: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.asfortranarray(data[0], dtype=np.float32), data[1]
 
 
 @cache
-def all_fits() -> dict[str, Callable[[int], DeepBoostClassifier]]:
+def all_fits() -> dict[str, Callable[[int], Any]]:
     """Every family, objective, criterion, way to grow and to step; weights, missing values, categories."""
     best_first = TreeOptions(growth="best_first", max_leaves=12, min_leaf_weight=2.0)
     kernels = KernelFamily(gamma=0.25, n_centres=40)
@@ -102,10 +116,20 @@ def all_fits() -> dict[str, Callable[[int], DeepBoostClassifier]]:
         "26 classes": fit(many, n_rounds=12),
         "26 classes, paper, gini": paper(many, n_rounds=5, split_criterion="gini"),
         "26 classes, edge, best first": paper(many, n_rounds=5, tree_options=best_first, objective="compsum"),
+        "rgb": gradient(gaps, n_rounds=20),
+        "rgb, 40,000 rows, weights": gradient(table(6, 40_000, 6), fractions(40_000), n_rounds=4),
+        "rgb, exponential": gradient(two, n_rounds=8, loss="exponential", families=TreeFamilies(norm_order=1)),
+        "rgb, 4 classes": gradient(four, fractions(500), n_rounds=8),
+        "rgb, categories, 3 classes": gradient(with_categories(11, 900, 3), n_rounds=6, categorical_features=[0, 3]),
+        "rgb, squared": numbers(many, n_rounds=8, subsample=1.0, families=TreeFamilies(norm_order=np.inf)),
+        "rgb, absolute": numbers(many, fractions(2500), n_rounds=6, loss="absolute", max_features="third"),
+        "rgb, huber, monotone": numbers(many, n_rounds=8, loss="huber", monotonic_constraints={0: 1, 1: -1}),
+        "rgb, quantile": numbers(gaps, n_rounds=6, loss="quantile", early_stopping=4),
+        "rgb, poisson": numbers(many, n_rounds=6, loss="poisson"),
     }
 
 
-def fingerprint(model: DeepBoostClassifier) -> str:
+def fingerprint(model: Any) -> str:
     """A hash of everything that the fit computed: hypotheses, steps, complexities and the history, as bytes."""
     header, arrays = model.ensemble_.to_arrays()
     history = {f"history {key}": np.array(values, dtype="<f8") for key, values in model.history_.items()}

@@ -20,7 +20,7 @@ LAYERS: list[set[str]] = [
     {"objectives", "trees"},
     {"families"},
     {"boosting"},
-    {"softmax_boosting"},
+    {"rgb_boosting", "softmax_boosting"},
     {"ensemble"},
     {"estimators"},
     {"baselines"},

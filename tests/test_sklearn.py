@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from radboost import DeepBoostClassifier, SoftmaxBoostClassifier, TreeOptions
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from reference.data import smooth
 
@@ -31,6 +31,11 @@ ESTIMATORS = [
     SoftmaxBoostClassifier(30),
     SoftmaxBoostClassifier.paper(10, samples_per_round="all", step="projection"),
     SoftmaxBoostClassifier(15, early_stopping=True, decision="minimum_cost"),
+    RGBClassifier(10),
+    RGBClassifier.paper(10, step="line_search", n_candidates=2),
+    RGBClassifier(15, early_stopping=True, max_features="sqrt"),
+    RGBRegressor(10),
+    RGBRegressor(15, loss="absolute", early_stopping=True),
     AdaBoostMHClassifier(10),
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
@@ -42,7 +47,7 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [DeepBoostClassifier, SoftmaxBoostClassifier])
+@pytest.mark.parametrize("estimator", [DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor])
 def test_init_only_stores(estimator: Any) -> None:
     marks = {name: object() for name in inspect.signature(estimator).parameters}
     model = estimator(**marks)

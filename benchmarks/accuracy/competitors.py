@@ -63,6 +63,12 @@ def softmax_boost_paper(seed: int, **parameters: Any) -> Any:
     return SoftmaxBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
 
 
+def rgb(seed: int, **parameters: Any) -> Any:
+    from radboost import RGBClassifier
+
+    return RGBClassifier(**({"random_state": seed, "n_jobs": 1} | parameters))
+
+
 def lightgbm(seed: int, **parameters: Any) -> Any:
     from lightgbm import LGBMClassifier
 
@@ -119,7 +125,7 @@ def ours(suite: str, tag: str = "") -> list[Competitor]:
         Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=tag),
     ]
     if suite != "softmax":
-        return deep
+        return [*deep, Competitor("RGB", "radboost", rgb, tag=tag)]
     return [
         Competitor("SoftmaxBoost", "radboost", softmax_boost, tag=tag),
         Competitor("SoftmaxBoost as in the paper", "radboost", softmax_boost_paper, tag=tag),

@@ -15,6 +15,7 @@ from benchmarks.tasks import (
     predict,
     predict_one,
     reach_letters,
+    rgb_large,
     softmax_growth,
     softmax_letters,
 )
@@ -30,6 +31,7 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "predict": predict.run,
     "predict-one": predict_one.run,
     "memory": memory.run,
+    "rgb-large": rgb_large.run,
     "softmax-letters": softmax_letters.run,
     "softmax-growth": softmax_growth.run,
 }

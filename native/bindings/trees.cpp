@@ -82,15 +82,17 @@ void bind_trees(nb::module_& m) {
              [](Forest* self, Vector<std::int64_t> offsets, Vector<std::int32_t> features, Vector<double> thresholds,
                 Vector<std::int32_t> left, Vector<std::uint8_t> missing_left, Vector<double> values,
                 std::size_t n_features, std::size_t n_outputs, std::optional<Vector<std::int64_t>> category_nodes,
-                std::optional<Vector<std::uint64_t>> category_sets) {
+                std::optional<Vector<std::uint64_t>> category_sets, std::optional<Vector<double>> vectors) {
                  new (self) Forest(as_vector(offsets), as_vector(features), as_vector(thresholds), as_vector(left),
                                    as_vector(missing_left), as_vector(values), n_features, n_outputs,
                                    category_nodes ? as_vector(*category_nodes) : std::vector<std::int64_t>(),
-                                   category_sets ? as_sets(*category_sets) : std::vector<CategorySet>());
+                                   category_sets ? as_sets(*category_sets) : std::vector<CategorySet>(),
+                                   vectors ? as_vector(*vectors) : std::vector<double>());
              },
              nb::arg("tree_offsets"), nb::arg("features"), nb::arg("thresholds"), nb::arg("left"),
              nb::arg("missing_left"), nb::arg("values"), nb::arg("n_features"), nb::arg("n_outputs") = 1,
-             nb::arg("category_nodes") = nb::none(), nb::arg("category_sets") = nb::none())
+             nb::arg("category_nodes") = nb::none(), nb::arg("category_sets") = nb::none(),
+             nb::arg("vectors") = nb::none())
         .def_prop_ro("n_outputs", &Forest::n_outputs)
         .def("scores", &forest_scores<float>)
         .def("scores", &forest_scores<double>)

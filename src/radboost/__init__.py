@@ -4,8 +4,14 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from radboost.estimators import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier
-from radboost.families import KernelFamily
+from radboost.estimators import (
+    DeepBoostClassifier,
+    EarlyStopping,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+)
+from radboost.families import KernelFamily, TreeFamilies
 from radboost.model_file import ModelFileError
 from radboost.model_file import load_model as load
 from radboost.trees import TreeOptions
@@ -17,7 +23,10 @@ __all__ = [
     "EarlyStopping",
     "KernelFamily",
     "ModelFileError",
+    "RGBClassifier",
+    "RGBRegressor",
     "SoftmaxBoostClassifier",
+    "TreeFamilies",
     "TreeOptions",
     "load",
 ]

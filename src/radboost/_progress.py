@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    def __call__(self, objective: float, train_error: float, n_hypotheses: int) -> None: ...
+    def __call__(self, objective: float, train_error: float | None, n_hypotheses: int) -> None: ...
 
 
 @contextmanager
@@ -37,25 +37,26 @@ def progress_bar(n_rounds: int, verbose: int) -> Iterator[Progress]:
     with Bar(*columns) as bar:
         task = bar.add_task("fit", total=n_rounds, status="")
 
-        def advance(objective: float, train_error: float, n_hypotheses: int) -> None:
-            status = f"objective {objective:.4f}, train error {train_error:.4f}, {n_hypotheses} hypotheses"
-            bar.update(task, advance=1, status=status)
+        def advance(objective: float, train_error: float | None, n_hypotheses: int) -> None:
+            bar.update(task, advance=1, status=_status(objective, train_error, n_hypotheses))
 
         yield advance
+
+
+def _status(objective: float, train_error: float | None, n_hypotheses: int) -> str:
+    """Regression has no error rate."""
+    error = "" if train_error is None else f"train error {train_error:.4f}, "
+    return f"objective {objective:.4f}, {error}{n_hypotheses} hypotheses"
 
 
 def _plain_lines(n_rounds: int) -> Progress:
     done = 0
     every = max(1, n_rounds // 10)
 
-    def advance(objective: float, train_error: float, n_hypotheses: int) -> None:
+    def advance(objective: float, train_error: float | None, n_hypotheses: int) -> None:
         nonlocal done
         done += 1
         if done % every == 0 or done == n_rounds:
-            print(
-                f"round {done}/{n_rounds}: objective {objective:.4f}, train error {train_error:.4f}, "
-                f"{n_hypotheses} hypotheses",
-                file=sys.stderr,
-            )
+            print(f"round {done}/{n_rounds}: {_status(objective, train_error, n_hypotheses)}", file=sys.stderr)
 
     return advance

@@ -44,8 +44,8 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.set_defaults(run=_reproduce)
     reproduce.add_argument(
         "table",
-        help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, or soft-max-boosting-2, -3, "
-        "-fig1, -fig3, -fig7",
+        help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, soft-max-boosting-2, -3, "
+        "-fig1, -fig3, -fig7, or rgb-3.1",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--split-criterion",
         choices=("edge", "gini"),
-        help="how trees choose a split (not soft-max-boosting): by the edge as in the paper (default), or by weighted "
+        help="how trees choose a split (deep-boosting only): by the edge as in the paper (default), or by weighted "
         "impurity",
     )
     _add_data_dir(reproduce)
@@ -97,6 +97,8 @@ def _reproduce(given: argparse.Namespace) -> int:
     names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
     if given.table in experiments.STUDIES:
         return _reproduce_study(given, names)
+    if given.table in experiments.COMPARISONS:
+        return _reproduce_comparison(given, names)
     return _reproduce_table(given, names)
 
 
@@ -180,6 +182,38 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
         report.write_document(given.json, studies_report.as_document(settings, outcomes))
     if draw is not None:
         draw(study, outcomes).savefig(given.plot, dpi=100)
+    return 0
+
+
+def _reproduce_comparison(given: argparse.Namespace, names: list[str] | None) -> int:
+    from radboost import experiments
+    from radboost.experiments import comparison, report
+    from radboost.experiments.progress import progress
+
+    table = experiments.COMPARISONS[given.table]
+    if given.plot is not None:
+        raise ValueError(f"{table.name} has no picture; leave out --plot")
+    if given.split_criterion is not None:
+        raise ValueError(f"{table.name} grows regression trees; leave out --split-criterion")
+    settings = {"table": table.name, "radboost": __version__, "quick": given.quick, "seed": given.seed}
+    contests = []
+    with progress(comparison.count_fits(table, names, quick=given.quick)) as display:
+        display.say(f"{table.name}: {table.title}; seed {given.seed}\n\n{comparison.header(table)}")
+        for contest in comparison.compare(
+            table,
+            names,
+            quick=given.quick,
+            seed=given.seed,
+            jobs=given.jobs,
+            data_dir=given.data_dir,
+            kept=experiments.KeptResults(given.keep),
+            advance=display.advance,
+        ):
+            display.say(comparison.row(contest))
+            contests.append(contest)
+            if given.json is not None:
+                report.write_document(given.json, comparison.as_document(settings, contests))
+        display.say(f"\n{comparison.legend(table, quick=given.quick)}")
     return 0
 
 

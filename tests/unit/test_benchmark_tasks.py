@@ -17,8 +17,9 @@ from benchmarks import data
 from benchmarks.competitors import COMPETITORS, FAST
 from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
+from benchmarks.competitors.rgb import RGB, RGBSevenCandidates
 from benchmarks.settings import Settings, Sizes
-from benchmarks.tasks import construct, memory, predict_one, reach_letters, softmax_growth, softmax_letters
+from benchmarks.tasks import construct, memory, predict_one, reach_letters, rgb_large, softmax_growth, softmax_letters
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)
@@ -150,3 +151,13 @@ def test_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     result = predict_one.run(sizes)
     assert [row.competitor for row in result.rows] == list(field)
     assert all(row.figure > 0 and row.error < 0.6 for row in result.rows)
+
+
+def test_gradient_boosting_with_one_candidate_and_with_seven(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rgb_large, "PEERS", ("XGBoost",))
+    sizes = Sizes(large_rows=2000, large_columns=5, large_test_rows=500, rgb_rounds=3, repeats=1)
+    result = rgb_large.run(sizes)
+    assert [row.competitor for row in result.rows] == ["RGB, 1 candidate", "RGB, 7 candidates", "XGBoost"]
+    assert all(row.figure > 0 and row.error is not None and row.error < 0.5 for row in result.rows)
+    one, seven = (competitor.families(SETTINGS) for competitor in (RGB(), RGBSevenCandidates()))
+    assert max(one.sizes) == max(seven.sizes) == SETTINGS.leaves - 1

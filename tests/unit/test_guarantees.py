@@ -243,7 +243,7 @@ def test_two_classes_use_the_binary_theorem(model: Votes, sample) -> None:
     assert result.complexity_term == pytest.approx(4 / 0.25 * 0.04)
     columns = ClassVotes([3.0, 1.0], [0.02, 0.1], n_families=6, sample_size=40_000, classes=(0, 1)).fit()
     same = bound(columns, [[1, 1]] * 36_000 + [[1, 0]] * 3_600 + [[0, 0]] * 400, sample[1], rho=0.25)
-    assert dataclasses.astuple(same) == pytest.approx(dataclasses.astuple(result), rel=1e-12)
+    assert dataclasses.astuple(same)[:-1] == pytest.approx(dataclasses.astuple(result)[:-1], rel=1e-12)
 
 
 def test_the_bound_names_the_number_of_classes(class_model: ClassVotes, class_sample) -> None:
@@ -309,7 +309,7 @@ def test_weights_are_repetitions(model: Votes) -> None:
     model.ensemble_.sample_size = float(weight.sum())
     weighted = bound(model, X, y, sample_weight=weight)
     repeated = bound(model, X.repeat(weight, axis=0), y.repeat(weight))
-    assert dataclasses.astuple(weighted) == pytest.approx(dataclasses.astuple(repeated), rel=1e-12)
+    assert dataclasses.astuple(weighted)[:-1] == pytest.approx(dataclasses.astuple(repeated)[:-1], rel=1e-12)
 
 
 def test_a_smaller_sample_pays_for_it(model: Votes, sample) -> None:

@@ -111,7 +111,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BaseEstimator):
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight)
-        classes = training.classes
+        classes = training.known_classes
         self._check_classes(classes)
         rows = training.sorted_by_class(self.max_bins, n_threads)
         problem = BaselineProblem(

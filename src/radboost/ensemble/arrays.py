@@ -31,7 +31,8 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
     kernels = [h for h in ensemble.entered if isinstance(h, KernelHypothesis)]
     if len(trees) + len(kernels) != len(ensemble.entered):
         raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
-    header = {
+    real = any(_holds_numbers(tree) for tree in trees)
+    header: dict[str, Any] = {
         "n_rounds": ensemble.n_rounds,
         "n_features": ensemble.n_features,
         "n_outputs": ensemble.n_outputs,
@@ -43,6 +44,8 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         ],
         "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
     }
+    if real:
+        header["leaves"] = "numbers"  # otherwise signs, or votes
     arrays: dict[str, npt.NDArray[Any]] = {
         "is_tree": np.array([isinstance(h, Tree) for h in ensemble.entered], dtype="u1"),
         "complexities": ensemble.entered_complexities,
@@ -62,7 +65,16 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
     nodes = [t.category_nodes + begin for t, begin in zip(trees, begins, strict=True)]
     arrays["category_nodes"] = np.concatenate([np.zeros(0), *nodes]).astype("<i8")
     arrays["category_sets"] = np.concatenate([EMPTY_SETS, *(t.category_sets for t in trees)]).astype("<u8")
+    if real and ensemble.n_outputs > 1:
+        arrays["leaf_vectors"] = np.concatenate([t.vectors for t in trees if t.vectors is not None]).astype("<f8")
     return header, arrays
+
+
+def _holds_numbers(tree: Tree) -> bool:
+    """Whether the leaves are neither signs nor votes."""
+    return tree.vectors is not None or (
+        tree.n_outputs == 1 and bool((np.abs(tree.value[tree.feature < 0]) != 1.0).any())
+    )
 
 
 class MissingKernel:
@@ -108,7 +120,8 @@ def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mappin
     is_tree = _array(arrays, "is_tree", "u1")
     n_hypotheses = len(is_tree)
     categories = _read_categories(header, n_features)
-    trees = _read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()), categories)
+    real = header.get("leaves", "signs") == "numbers"
+    trees = _read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()), categories, real)
     kernels = _read_kernels(header, arrays, n_features, n_outputs, n_hypotheses - len(trees))
     tree_queue, kernel_queue = iter(trees), iter(kernels)
     hypotheses: list[Hypothesis] = [next(tree_queue) if flag else next(kernel_queue) for flag in is_tree]
@@ -197,6 +210,7 @@ def _read_trees(
     n_outputs: int,
     n_trees: int,
     categories: Mapping[int, Sequence[Category]],
+    real: bool,
 ) -> list[Tree]:
     sizes = _array(arrays, "tree_sizes", "<i8", n_trees)
     splits = _array(arrays, "tree_splits", "<i4", n_trees)
@@ -205,21 +219,41 @@ def _read_trees(
     _require(int(sizes.sum()) == n_nodes, "the sizes of the trees do not add up to the number of nodes")
     nodes = {name: _array(arrays, f"node_{name}", dtype, n_nodes) for name, dtype in NODE_ARRAYS.items()}
     leaves = nodes["value"][nodes["feature"] < 0]
-    _require(n_outputs > 1 or bool((np.abs(leaves) == 1.0).all()), "a leaf has a value other than -1 and +1")
+    if real:
+        _require(n_outputs > 1 or bool((np.abs(leaves) <= 1.0).all()), "the value of a leaf is not between -1 and 1")
+    else:
+        _require(n_outputs > 1 or bool((np.abs(leaves) == 1.0).all()), "a leaf has a value other than -1 and +1")
+    vectors = _read_vectors(arrays, leaves, n_outputs) if real and n_outputs > 1 else None
     finite = np.isfinite(nodes["cover"]).all() and np.isfinite(nodes["gain"]).all()
     _require(bool(finite), "a cover or gain is not a finite number")
     category_nodes, category_sets = _read_sets(arrays, nodes["feature"], categories)
-    trees, end = [], 0
+    trees, end, used = [], 0, 0
     for size, n_splits in zip(sizes.tolist(), splits.tolist(), strict=True):
         begin, end = end, end + size
         _require(0 <= n_splits <= size, "a tree has an impossible number of splits")
         low, high = np.searchsorted(category_nodes, [begin, end])
         sets = ((category_nodes[low:high] - begin).astype(np.int32), category_sets[low:high].copy())
         parts = [array[begin:end].copy() for array in nodes.values()]
-        trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets))
+        own = None
+        if vectors is not None:
+            first, used = used, used + int((parts[0] < 0).sum())
+            own = vectors[first:used].copy()
+        trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets, own))
     if trees:
         forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
     return trees
+
+
+def _read_vectors(
+    arrays: Mapping[str, npt.NDArray[Any]], leaves: npt.NDArray[Any], n_outputs: int
+) -> npt.NDArray[np.float64]:
+    """The numbers of all leaves, one row for each; the indices of a tree count its own."""
+    _require("leaf_vectors" in arrays, "the array 'leaf_vectors' is missing")
+    vectors = arrays["leaf_vectors"]
+    fits = vectors.dtype == np.dtype("<f8") and vectors.shape == (len(leaves), n_outputs)
+    _require(fits, "the numbers of the leaves do not fit")
+    _require(bool((np.abs(vectors) <= 1.0).all()), "a number of a leaf is not between -1 and 1")
+    return vectors
 
 
 def _read_kernels(

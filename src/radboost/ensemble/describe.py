@@ -29,7 +29,8 @@ def describe(
     if hypothesis.n_nodes == 3:
         return f"[{_answer(hypothesis, 1)} if {question} else {_answer(hypothesis, 2)}]"
     size = f"tree of {hypothesis.n_splits} splits, depth {hypothesis.depth}, first asks {question}"
-    return size if hypothesis.n_outputs == 1 else f"{size}, votes for {_answers(hypothesis)}"
+    votes = hypothesis.n_outputs > 1 and hypothesis.vectors is None
+    return f"{size}, votes for {_answers(hypothesis)}" if votes else size
 
 
 def _question(tree: Tree, name: str, known: Sequence[Category] | None) -> str:
@@ -45,8 +46,11 @@ def _question(tree: Tree, name: str, known: Sequence[Category] | None) -> str:
 
 def _answer(tree: Tree, node: int) -> str:
     value = tree.value[node]
+    if tree.vectors is not None:
+        numbers = [f"{number:+.3g}" for number in tree.vectors[int(value), :LISTED]]
+        return f"({', '.join(numbers)}{', ...' if tree.n_outputs > LISTED else ''})"
     if tree.n_outputs == 1:
-        return f"{value:+.0f}"
+        return f"{value:+.3g}"
     return "abstains" if value < 0 else f"class {value:.0f}"
 
 

@@ -127,6 +127,11 @@ class Ensemble:
                 step = next(steps, None)
             yield scores.copy()
 
+    @property
+    def spread(self) -> float:
+        """How far apart the answers of one hypothesis for two classes can be: 2 where leaves hold numbers for each."""
+        return 2.0 if any(isinstance(h, Tree) and h.vectors is not None for h in self.hypotheses) else 1.0
+
     def feature_importances(self) -> FloatArray:
         """Gain of the splits on each feature, times the weight of their tree, as shares of the whole."""
         importances = np.zeros(self.n_features)

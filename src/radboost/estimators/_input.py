@@ -28,6 +28,7 @@ FLOATS = (np.float64, np.float32)
 CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 BLOCK_BYTES = 2**26
 LARGEST_NUMBER_OF_CLASSES = 65534
+LARGEST_TARGET = 1e100  # its square can be summed
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,23 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
             "needed to learn to tell them apart."
         )
     return classes, codes.reshape(-1).astype(np.uint16)
+
+
+def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
+    """The numbers that a regressor learns."""
+    try:
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
+        ) from None
+    if not np.isfinite(targets).all():
+        raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
+    if np.abs(targets).max() > LARGEST_TARGET:
+        raise ValueError(
+            f"{name} goes up to {np.abs(targets).max():g}, and at most {LARGEST_TARGET:g} is allowed. Rescale it."
+        )
+    return targets
 
 
 def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:

@@ -1,4 +1,4 @@
-"""What a fitted classifier answers: scores, labels, probabilities, importances, a file."""
+"""What a fitted model answers: scores, labels, probabilities, importances, a file."""
 
 from __future__ import annotations
 
@@ -14,70 +14,21 @@ from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._input import dense_rows, read_matrix, row_blocks
-from radboost.losses import MarginLoss, get_loss
+from radboost.losses import get_loss
 from radboost.model_file import NotStored, save_model
 from radboost.objectives import probabilities
 
 
-class PredictingMixin:
-    """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
+class ScoringMixin:
+    """Scores, importances and files: for classifiers and regressors alike."""
 
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
-    stores_objective: ClassVar[bool] = True
+    stores_objective: ClassVar[bool] = False
     # What `ensemble_` is, by the name that model files look up.
     kind_of_ensemble: ClassVar[str] = "Ensemble"
 
     ensemble_: Ensemble
-    classes_: npt.NDArray[Any]
-    loss_: str | MarginLoss
-    objective_: str
-    loss: str | MarginLoss
     n_jobs: int | None
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """The scores f(x): the larger, the clearer.
-
-        With two classes one number per row, positive for the second class. With more an array of shape
-        (n_rows, n_classes); the class with the largest score is predicted.
-        """
-        blocks = list(self._scores_by_block(X))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """The scores after each round."""
-        self._require_fitted()
-        rows = dense_rows(read_matrix(self, X, self.categories_))
-        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row."""
-        self._require_fitted()
-        # The scores of many classes need not be in memory all at once.
-        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
-        return np.concatenate([self._labels(scores) for scores in blocks])
-
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """The label of each row after each round."""
-        yield from map(self._labels, self.staged_decision_function(X))
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
-
-        With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
-        p Phi(1 - f) + (1 - p) Phi(1 + f), and its derivative is zero at this p. With more each objective has a map of
-        its own; those of "max" and "maxsum" do not exist, and they use that of "compsum". A model of few rounds has few
-        hypotheses behind its scores, and its probabilities are still close to each other.
-        """
-        return self._probabilities(self.decision_function(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Probabilities after each round."""
-        yield from map(self._probabilities, self.staged_decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of predict_proba."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     @property
     def categories_(self) -> dict[int, tuple[Category, ...]]:
@@ -108,6 +59,72 @@ class PredictingMixin:
         n_threads = resolve_n_jobs(self.n_jobs)
         for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs):
             yield self.ensemble_.decision_function(dense_rows(block), n_threads)
+
+    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
+        self._require_fitted()
+        rows = dense_rows(read_matrix(self, X, self.categories_))
+        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
+        return {}
+
+    def _take_parameters_of_fit(self) -> None:
+        """The other way round, when the parameters and classes of a file are in place."""
+
+
+class PredictingMixin(ScoringMixin):
+    """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
+
+    stores_objective: ClassVar[bool] = True
+
+    classes_: npt.NDArray[Any]
+    loss_: Any  # a name or an object: each estimator has losses of its own kind
+    objective_: str
+    loss: Any
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores f(x): the larger, the clearer.
+
+        With two classes one number per row, positive for the second class. With more an array of shape
+        (n_rows, n_classes); the class with the largest score is predicted.
+        """
+        blocks = list(self._scores_by_block(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """The scores after each round."""
+        return self._staged_scores(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row."""
+        self._require_fitted()
+        # The scores of many classes need not be in memory all at once.
+        blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
+        return np.concatenate([self._labels(scores) for scores in blocks])
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """The label of each row after each round."""
+        yield from map(self._labels, self.staged_decision_function(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
+
+        With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
+        p Phi(1 - f) + (1 - p) Phi(1 + f), and its derivative is zero at this p. With more each objective has a map of
+        its own; those of "max" and "maxsum" do not exist, and they use that of "compsum". A model of few rounds has few
+        hypotheses behind its scores, and its probabilities are still close to each other.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Probabilities after each round."""
+        yield from map(self._probabilities, self.staged_decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
         # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.

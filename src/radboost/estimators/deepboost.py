@@ -8,7 +8,6 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from radboost._progress import progress_bar
@@ -17,17 +16,14 @@ from radboost._validation import (
     check_integer,
     check_max_features,
     check_real,
-    check_sample_weight,
     check_verbose,
     resolve_n_jobs,
     seed_from,
 )
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._categories import Categories
-from radboost.estimators._input import dense_rows, known_labels, read_more_rows
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._training import TrainingRows, read_training, take_over
+from radboost.estimators._training import TrainingRows, read_training, read_validation, take_over
 from radboost.estimators.early_stopping import EarlyStopping, LossWatch, Watched, resolve_early_stopping
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
@@ -262,8 +258,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight)
-        rows, classes = training.rows, training.classes
-        watched = _read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
+        rows, classes = training.rows, training.known_classes
+        watched = read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
         settings = replace(
             settings,
             max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
@@ -339,7 +335,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
             learning.class_ids,
-            len(training.classes),
+            len(training.known_classes),
             learning.weights,
             n_threads,
         )
@@ -385,26 +381,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
 
 def _automatic(name: str, value: float | str, n_classes: int) -> float:
     return AUTOMATIC[name][n_classes > 2] if isinstance(value, str) else float(value)
-
-
-def _read_validation(
-    estimator: DeepBoostClassifier,
-    X_val: Any,
-    y_val: Any,
-    sample_weight_val: Any,
-    classes: npt.NDArray[Any],
-    categories: Categories,
-) -> Watched | None:
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val belong together; only one of them was given.")
-    if X_val is None:
-        if sample_weight_val is not None:
-            raise ValueError("sample_weight_val was given without X_val and y_val.")
-        return None
-    rows = read_more_rows(estimator, X_val, y_val, categories)
-    weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
-    rows, weights = rows.without_zero_weights(weights)
-    return Watched(dense_rows(rows.X), known_labels(rows.y, classes), weights)
 
 
 def _as_list(family: object) -> list[object]:

@@ -77,7 +77,7 @@ def split_by_content(
             held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
     if not held_back.any():
         raise ValueError(
-            f"No class has two different rows ({len(class_ids)} rows in all), so none can be held back for early "
+            f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
             "stopping. Pass X_val and y_val, or switch early_stopping off."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
@@ -90,16 +90,18 @@ class Watched:
     X: FloatMatrix
     class_ids: ClassIds
     weights: FloatArray | None
+    targets: FloatArray | None = None  # of regression, which has no classes
 
 
 class Watch(ABC):
     """Scores of the validation rows, kept up with the fit step by step."""
 
     what: ClassVar[str]  # is to become low
+    tells_errors: bool = True  # whether rows can be plainly wrong
     patience: int | None = None  # rounds to wait for it; None: watch only
 
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
-        self._X = rows.X
+        self.X = rows.X
         self.class_ids = rows.class_ids
         # Sums through a native state are the same for every order of the rows.
         no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
@@ -111,19 +113,28 @@ class Watch(ABC):
         self.best_round = 0  # rounds to keep
 
     @abstractmethod
-    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """What each row costs with these scores, and whether it is wrong."""
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """What each row costs with these scores, and whether it is wrong, where that can be said."""
 
     def begin(self, trace: Trace) -> None:
         """Makes room in the history."""
-        trace.history.update({"validation_error": [], f"validation_{self.what}": []})
+        names = ["validation_error"] if self.tells_errors else []
+        trace.history.update({name: [] for name in [*names, f"validation_{self.what}"]})
+
+    def resume(self, trace: Trace, scores: FloatArray) -> None:
+        """Goes on with a fit whose history is there; `scores` are those that it has given the rows."""
+        self._scores = np.array(scores)
+        history = trace.history[f"validation_{self.what}"]
+        self._lowest = min(history, default=np.inf)
+        self.best_round = 1 + history.index(self._lowest) if history else 0
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
         self._add(trace, steps)
         costs, wrong = self.judge(self._scores)
         cost, history = self._mean(costs), trace.history[f"validation_{self.what}"]
-        trace.history["validation_error"].append(self._mean(wrong))
+        if wrong is not None:
+            trace.history["validation_error"].append(self._mean(wrong))
         history.append(cost)
         if cost < self._lowest:
             self._lowest, self.best_round = cost, len(history)
@@ -136,10 +147,10 @@ class Watch(ABC):
         trees = [hypothesis for hypothesis in moved if isinstance(hypothesis, Tree)]
         if trees and len(trees) == len(moved):  # together: soft-max boosting takes a step for every class
             weights = np.array([step.eta for step in steps])
-            self._scores += forest_of(trees).scores(self._X, weights, self._n_threads).reshape(self._scores.shape)
+            self._scores += forest_of(trees).scores(self.X, weights, self._n_threads).reshape(self._scores.shape)
             return
         for hypothesis, step in zip(moved, steps, strict=True):
-            self._scores += step.eta * hypothesis.predict(self._X, self._n_threads)
+            self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
         total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)

@@ -215,7 +215,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight)
-        rows, classes = training.rows, training.classes
+        rows, classes = training.rows, training.known_classes
         examples = read_example_costs(cost, training.n_given, len(classes))
         matrix = read_cost_matrix(self.cost, len(classes)) if examples is None else None
         if examples is not None and training.kept is not None:

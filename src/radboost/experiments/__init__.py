@@ -13,6 +13,8 @@ from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
 from radboost.experiments.protocol import RULES, Cell, Run, reproduce
+from radboost.experiments.regularized_gradient_boosting import TABLES as _REGULARIZED
+from radboost.experiments.regularized_gradient_boosting import ComparisonTable
 from radboost.experiments.soft_max_boosting import STUDIES as _SOFT_MAX
 from radboost.experiments.soft_max_boosting import Study
 from radboost.experiments.spec import Algorithm, Figures, Table
@@ -24,21 +26,26 @@ TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 STUDIES = {study.name: study for study in _SOFT_MAX}
 """Without a grid: `radboost.experiments.studies` runs them."""
 
+COMPARISONS = {table.name: table for table in _REGULARIZED}
+"""Contenders that are cross-validated side by side: `radboost.experiments.comparison` runs them."""
+
 
 def table(name: str) -> Table:
     """A table of `TABLES` by its name."""
     if name not in TABLES:
-        known = ", ".join([*TABLES, *STUDIES])
+        known = ", ".join([*TABLES, *STUDIES, *COMPARISONS])
         raise ValueError(f"unknown table {name!r}; known are {known}")
     return TABLES[name]
 
 
 __all__ = [
+    "COMPARISONS",
     "RULES",
     "STUDIES",
     "TABLES",
     "Algorithm",
     "Cell",
+    "ComparisonTable",
     "Figures",
     "KeptResults",
     "Outcome",

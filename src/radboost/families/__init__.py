@@ -7,6 +7,7 @@ from collections.abc import Callable
 from radboost._validation import resolve
 from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
 from radboost.families.kernel import KernelFamily, KernelHypothesis
+from radboost.families.norm_balls import NormBalls, TreeFamilies
 from radboost.families.trees import StumpPairs, Stumps, Trees
 
 FAMILIES: dict[str, Callable[[], Family]] = {
@@ -32,10 +33,12 @@ __all__ = [
     "Hypothesis",
     "KernelFamily",
     "KernelHypothesis",
+    "NormBalls",
     "Problem",
     "Proposer",
     "StumpPairs",
     "Stumps",
+    "TreeFamilies",
     "Trees",
     "ValuesCandidate",
     "get_families",

@@ -1,19 +1,20 @@
 """Theorem 1 of both papers: a bound on the true error, computed from the training sample alone.
 
 With two classes it is that of Deep Boosting, with more that of Multi-Class Deep Boosting. At two classes the second one
-would be valid too, and four times as large in its complexity term.
+would be valid too, and four times as large in its complexity term. Theorem 3.2 of Regularized Gradient Boosting is the
+first one, for trees whose leaf values are divided by the norm of their family (docs/theory.md).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radboost.guarantees.margins import FloatArray, VotingEnsemble, margins, voting_ensemble
+from radboost.guarantees.margins import FloatArray, VotingEnsemble, margins, spread, voting_ensemble
 
 RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
 """The margins that ``bound(rho=None)`` chooses among: 32 values from 0.84 down to 1/256, fixed in advance."""
@@ -54,6 +55,8 @@ class MarginBound:
         c.
     mean_complexity : float
         The mean of the hypotheses' complexities r_j under the weights abs(alpha_j).
+    theorem : str
+        Where it is stated for this kind of model, if not in Theorem 1 of the paper for this number of classes.
     """
 
     margin_error: float
@@ -68,6 +71,7 @@ class MarginBound:
     sample_size: float
     n_classes: int
     mean_complexity: float
+    theorem: str = ""
 
     def __post_init__(self) -> None:
         terms = self.margin_error + self.complexity_term + self.family_term + self.confidence_term
@@ -108,7 +112,7 @@ class MarginBound:
     def __str__(self) -> str:
         m, p = f"{self.sample_size:,.10g}", self.n_families
         binary = self.n_classes == 2
-        paper = "Deep Boosting" if binary else "Multi-Class Deep Boosting"
+        theorem = self.theorem or f"{'Deep Boosting' if binary else 'Multi-Class Deep Boosting'}, Theorem 1"
         price = f"{'4' if binary else '8c'}/rho x {self.mean_complexity:.4g}"
         classes = "" if binary else f", c = {self.n_classes} classes"
         chosen = f"; the best of {self.n_rho} rho" if self.n_rho > 1 else ""
@@ -122,7 +126,7 @@ class MarginBound:
         width = max(len(label) for label, _, _ in rows)
         lines = [f"  {label:<{width}}  {value:>9.4f}   {note}" for label, value, note in rows]
         rule = "  " + "-" * (max(len(line) for line in lines) - 2)
-        return "\n".join([f"Bound on the true error ({paper}, Theorem 1)", *lines[:-1], rule, lines[-1]])
+        return "\n".join([f"Bound on the true error ({theorem})", *lines[:-1], rule, lines[-1]])
 
     __repr__ = __str__
 
@@ -152,13 +156,13 @@ def bound(
     sample, the complexities are scaled up to its size.)
 
     What it does not cover: rows that are not drawn independently from one source, and families that were
-    chosen by looking at data. ``family``, ``max_depth`` and the columns must be fixed beforehand; when a
+    chosen by looking at data. ``family``, ``families``, ``max_depth`` and the columns must be fixed beforehand; when a
     validation or a search chose among k such settings, ask for ``delta/k``. Penalties, the learning rate and
     the number of rounds only lead to another f of the same families.
 
     Parameters
     ----------
-    model : DeepBoostClassifier
+    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost
         A fitted model. p is ``model.ensemble_.n_families``, the number of families its search could have
         used; the theorem needs p > 1, so a single family is counted as 2.
     X : array-like of shape (n_rows, n_features)
@@ -192,7 +196,8 @@ def bound(
     weights = _weights(sample_weight, len(row_margins))
     n_classes = len(model.classes_)
     bounds = [_theorem(ensemble, row_margins, weights, value, delta, len(grid), n_classes) for value in grid]
-    return min(bounds, key=lambda candidate: candidate.total)
+    best = min(bounds, key=lambda candidate: candidate.total)
+    return replace(best, theorem=getattr(model, "theorem", "")) if n_classes == 2 else best
 
 
 def _theorem(
@@ -239,7 +244,8 @@ def _mean_complexity(ensemble: VotingEnsemble, m: float) -> float:
     alpha = np.abs(ensemble.weights)
     if not alpha.any():
         return 0.0
-    mean = float(alpha @ ensemble.complexities / alpha.sum())
+    # A shift and a scale take answers that are up to `spread` apart to [0, 1], and complexities with them.
+    mean = float(alpha @ ensemble.complexities / alpha.sum()) / spread(ensemble)
     return mean * math.sqrt(max(1.0, ensemble.sample_size / m))
 
 

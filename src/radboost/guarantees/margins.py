@@ -38,11 +38,12 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     y f(x) / sum_j abs(alpha_j) (Deep Boosting, section 2), with more (f(x, y) - max of f(x, y') over y' != y) divided
     by the same sum (Multi-Class Deep Boosting, equation (1)). It is positive where the model is right, 1 where all its
     hypotheses agree on the right class, -1 where all agree on the same wrong one. An ensemble without hypotheses has
-    margin 0 everywhere.
+    margin 0 everywhere. (Trees that hold a number between -1 and 1 for each of several classes can set two of these 2
+    apart: their margins are divided by 2.)
 
     Parameters
     ----------
-    model : DeepBoostClassifier
+    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost
         A fitted model.
     X : array-like of shape (n_rows, n_features)
         The rows, as for ``predict``.
@@ -58,7 +59,7 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     right = _class_indices(model, y)
     if len(scores) != len(right):
         raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
-    total = float(np.abs(ensemble.weights).sum())
+    total = float(np.abs(ensemble.weights).sum()) * spread(ensemble)
     if total == 0.0:
         return np.zeros(len(right))
     leads = _leads(scores, right) if scores.ndim == 2 else np.where(right == 1, scores, -scores)
@@ -77,12 +78,22 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
             "Pass the last step of a pipeline and the rows as it sees them; AdaBoost is DeepBoostClassifier.paper()."
         )
     ensemble: VotingEnsemble = model.ensemble_
+    if not hasattr(model, "classes_"):
+        raise TypeError(
+            f"{type(model).__name__} predicts numbers, which have no margins: margins and this bound are for "
+            "classifiers."
+        )
     if not hasattr(ensemble, "weights"):
         raise TypeError(
             f"{type(model).__name__} does not vote: its {type(ensemble).__name__} has no weights, so that there are no "
             "margins and no bound."
         )
     return ensemble
+
+
+def spread(ensemble: VotingEnsemble) -> float:
+    """Return how far apart the answers of one hypothesis for two classes can be: 1 for votes."""
+    return float(getattr(ensemble, "spread", 1.0))
 
 
 def _leads(scores: FloatArray, right: NDArray[np.intp]) -> FloatArray:

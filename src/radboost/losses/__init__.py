@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from radboost._validation import resolve
+from radboost.losses.absolute import AbsoluteLoss
 from radboost.losses.base import MarginLoss, NativeLoss
 from radboost.losses.exponential import ExponentialLoss
+from radboost.losses.huber import HuberLoss
 from radboost.losses.logistic import LogisticLoss
+from radboost.losses.multinomial import MultinomialLoss
+from radboost.losses.poisson import PoissonLoss
+from radboost.losses.quantile import QuantileLoss
+from radboost.losses.squared import SquaredLoss
+from radboost.losses.target import NativeTargetLoss, TargetLoss
+from radboost.losses.two_class import ExponentialTargetLoss, LogisticTargetLoss
 
 LOSSES: dict[str, type[NativeLoss]] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
+
+TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = {
+    "logistic": LogisticTargetLoss,
+    "exponential": ExponentialTargetLoss,
+}
+"""Of gradient boosting, for targets -1 and +1. More classes have the multinomial loss."""
+
+REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = {
+    "squared": SquaredLoss,
+    "absolute": AbsoluteLoss,
+    "huber": HuberLoss,
+    "quantile": QuantileLoss,
+    "poisson": PoissonLoss,
+}
 
 
 def get_loss(loss: str | MarginLoss) -> MarginLoss:
@@ -15,4 +37,30 @@ def get_loss(loss: str | MarginLoss) -> MarginLoss:
     return resolve("loss", loss, LOSSES, MarginLoss, "an object with the methods value(u) and derivative(u)")  # type: ignore[type-abstract]
 
 
-__all__ = ["LOSSES", "ExponentialLoss", "LogisticLoss", "MarginLoss", "NativeLoss", "get_loss"]
+def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
+    """The same for losses of gradient boosting."""
+    otherwise = "an object with the methods value(targets, scores) and derivative(targets, scores)"
+    return resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
+
+
+__all__ = [
+    "LOSSES",
+    "REGRESSION_LOSSES",
+    "TWO_CLASS_LOSSES",
+    "AbsoluteLoss",
+    "ExponentialLoss",
+    "ExponentialTargetLoss",
+    "HuberLoss",
+    "LogisticLoss",
+    "LogisticTargetLoss",
+    "MarginLoss",
+    "MultinomialLoss",
+    "NativeLoss",
+    "NativeTargetLoss",
+    "PoissonLoss",
+    "QuantileLoss",
+    "SquaredLoss",
+    "TargetLoss",
+    "get_loss",
+    "get_target_loss",
+]

@@ -74,7 +74,7 @@ def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {_TAG: "float", "value": repr(value)}
-    if isinstance(value, np.ndarray) and value.ndim == 1:
+    if isinstance(value, np.ndarray) and value.ndim in (1, 2):
         value = value.tolist()
     if isinstance(value, list):
         return [encode(item, parameter, known) for item in value]

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
@@ -18,15 +19,25 @@ from radboost.model_file.errors import ModelFileError
 ESTIMATORS: Mapping[str, str] = {
     "DeepBoostClassifier": "radboost.estimators.deepboost",
     "SoftmaxBoostClassifier": "radboost.estimators.softmax",
+    "RGBClassifier": "radboost.estimators.rgb",
+    "RGBRegressor": "radboost.estimators.rgb",
     "AdaBoostMHClassifier": "radboost.baselines.adaboost_mh",
     "SAMMEClassifier": "radboost.baselines.samme",
     "MartiBoostClassifier": "radboost.baselines.martiboost",
 }
 VALUES: Mapping[str, str] = {
+    "AbsoluteLoss": "radboost.losses.absolute",
     "EarlyStopping": "radboost.estimators.early_stopping",
+    "ExponentialTargetLoss": "radboost.losses.two_class",
+    "HuberLoss": "radboost.losses.huber",
     "KernelFamily": "radboost.families.kernel",
+    "LogisticTargetLoss": "radboost.losses.two_class",
+    "PoissonLoss": "radboost.losses.poisson",
+    "QuantileLoss": "radboost.losses.quantile",
+    "SquaredLoss": "radboost.losses.squared",
     "StumpPairs": "radboost.families.trees",
     "Stumps": "radboost.families.trees",
+    "TreeFamilies": "radboost.families.norm_balls",
     "TreeOptions": "radboost.trees.grower",
     "Trees": "radboost.families.trees",
 }
@@ -65,7 +76,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             for key, v in {**estimator.get_params(deep=False), **estimator._parameters_of_fit()}.items()
         },
         "objective": str(estimator.objective_) if estimator.stores_objective else None,
-        "classes": encode_labels(estimator.classes_),
+        "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
         "ensemble": ensemble_header,
@@ -124,7 +135,11 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if not isinstance(name, str) or name not in estimators:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
     model = estimators[name](**_restore_params(estimators[name], header["params"]))
-    model.classes_ = decode_labels(header["classes"])
+    has_classes = is_classifier(model)
+    if has_classes:
+        model.classes_ = decode_labels(header["classes"])
+    elif header["classes"] is not None:
+        raise ModelFileError("a regressor has no class labels.")
     model._take_parameters_of_fit()
     if model.stores_objective:
         model.objective_ = _restore_objective(header["objective"], model.loss)
@@ -140,11 +155,11 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
         raise ModelFileError("the description of the ensemble must be a dict.")
     ensemble_arrays = {k.removeprefix(_ENSEMBLE): a for k, a in arrays.items() if k.startswith(_ENSEMBLE)}
     model.ensemble_ = _look_up(PARTS)[model.kind_of_ensemble].from_arrays(header["ensemble"], ensemble_arrays)
-    n_classes, n_outputs = len(model.classes_), model.ensemble_.n_outputs
+    n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
     if n_outputs != (n_classes if n_classes > 2 else 1):
         raise ModelFileError(
-            f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, and each of "
-            "more has its own."
+            f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, as in "
+            "regression, and each of more has its own."
         )
     model.history_ = {
         key.removeprefix(_HISTORY): array.tolist() for key, array in arrays.items() if key.startswith(_HISTORY)

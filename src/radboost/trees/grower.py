@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from radboost._native import BinnedData, BoostingState, TreeGrower, WeightedTrees
+import numpy as np
+import numpy.typing as npt
+
+from radboost._native import BinnedData, BoostingState, GradientGrower, GradientState, TreeGrower, WeightedTrees
 from radboost._validation import check_choice, check_integer, check_real
 
 
@@ -98,6 +101,22 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
         max_features=settings.max_features,
         random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        seed=settings.seed,
+        n_threads=settings.n_threads,
+    )
+
+
+def make_gradient_grower(
+    data: BinnedData, state: GradientState, settings: GrowthSettings, directions: npt.NDArray[np.int8]
+) -> GradientGrower:
+    """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
+    return GradientGrower(
+        data,
+        state,
+        max_features=settings.max_features,
+        subsample=settings.subsample,
+        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        directions=directions,
         seed=settings.seed,
         n_threads=settings.n_threads,
     )

@@ -1,4 +1,4 @@
-"""A decision tree whose leaves are -1 and +1, or vote for a class, as arrays."""
+"""A decision tree whose leaves are -1 and +1, vote for a class, or hold numbers, as arrays."""
 
 from __future__ import annotations
 
@@ -31,19 +31,21 @@ class Tree:
 
     A row goes left where x[feature] <= threshold, or where x[feature] is missing and missing_left is set. The nodes
     `category_nodes`, in ascending order, split by categories: x[feature] is the code of one, and goes left where the
-    node's row of `category_sets` has it (256 bits in four words). With one output the leaves are -1 and +1; with
-    several, a leaf votes for one of them or abstains.
+    node's row of `category_sets` has it (256 bits in four words). With one output the leaves are numbers, -1 and +1 in
+    a classification tree. With several a leaf votes for one of them or abstains; in a regression tree, which has
+    `vectors`, it has a row of numbers.
     """
 
     feature: npt.NDArray[np.int32]
     threshold: FloatArray
     left: npt.NDArray[np.int32]
     missing_left: npt.NDArray[np.uint8]
-    value: FloatArray  # at a leaf: -1 or +1 with one output, with several the class it votes for or -1 to abstain
+    value: FloatArray  # at a leaf: a number; with several outputs a class or -1 to abstain, or a row of `vectors`
     cover: FloatArray  # sample weight of the training rows that reach the node
     gain: FloatArray  # of the split, by the criterion it was chosen with
     category_nodes: npt.NDArray[np.int32]
     category_sets: npt.NDArray[np.uint64]
+    vectors: FloatArray | None
 
     def __init__(
         self,
@@ -53,13 +55,16 @@ class Tree:
         n_outputs: int = 1,
         category_nodes: npt.NDArray[np.int32] | None = None,
         category_sets: npt.NDArray[np.uint64] | None = None,
+        vectors: FloatArray | None = None,
     ) -> None:
         for name, array in zip(NODE_ARRAYS, arrays, strict=True):
             setattr(self, name, array)
         self.category_nodes = np.zeros(0, dtype=np.int32) if category_nodes is None else category_nodes
         sets = np.zeros(0, dtype=np.uint64) if category_sets is None else category_sets
         self.category_sets = sets.reshape(-1, SET_WORDS)
-        for array in (*self.arrays, self.category_nodes, self.category_sets):
+        self.vectors = None if vectors is None else vectors.reshape(-1, n_outputs)
+        kept = (*self.arrays, self.category_nodes, self.category_sets)
+        for array in kept if self.vectors is None else (*kept, self.vectors):
             array.flags.writeable = False
         self.n_features = n_features
         self.n_splits = n_splits
@@ -71,7 +76,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[object, ...]:
         sets = (self.category_nodes, self.category_sets)
-        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets)
+        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
 
     @property
     def n_nodes(self) -> int:
@@ -89,9 +94,10 @@ class Tree:
         return forest_of([self])
 
     def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """-1 or +1 for each row of a float32 or float64 matrix.
+        """The value of the leaf that each row of a float32 or float64 matrix reaches.
 
-        With several outputs a row of the result has a 1 for the class that is voted for, or zeros only.
+        With several outputs a row of the result has a 1 for the class that is voted for, or zeros only; of a regression
+        tree it has the numbers of the leaf.
         """
         return by_row(self.forest.scores(X, np.ones(1), n_threads), self.n_outputs)
 
@@ -131,6 +137,11 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         for name in ("feature", "threshold", "left", "missing_left", "value")
     }
     nodes = [tree.category_nodes + begin for tree, begin in zip(trees, offsets[:-1], strict=True)]
+    vectors = [tree.vectors for tree in trees if tree.vectors is not None]
+    if vectors:
+        leaves = joined["feature"] < 0
+        before = np.cumsum([0, *map(len, vectors)])[:-1]
+        joined["value"] = joined["value"] + np.where(leaves, np.repeat(before, np.diff(offsets)), 0)
     return Forest(
         offsets,
         joined["feature"],
@@ -142,4 +153,5 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         trees[0].n_outputs,
         np.concatenate(nodes),
         np.concatenate([tree.category_sets for tree in trees]).reshape(-1),
+        np.concatenate(vectors).reshape(-1) if vectors else None,
     )

@@ -1,0 +1,242 @@
+"""Regularized Gradient Boosting, for classes and for numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from radboost._typing import ClassIds, FloatArray
+from radboost.estimators._gradient_boosting import GradientBoosting
+from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._training import TrainingRows
+from radboost.losses import (
+    REGRESSION_LOSSES,
+    TWO_CLASS_LOSSES,
+    LogisticTargetLoss,
+    MultinomialLoss,
+    NativeTargetLoss,
+    TargetLoss,
+    get_target_loss,
+)
+from radboost.model_file import MissingPartError, NotStored
+from radboost.rgb_boosting import coarse
+from radboost.trees import TreeOptions
+
+
+class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
+    """Gradient boosting that chooses among families of trees, for two classes and for more.
+
+    Learns scores F(x) and lowers the mean of a loss Phi(y, F(x)) round by round. A family H(n, lambda) holds the
+    regression trees with at most n splits and leaf values of norm at most lambda. Each round draws some families, fits
+    a tree of each to the negative gradient, and takes the step that leaves the lowest loss plus the price of its
+    family, which is the Rademacher complexity in the bound on the true error (Cortes, Mohri and Storcheus, Regularized
+    Gradient Boosting, NeurIPS 2019; Storcheus's thesis, chapter 3). No step raises the loss.
+
+    With two classes F(x) is one number; with more there is one for each class, and a leaf holds as many numbers.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Rounds of boosting, at most.
+    loss : {"auto", "logistic", "exponential"} or object
+        log(1 + exp(-y F)) with y = -1 and +1 (this is "auto"), exp(-y F), or an object with methods
+        `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
+        (radboost.losses.TargetLoss says what more it may have). With more than two classes only "logistic" is
+        possible, the multinomial loss log sum_k exp(F_k) - F_y.
+    families : TreeFamilies or None
+        The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7. With
+        more than two classes norms are multiplied by the square root of their number, because a leaf holds as many
+        numbers.
+    n_candidates : int
+        S, the families drawn in a round. Their trees are grown together: more of them cost little.
+    complexity_penalty : float
+        beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
+        follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
+    step : {"auto", "lipschitz", "line_search", "paper"}
+        How far to go along a tree h. "lipschitz": -L'_h / C_h with C_h = mean of h^2 times the Lipschitz constant of
+        the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the
+        loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
+        is no bound for lambda above 1, so that the loss may rise.
+    learning_rate : float in (0, 1] or "auto"
+        Share of the step that is taken. "auto" is 0.1, with more than two classes 0.3.
+    subsample : float in (0, 1]
+        Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
+        all.
+    max_features : None, "sqrt", "third", "log2", int or float
+        Columns that a node of a tree looks at, drawn for each node; None for all.
+    monotonic_constraints : None, list with -1, 0 or 1 for each column, or dict from columns to these
+        F may only rise (1) or fall (-1) with a column, other things being equal. For two classes and regression.
+    categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        Columns whose values are categories without an order, as in DeepBoostClassifier.
+    early_stopping : bool, int or EarlyStopping
+        Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+    n_jobs : int or None
+        Threads; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the draws.
+    verbose : int
+        Show a progress bar.
+    tree_options : TreeOptions or None
+        Bins, and the least weight of a leaf, which is 10 where this is None, with more than two classes 3. Trees
+        always grow best-first, up to the largest of the sizes that were drawn.
+
+    Attributes
+    ----------
+    classes_ : array of the labels, ascending, two or more
+    loss_ : the loss of the fit, which probabilities are computed with
+    ensemble_ : Ensemble
+        The model. Its hypotheses are h / lambda, whose values lie between -1 and 1, with weights that make up for it;
+        the first is a constant.
+    history_ : dict of lists, one entry per round
+        "objective" (the mean loss), "train_error", "n_hypotheses", "family_size" and "family_norm" (n and lambda of the
+        family that was chosen); with a validation set "validation_loss" and "validation_error".
+    n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
+        As in DeepBoostClassifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from radboost import RGBClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RGBClassifier().fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.93)
+    True
+    """
+
+    stores_objective: ClassVar[bool] = False
+    regression: ClassVar[bool] = False
+    theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
+
+    @classmethod
+    def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
+        """Figure 3.1 as section 3.5 runs it: whole steps, all rows and columns, leaves of any weight, 100 rounds."""
+        plain: dict[str, Any] = {"learning_rate": 1.0, "subsample": 1.0, "tree_options": TreeOptions()}
+        return cls(n_rounds, **{**plain, **parameters})
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes: those for which the scores minimise the expected loss.
+
+        With two classes p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0, so that p is the logistic function of F or, with the
+        exponential loss, of 2 F; with more the soft-max of the scores.
+        """
+        return self._probabilities(self.decision_function(X))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+        loss, ones = _loss_of_fit(self, TWO_CLASS_LOSSES), np.ones(len(scores))
+        down, up = -loss.derivative(ones, scores), loss.derivative(-ones, scores)
+        # Far out both may be 0: the sign says which is the smaller.
+        second = np.divide(up, down + up, out=(scores > 0).astype(np.float64), where=down + up > 0)
+        return np.column_stack([1.0 - second, second])
+
+    def _name_of_loss(self) -> str | TargetLoss:
+        return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+
+    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(training.known_classes)
+        if n_classes == 2:
+            return loss, 1
+        if not isinstance(loss, LogisticTargetLoss):
+            raise ValueError(
+                f"loss={self.loss!r} is for two classes, and y holds {n_classes}. With more classes only "
+                'loss="logistic" is possible: the multinomial loss.'
+            )
+        return MultinomialLoss(), n_classes
+
+    def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
+        places = class_ids.astype(np.float64)
+        return places if n_outputs > 1 else 2.0 * places - 1.0
+
+    def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
+        # A leaf holds as many numbers as there are scores.
+        return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
+
+
+class RGBRegressor(RegressorMixin, GradientBoosting):
+    """Gradient boosting that chooses among families of trees, for targets that are numbers.
+
+    The same algorithm as RGBClassifier's, with other losses.
+
+    Parameters
+    ----------
+    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson"} or object
+        - "squared", which is "auto": (F - y)^2 / 2, for the mean.
+        - "absolute": abs(F - y), for the median.
+        - "huber": for the mean, with rows further away than 1 pulling no harder than those;
+          radboost.losses.HuberLoss(delta=...) for another distance.
+        - "quantile": for the median; radboost.losses.QuantileLoss(level=...) for another quantile.
+        - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
+        - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
+          the scores (radboost.losses.TargetLoss says what more it may have).
+    families : TreeFamilies or None
+        As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
+        the unit of y does not matter.
+    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, max_features, monotonic_constraints, \
+categorical_features, early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
+        As in RGBClassifier.
+
+    Attributes
+    ----------
+    history_ : dict of lists, one entry per round
+        As in RGBClassifier, without errors.
+    loss_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
+feature_names_in_
+        As in RGBClassifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from radboost import RGBRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RGBRegressor(n_rounds=50).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.3)
+    True
+    """
+
+    regression: ClassVar[bool] = True
+
+    def predict(self, X: Any) -> FloatArray:
+        """The prediction for each row: F(x), or what the loss makes of it."""
+        return self._predictions(np.concatenate(list(self._scores_by_block(X))))
+
+    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
+        """The same after each round."""
+        yield from map(self._predictions, self._staged_scores(X))
+
+    def _predictions(self, scores: FloatArray) -> FloatArray:
+        loss = _loss_of_fit(self, REGRESSION_LOSSES)
+        return np.asarray(loss.inverse_link(scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64)
+
+    def _name_of_loss(self) -> str | TargetLoss:
+        return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+
+    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+        loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
+        if isinstance(loss, NativeTargetLoss):
+            loss.check_targets(self._targets(training.class_ids, training.targets, 1))
+        return loss, 1
+
+    def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
+        if targets is None:
+            raise TypeError("a regression problem needs targets")
+        return targets
+
+    def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
+        size = float(np.sqrt(mean(np.square(derivative))))
+        return coarse(size) if size > 0.0 else 1.0
+
+
+def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
+    """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there."""
+    loss = get_target_loss(model.loss if isinstance(model.loss_, NotStored) else model.loss_, known)
+    if isinstance(loss, NotStored):
+        raise MissingPartError(loss.message())
+    return loss

@@ -1,0 +1,27 @@
+"""The loss of least absolute deviations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.losses.target import NativeTargetLoss, WeightedRows
+
+
+@dataclass(frozen=True)
+class AbsoluteLoss(NativeTargetLoss):
+    """Phi(y, f) = abs(f - y): f is the median."""
+
+    name = "absolute"
+    smooth = False
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return np.abs(scores - targets)
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return np.sign(scores - targets)
+
+    def start(self, rows: WeightedRows) -> float:
+        return rows.quantile(0.5)

@@ -1,0 +1,43 @@
+"""The loss of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import xlogy
+
+from radboost._native import log
+from radboost._typing import FloatArray
+from radboost.losses.target import NativeTargetLoss, WeightedRows
+
+
+@dataclass(frozen=True)
+class PoissonLoss(NativeTargetLoss):
+    """Phi(y, f) = exp(f) - y f, y >= 0: f is the logarithm of the mean."""
+
+    name = "poisson"
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return self.inverse_link(scores) - targets * scores
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return self.inverse_link(scores) - targets
+
+    def start(self, rows: WeightedRows) -> float:
+        return log(rows.mean(rows.targets))
+
+    def lowest(self, targets: FloatArray) -> FloatArray:
+        return np.asarray(targets - xlogy(targets, targets), dtype=np.float64)
+
+    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
+        return np.exp(np.clip(scores, -708.0, 709.0))
+
+    def check_targets(self, targets: FloatArray) -> None:
+        if targets.min() < 0.0:
+            raise ValueError(
+                f'loss="poisson" is for counts and other targets that are not negative, and y goes down to '
+                f'{targets.min():g}. Use loss="squared", "absolute" or "huber" for such a y.'
+            )
+        if not targets.max() > 0.0:
+            raise ValueError('loss="poisson" needs at least one y above zero in the rows with a positive weight.')

@@ -1,0 +1,25 @@
+"""The loss of least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from radboost._typing import FloatArray
+from radboost.losses.target import NativeTargetLoss, WeightedRows
+
+
+@dataclass(frozen=True)
+class SquaredLoss(NativeTargetLoss):
+    """Phi(y, f) = (f - y)^2 / 2: f is the mean."""
+
+    name = "squared"
+    lipschitz = 1.0
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return 0.5 * (scores - targets) ** 2
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return scores - targets
+
+    def start(self, rows: WeightedRows) -> float:
+        return rows.mean(rows.targets)

@@ -1,0 +1,81 @@
+"""What gradient boosting asks of a loss: Phi(y, f) of a target and a score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from radboost._typing import FloatArray
+
+
+@runtime_checkable
+class TargetLoss(Protocol):
+    """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
+
+    With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
+    gives steps in closed form; without it there is a line search. A method `inverse_link(scores)` makes predictions of
+    scores; without it these are the scores.
+    """
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Phi(y, f) of each row."""
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Its derivative in f."""
+
+
+class NativeTargetLoss(ABC):
+    """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels."""
+
+    name: ClassVar[str]
+    # C_Phi of Lemma 3.3 (Storcheus, chapter 3): the derivative changes by at most this much per unit of the score.
+    lipschitz: ClassVar[float | None] = None
+    # Whether there are no kinks, so that a line search can be exact at little cost.
+    smooth: ClassVar[bool] = True
+
+    @property
+    def parameter(self) -> float:
+        """The number that the kernel takes."""
+        return 0.0
+
+    @abstractmethod
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
+
+    @abstractmethod
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray: ...
+
+    @abstractmethod
+    def start(self, rows: WeightedRows) -> float | FloatArray:
+        """The constant of least loss, or one close to it."""
+
+    def lowest(self, targets: FloatArray) -> FloatArray:
+        """The least that a row with this target can cost."""
+        return np.zeros(len(targets))
+
+    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
+        """What is predicted for a score."""
+        return scores
+
+    def check_targets(self, targets: FloatArray) -> None:  # noqa: B027 - most losses take any number
+        """Refuses targets that the loss is not defined for."""
+
+
+class WeightedRows:
+    """Targets with their weights, and what is asked about them: the same for every order of the rows."""
+
+    def __init__(self, targets: FloatArray, weights: FloatArray | None, mean: Callable[[FloatArray], float]) -> None:
+        self.targets = targets
+        self.mean = mean
+        """The weighted mean of one number per row."""
+        self._weights = weights
+
+    def quantile(self, level: float) -> float:
+        """The smallest target with at least this share of the weight up to it."""
+        weights = np.ones(len(self.targets)) if self._weights is None else self._weights
+        order = np.lexsort((weights, self.targets))
+        cumulative = np.cumsum(weights[order])
+        place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
+        return float(self.targets[order[min(place, len(order) - 1)]])

@@ -1,0 +1,29 @@
+"""Regression trees as ensembles know them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from radboost._native import CutTree, GradientGrower
+from radboost._typing import FloatArray
+from radboost.trees.tree import NODE_ARRAYS, Tree
+
+GAIN: Final = 6  # the place of the gains among the arrays of a tree
+
+
+def regression_tree(grower: GradientGrower, cut: CutTree, n_features: int, n_outputs: int, scale: float) -> Tree:
+    """A tree after some of its splits; its gains are divided by `scale`."""
+    arrays = grower.arrays(cut)
+    np.divide(arrays[GAIN], scale, out=arrays[GAIN])
+    vectors = arrays[-1] if n_outputs > 1 else None
+    return Tree(arrays[:-3], n_features, cut.n_splits, n_outputs, *arrays[-3:-1], vectors)
+
+
+def constant_tree(values: FloatArray, n_features: int, cover: float) -> Tree:
+    """A tree without splits that answers with these numbers everywhere, one for each output."""
+    several = len(values) > 1
+    leaf = {"feature": -1, "left": -1, "value": 0.0 if several else float(values[0]), "cover": cover}
+    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, n_features, 0, len(values), vectors=values.copy() if several else None)

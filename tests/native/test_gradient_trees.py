@@ -1,0 +1,237 @@
+"""Regression trees on gradients against their naive twins, and leaves against the definition of the ball."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radboost import _native
+from radboost.trees import bin_rows
+from reference import gradient as naive
+
+pytestmark = pytest.mark.native
+
+SEEDS = st.integers(0, 10**6)
+ORDERS = {"1": 1.0, "2": 2.0, "inf": np.inf}
+NO_DIRECTIONS = np.zeros(0, dtype=np.int8)
+
+
+def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, categories: bool = False) -> Any:
+    """A state with a gradient of its own, and the rows in bins: ties in X, missing values, categories."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, int(rng.integers(2, 9)), size=(m, 3)).astype(float)
+    X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
+    n_categories = {1: 9} if categories else {}
+    weights = rng.integers(1, 4, m).astype(float) if weighted else None
+    data = bin_rows(X, weights, np.arange(m), int(rng.choice([3, 255])), 1, n_categories)
+    target = rng.normal(size=m) + np.nan_to_num(X[:, 0])
+    if outputs == 1:
+        state = _native.GradientState("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
+    else:
+        classes = rng.integers(0, outputs, m).astype(float)
+        state = _native.GradientState("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
+    state.set_scores(rng.normal(size=m * outputs), 1)
+    return X, data, state, weights
+
+
+def grower_of(data: Any, state: Any, **options: Any) -> Any:
+    settings = {"max_features": 0, "subsample": 1.0, "minimum_leaf_weight": 0.0, "directions": NO_DIRECTIONS}
+    return _native.GradientGrower(data, state, **settings | options | {"seed": 0, "n_threads": 1})
+
+
+def binned(data: Any, state: Any, weights: Any) -> naive.Binned:
+    m, k = state.n_rows, state.n_outputs
+    masses = [1] * m if weights is None else [int(w) for w in weights]
+    return naive.Binned(
+        data.codes().reshape(m, -1),
+        data.n_bins().tolist(),
+        (data.is_categorical() > 0).tolist(),
+        state.gradients().reshape(m, k),
+        masses,
+    )
+
+
+def splits_by_path(data: Any, arrays: Any) -> dict[str, tuple[Any, ...]]:
+    """{path: (column, codes that go left, of the bins)} of a native tree."""
+    feature, threshold, left, category_nodes, words = arrays[0], arrays[1], arrays[2], arrays[7], arrays[8]
+    out, stack = {}, [(0, "")]
+    while stack:
+        i, path = stack.pop()
+        if feature[i] < 0:
+            continue
+        bins = int(data.n_bins()[feature[i]])
+        place = np.flatnonzero(category_nodes == i)
+        if len(place):
+            bits = np.unpackbits(words.reshape(-1, 4)[place[0]].view(np.uint8), bitorder="little")
+            codes = frozenset(np.flatnonzero(bits[:bins]).tolist())
+        else:
+            codes = frozenset(range(1 + int((data.thresholds(int(feature[i])) < threshold[i]).sum())))
+        out[path] = (int(feature[i]), codes, bool(arrays[3][i]))
+        stack += [(int(left[i]), path + "L"), (int(left[i]) + 1, path + "R")]
+    return out
+
+
+@given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([1, 1, 3]), st.sampled_from([0.0, 3.0]))
+def test_trees_match_the_naive_grower(
+    seed: int, weighted: bool, categories: bool, outputs: int, minimum: float
+) -> None:
+    _, data, state, weights = make(seed, outputs=outputs, weighted=weighted, categories=categories)
+    rows = binned(data, state, weights)
+    expected = naive.grow(rows, 9, int(minimum))
+    grower = grower_of(data, state, minimum_leaf_weight=minimum)
+    assert grower.grow(0, 9) == len(expected)
+    bins = data.n_bins()
+    for n in range(1, len(expected) + 1):  # every smaller tree comes with the largest
+        found = splits_by_path(data, grower.arrays(grower.cut(n, 1e6, "2")))
+        assert set(found) == {node.path for node in expected[:n]}
+        for node in expected[:n]:
+            assert node.split is not None
+            column, left, missing_left = node.split
+            numbers = frozenset(code for code in left if code < bins[column])
+            present = {int(rows.codes[i, column]) for i in node.rows}
+            own = found[node.path]
+            assert own[0] == column
+            assert own[1] & present == numbers & present
+            if int(bins[column]) in present:
+                assert own[2] == missing_left
+
+
+@given(SEEDS, st.booleans(), st.sampled_from([1, 3]), st.sampled_from(sorted(ORDERS)), st.floats(0.01, 20.0))
+def test_leaves_are_the_best_fit_inside_the_ball(
+    seed: int, weighted: bool, outputs: int, order: str, radius: float
+) -> None:
+    _, data, state, weights = make(seed, outputs=outputs, weighted=weighted)
+    rows = binned(data, state, weights)
+    grower, nodes = grower_of(data, state), naive.grow(rows, 6)
+    grower.grow(0, 6)
+    m = float(sum(rows.masses))
+    for n in range(len(nodes) + 1):
+        cut = grower.cut(n, radius, order)
+        leaves = naive.leaves_after(nodes, n, state.n_rows)
+        sums = [rows.sums(leaf) for leaf in leaves]
+        means = np.array([[-g * state.unit / mass for g in gradients] for gradients, mass in sums])
+        shares = np.repeat([mass / m for _, mass in sums], outputs)
+        best = naive.project(means.reshape(-1), shares, radius, ORDERS[order]).reshape(means.shape)
+        answers = radius * grower.answers(cut).reshape(-1, outputs)
+        for leaf, value in zip(leaves, best, strict=True):
+            np.testing.assert_allclose(answers[leaf], np.tile(value, (len(leaf), 1)), rtol=1e-7, atol=1e-9)
+        values = np.array([answers[leaf[0]] for leaf in leaves]).reshape(-1)
+        assert np.linalg.norm(values, ORDERS[order]) <= radius * (1 + 1e-12)
+        gradients = np.array([g for g, _ in sums], dtype=float) * state.unit
+        np.testing.assert_allclose(cut.slope, (best * gradients).sum() / m / radius, rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(cut.mean_square, (shares * best.reshape(-1) ** 2).sum() / radius**2, rtol=1e-6)
+
+
+@given(SEEDS, st.integers(1, 30), st.sampled_from(sorted(ORDERS)), st.sampled_from([1e-9, 1.0, 1e9]))
+def test_projection(seed: int, size: int, order: str, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    values, masses = scale * rng.normal(size=size), 10.0 ** rng.uniform(-8, 0, size)
+    found = _native.project_to_unit_ball(values, masses, order)
+    np.testing.assert_allclose(found, naive.project(values, masses, 1.0, ORDERS[order]), rtol=1e-7, atol=1e-12)
+    assert np.linalg.norm(found, ORDERS[order]) <= 1 + 1e-12
+    np.testing.assert_allclose(_native.project_to_unit_ball(found, masses, order), found, rtol=0, atol=1e-14)
+
+
+def test_projection_of_nothing_and_of_zeros() -> None:
+    for order in ORDERS:
+        assert len(_native.project_to_unit_ball(np.zeros(0), np.zeros(0), order)) == 0
+        np.testing.assert_array_equal(_native.project_to_unit_ball(np.zeros(3), np.ones(3), order), np.zeros(3))
+
+
+@given(SEEDS, st.booleans())
+def test_subsamples_and_copies(seed: int, shuffled: bool) -> None:
+    """Rows drawn by content: neither copies nor the order of the rows matter, and leaves are fitted to all rows."""
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(200, 4)), 1), rng.normal(size=200)
+    counts = rng.integers(1, 4, 200)
+    rows = np.repeat(np.arange(200), counts)
+    if shuffled:
+        rng.shuffle(rows)
+    trees = []
+    for places, weights in ((np.arange(200), counts.astype(float)), (rows, None)):
+        data = bin_rows(X[places], weights, np.arange(len(places)), 255, 1, {})
+        state = _native.GradientState("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
+        state.set_scores(np.zeros(len(places)), 1)
+        grower = grower_of(data, state, subsample=0.5, max_features=2)
+        grower.grow(3, 12)
+        cut = grower.cut(12, 0.7, "2")
+        trees.append((grower.arrays(cut), state.loss, cut.slope))
+        np.testing.assert_allclose(grower.arrays(cut)[5][0], counts.sum())
+    for one, other in zip(trees[0][0], trees[1][0], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert trees[0][1:] == trees[1][1:]
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_threads_change_nothing(threads: int, outputs: int) -> None:
+    rng = np.random.default_rng(1)
+    n = 40_000
+    X = rng.normal(size=(n, 6))
+    y = rng.integers(0, outputs, n).astype(float) if outputs > 1 else rng.normal(size=n) * np.exp(3 * X[:, 0])
+    found = []
+    for used in (1, threads):
+        data = bin_rows(X, None, np.arange(n), 255, used, {})
+        state = _native.GradientState("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
+        state.set_scores(np.zeros(n * outputs), used)
+        grower = _native.GradientGrower(
+            data,
+            state,
+            max_features=0,
+            subsample=0.8,
+            minimum_leaf_weight=5.0,
+            directions=NO_DIRECTIONS,
+            seed=1,
+            n_threads=used,
+        )
+        grower.grow(0, 60)
+        cuts = [grower.cut(size, 0.5, "2") for size in (4, 60)]
+        losses = state.losses_after(grower, cuts, np.array([0.5, 0.25]), used)
+        along = state.along(grower, cuts[1], 0.3, used)
+        state.step(grower, cuts[0], 0.5, used)
+        found.append((*losses, *along, state.loss, state.error, *state.gradients()[:50], *grower.arrays(cuts[1])[4]))
+        assert state.loss == losses[0]
+    assert found[0] == found[1]
+
+
+def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=5000) * 10.0 ** rng.integers(-20, 20, 5000)
+    state = _native.GradientState("squared", 0.0, 1, np.zeros(5000), np.zeros(0))
+    first = state.mean(values, 1)
+    state.mean(1e-30 * values, 2)
+    assert state.mean(values[rng.permutation(5000)], 2) == first
+    np.testing.assert_allclose(first, values.mean(), rtol=1e-9)
+    assert state.mean(np.zeros(5000), 1) == 0.0
+
+
+def test_what_is_refused() -> None:
+    data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3), 255, 1, {})
+    y = np.array([0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="unknown loss"):
+        _native.GradientState("hinge", 0.0, 1, y, np.zeros(0))
+    with pytest.raises(ValueError, match="does not exist"):
+        _native.GradientState("multinomial", 0.0, 2, y, np.zeros(0))
+    with pytest.raises(ValueError, match="several scores"):
+        _native.GradientState("squared", 0.0, 2, y, np.zeros(0))
+    with pytest.raises(ValueError, match="finite"):
+        _native.GradientState("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
+    with pytest.raises(ValueError, match="positive"):
+        _native.GradientState("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
+    state = _native.GradientState("squared", 0.0, 1, y, np.zeros(0))
+    state.set_scores(np.zeros(3), 1)
+    grower = grower_of(data, state)
+    grower.grow(0, 1)
+    with pytest.raises(ValueError, match="radius"):
+        grower.cut(1, 0.0, "2")
+    with pytest.raises(ValueError, match="order"):
+        grower.cut(1, 1.0, "3")
+    with pytest.raises(ValueError, match="direction"):
+        grower_of(data, state, directions=np.array([2, 0], dtype=np.int8))
+    other = _native.GradientState("squared", 0.0, 1, y[:2], np.zeros(0))
+    with pytest.raises(ValueError, match="other rows"):
+        other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)

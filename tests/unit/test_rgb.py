@@ -1,0 +1,423 @@
+"""Regularized Gradient Boosting: what it promises about its steps, its families, and the rows it learns from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score
+
+from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, guarantees
+from radboost.losses import (
+    REGRESSION_LOSSES,
+    TWO_CLASS_LOSSES,
+    ExponentialTargetLoss,
+    HuberLoss,
+    LogisticTargetLoss,
+    QuantileLoss,
+    SquaredLoss,
+)
+from radboost.rgb_boosting import line_search
+from reference import gradient as naive
+from reference.data import smooth, smooth_classes
+
+LOOSE = TreeOptions()  # leaves of any weight
+PLAIN = {"families": TreeFamilies(sizes=(4,), norms=(1e6,)), "subsample": 1.0, "complexity_penalty": 0.0}
+
+
+def numbers(seed: int = 0, m: int = 150, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Counts that follow two columns and their product: every regression loss can learn them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    return X, rng.poisson(np.exp(0.5 * X[:, 0] + 0.4 * X[:, 1] * X[:, 2])).astype(float)
+
+
+def scores_of(model: Any, X: Any) -> np.ndarray:
+    return model.ensemble_.decision_function(np.asarray(X, dtype=float))
+
+
+def same_model(one: Any, other: Any, X: Any) -> None:
+    np.testing.assert_array_equal(scores_of(one, X), scores_of(other, X))
+    assert one.history_ == other.history_
+
+
+def cases() -> list[Any]:
+    """Estimators with every loss, and data for them."""
+    X, y = numbers()
+    found = [pytest.param(RGBRegressor, {"loss": loss}, X, y, id=loss) for loss in REGRESSION_LOSSES]
+    X, y = smooth(1, m=150)
+    found += [pytest.param(RGBClassifier, {"loss": loss}, X, y, id=f"two {loss}") for loss in TWO_CLASS_LOSSES]
+    return [*found, pytest.param(RGBClassifier, {}, *smooth_classes(2), id="three classes")]
+
+
+EVERY = pytest.mark.parametrize(("estimator", "parameters", "X", "y"), cases())
+
+
+@pytest.mark.parametrize("case", ["squared", "logistic", "exponential", "poisson"])
+def test_one_family_that_never_binds_is_plain_gradient_boosting(case: str) -> None:
+    regression = case in REGRESSION_LOSSES
+    X, y = numbers(3, m=60) if regression else smooth(3, m=60)
+    loss = (REGRESSION_LOSSES if regression else TWO_CLASS_LOSSES)[case]()
+    estimator = RGBRegressor if regression else RGBClassifier
+    options = {**PLAIN, "step": "line_search", "learning_rate": 0.5, "tree_options": LOOSE}
+    model = estimator(5, loss=case, **options).fit(X, y)
+    start = float(model.ensemble_.steps["eta"][0] * model.ensemble_.entered[0].value[0])
+    expected = naive.plain_boosting(
+        X, y.astype(float), loss.derivative, start, n_rounds=5, n_splits=4, learning_rate=0.5
+    )
+    for ours, theirs in zip(model.ensemble_.staged_decision_function(X), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+@EVERY
+@pytest.mark.parametrize("order", [1, 2, np.inf])
+@pytest.mark.parametrize("learning_rate", [0.1, 1.0])
+def test_the_loss_never_rises(
+    estimator: Any, parameters: Any, X: Any, y: Any, order: float, learning_rate: float
+) -> None:
+    families = TreeFamilies(sizes=(1, 3, 12), norms=(0.01, 0.3, 4.0), norm_order=order)
+    options = {"families": families, "learning_rate": learning_rate, "n_candidates": 3, "subsample": 0.7}
+    model = estimator(15, **parameters, **options, tree_options=LOOSE).fit(X, y)
+    objective = np.array(model.history_["objective"])
+    assert (np.diff(objective) <= 1e-12 * np.abs(objective[:-1])).all()
+    assert objective[-1] < objective[0]
+
+
+@EVERY
+def test_trees_belong_to_their_families(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
+    for order in (1, 2, np.inf):
+        families = TreeFamilies(sizes=(2, 5), norms=(0.05, 1.0), norm_order=order)
+        model = estimator(6, **parameters, families=families, tree_options=LOOSE).fit(X, y)
+        trees = model.ensemble_.entered[1:] if model.ensemble_.entered[0].n_splits == 0 else model.ensemble_.entered
+        assert len(trees) == model.n_iter_ - model.n_skipped_rounds_
+        sizes = [size for size in model.history_["family_size"] if size > 0]  # 0: a round without a step
+        for tree, size in zip(trees, sizes, strict=True):
+            assert tree.n_splits <= size
+            leaves = tree.value[tree.feature < 0] if tree.vectors is None else tree.vectors.reshape(-1)
+            assert np.linalg.norm(leaves, order) <= 1.0 + 1e-12
+
+
+@EVERY
+def test_threads_order_and_copies(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
+    options = {**parameters, "subsample": 0.6, "max_features": 2, "n_candidates": 2, "early_stopping": 5}
+    model = estimator(12, **options, n_jobs=1).fit(X, y)
+    same_model(model, estimator(12, **options, n_jobs=3).fit(X, y), X)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(y))
+    same_model(model, estimator(12, **options).fit(X[order], y[order]), X)
+    weights = rng.integers(0, 4, len(y))
+    weighted = estimator(12, **options).fit(X, y, sample_weight=weights)
+    copies = np.repeat(np.arange(len(y)), weights)
+    same_model(weighted, estimator(12, **options).fit(X[copies], y[copies]), X)
+
+
+@EVERY
+def test_warm_start_goes_on(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
+    options = {**parameters, "subsample": 0.8}
+    whole = estimator(9, **options).fit(X, y)
+    model = estimator(4, **options, warm_start=True).fit(X, y)
+    assert model.n_iter_ == 4
+    model.set_params(n_rounds=9).fit(X, y)
+    same_model(model, whole, X)
+    assert model.n_iter_ == 9
+    with pytest.raises(ValueError, match=r"(?s)n_rounds=3.*warm_start=False"):
+        model.set_params(n_rounds=3).fit(X, y)
+    with pytest.raises(ValueError, match="other columns"):
+        model.set_params(n_rounds=12).fit(X[:, :-1], y)
+
+
+def test_warm_start_with_early_stopping() -> None:
+    X, y = numbers(5, m=300)
+    whole = RGBRegressor(40, early_stopping=40).fit(X, y)
+    model = RGBRegressor(15, early_stopping=40, warm_start=True).fit(X, y)
+    if model.n_iter_ == 15:
+        same_model(model.set_params(n_rounds=40).fit(X, y), whole, X)
+    with pytest.raises(ValueError, match="watched"):
+        model.set_params(n_rounds=50, early_stopping=False).fit(X, y)
+
+
+@EVERY
+def test_stages_end_with_the_model(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
+    model = estimator(7, **parameters).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_iter_ == 7
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    assert model.feature_importances_.shape == (X.shape[1],)
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
+    assert model.feature_importances_[:2].sum() > model.feature_importances_[-1]
+
+
+@pytest.mark.parametrize("name", ["squared", "huber", "logistic", "exponential"])
+def test_a_loss_of_ones_own(name: str) -> None:
+    """The same numbers through Python as through the native core."""
+    known = {
+        "squared": SquaredLoss,
+        "huber": HuberLoss,
+        "logistic": LogisticTargetLoss,
+        "exponential": ExponentialTargetLoss,
+    }
+    built_in = known[name]()
+
+    class Own:
+        lipschitz = built_in.lipschitz
+        value = staticmethod(built_in.value)
+        derivative = staticmethod(built_in.derivative)
+
+    estimator = RGBRegressor if name in REGRESSION_LOSSES else RGBClassifier
+    X, y = numbers(6) if estimator is RGBRegressor else smooth(6)
+    if name == "huber":
+        y = y - np.median(y) + 0.1  # its start is a median, which a search does not find
+    options = {"families": TreeFamilies(sizes=(3, 6), norms=(0.5, 5.0)), "learning_rate": 0.5}
+    native = estimator(8, loss=name, **options).fit(X, y)
+    own = estimator(8, loss=Own(), **options).fit(X, y)
+    np.testing.assert_allclose(own.history_["objective"][-1], native.history_["objective"][-1], rtol=0.05)
+    assert (np.diff(own.history_["objective"]) <= 1e-12).all()
+    if estimator is RGBClassifier:
+        np.testing.assert_allclose(own.predict_proba(X), native.predict_proba(X), atol=0.1)
+        assert own.history_["train_error"][-1] == np.mean(own.predict(X) != y)
+
+
+def test_losses_that_answer_nonsense() -> None:
+    class Wrong:
+        def value(self, targets: Any, scores: Any) -> Any:
+            return scores[:-1]
+
+        def derivative(self, targets: Any, scores: Any) -> Any:
+            return scores
+
+    X, y = numbers()
+    with pytest.raises(ValueError, match=r"one value per row|finite numbers"):
+        RGBRegressor(2, loss=Wrong()).fit(X, y)
+
+
+@pytest.mark.parametrize("order", [1, 2, np.inf])
+@pytest.mark.parametrize("loss", ["squared", "absolute", "logistic"])
+def test_monotone(order: float, loss: str) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 3))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 0] - np.abs(X[:, 1]) + 0.3 * rng.normal(size=400)
+    estimator: Any = RGBRegressor if loss != "logistic" else RGBClassifier
+    y = y if loss != "logistic" else (y > 0).astype(int)
+    options = {"families": TreeFamilies(sizes=(4, 20), norms=(0.1, 2.0), norm_order=order), "subsample": 0.7}
+    model = estimator(25, loss=loss, monotonic_constraints=[1, -1, 0], **options).fit(X, y)
+    line = np.linspace(-3, 3, 200)
+    for base in X[:25]:
+        for column, direction in ((0, 1), (1, -1)):
+            rows = np.tile(base, (200, 1))
+            rows[:, column] = line
+            assert (direction * np.diff(scores_of(model, rows)) >= 0).all()
+    objective = np.array(model.history_["objective"])
+    assert (np.diff(objective) <= 1e-12).all()
+    assert objective[-1] < 0.95 * objective[0]
+    free = estimator(25, loss=loss, **options).fit(X, y)
+    rows = np.tile(X[0], (200, 1))
+    rows[:, 0] = line
+    assert (np.diff(scores_of(free, rows)) < 0).any()
+
+
+def test_monotone_constraints_by_name_and_what_is_refused() -> None:
+    import pandas as pd
+
+    X, y = numbers(8)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    by_name = RGBRegressor(4, monotonic_constraints={"a": 1}).fit(frame, y)
+    by_list = RGBRegressor(4, monotonic_constraints=[1, 0, 0, 0]).fit(frame, y)
+    same_model(by_name, by_list, X)
+    for wrong, message in (
+        ({"z": 1}, "names the column 'z'"),
+        ([1, 0], "for each of the 4 columns"),
+        ([2, 0, 0, 0], "-1, 0 or 1; got 2"),
+        ("up", "list with -1, 0 or 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RGBRegressor(2, monotonic_constraints=wrong).fit(frame, y)
+    with pytest.raises(ValueError, match="more classes"):
+        RGBClassifier(2, monotonic_constraints=[1, 0, 0, 0, 0]).fit(*smooth_classes(1))
+    frame["a"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
+    with pytest.raises(ValueError, match="categorical"):
+        RGBRegressor(2, monotonic_constraints={"a": 1}).fit(frame, y)
+
+
+def test_missing_values_and_categories() -> None:
+    rng = np.random.default_rng(9)
+    levels = rng.integers(0, 12, 400)
+    effect = rng.normal(size=12)
+    X = np.column_stack([levels, rng.normal(size=400)]).astype(float)
+    y = effect[levels] + np.where(rng.random(400) < 0.3, 2.0, 0.0)
+    X[y > effect[levels] + 1, 1] = np.nan
+    as_numbers = RGBRegressor(30, learning_rate=0.3).fit(X, y)
+    as_categories = RGBRegressor(30, learning_rate=0.3, categorical_features=[0]).fit(X, y)
+    assert as_categories.score(X, y) > 0.99
+    assert as_categories.history_["objective"][2] < as_numbers.history_["objective"][2]
+    unknown = np.array([[99.0, 0.0]])
+    assert np.isfinite(as_categories.predict(unknown)).all()
+
+
+def test_early_stopping_and_validation_rows() -> None:
+    X, y = numbers(10, m=500)
+    model = RGBRegressor(300, learning_rate=0.5, early_stopping=10).fit(X, y)
+    assert model.n_iter_ < 300
+    assert model.stop_reason_.startswith("early stopping")
+    losses = model.history_["validation_loss"]
+    assert len(losses) == model.n_iter_ == 1 + int(np.argmin(losses))
+    assert "validation_error" not in model.history_
+    X, y = smooth(10, m=400)
+    model = RGBClassifier(20).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+    np.testing.assert_allclose(
+        model.history_["validation_error"][-1], 1 - accuracy_score(y[300:], model.predict(X[300:]))
+    )
+    expected = np.logaddexp(0, -y[300:] * scores_of(model, X[300:])).mean()
+    np.testing.assert_allclose(model.history_["validation_loss"][-1], expected, rtol=1e-12)
+
+
+def test_probabilities() -> None:
+    X, y = smooth(11)
+    logistic = RGBClassifier(10).fit(X, y)
+    np.testing.assert_allclose(logistic.predict_proba(X)[:, 1], 1 / (1 + np.exp(-scores_of(logistic, X))), rtol=1e-12)
+    steep = RGBClassifier(10, loss="exponential").fit(X, y)
+    np.testing.assert_allclose(steep.predict_proba(X)[:, 1], 1 / (1 + np.exp(-2 * scores_of(steep, X))), rtol=1e-9)
+    assert (logistic.classes_[(logistic.predict_proba(X)[:, 1] > 0.5).astype(int)] == logistic.predict(X)).all()
+    X, y = smooth_classes(11)
+    several = RGBClassifier(10).fit(X, y)
+    np.testing.assert_allclose(several.predict_proba(X).sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match=r"(?s)exponential.*two classes.*3.*logistic"):
+        RGBClassifier(loss="exponential").fit(X, y)
+
+
+def test_quantiles_are_quantiles() -> None:
+    rng = np.random.default_rng(12)
+    X = rng.uniform(size=(2000, 1))
+    y = X[:, 0] + (0.5 + X[:, 0]) * rng.exponential(size=2000)
+    for level in (0.1, 0.5, 0.9):
+        model = RGBRegressor(60, loss=QuantileLoss(level), tree_options=TreeOptions(min_leaf_weight=100)).fit(X, y)
+        np.testing.assert_allclose(np.mean(y <= model.predict(X)), level, atol=0.05)
+
+
+def test_the_unit_of_the_target_does_not_matter() -> None:
+    X, y = numbers(13)
+    one, other = (RGBRegressor(10, subsample=1.0).fit(X, unit * y) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(other.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
+    assert one.history_["family_size"] == other.history_["family_size"]
+
+
+def test_complexity_penalty_chooses_simple_families() -> None:
+    X, y = smooth(14, m=400)
+    free, dear = (RGBClassifier(20, complexity_penalty=price).fit(X, y) for price in (0.0, 10.0))
+    complexity = [
+        np.multiply(m.history_["family_norm"], np.sqrt(m.history_["family_size"])).mean() for m in (free, dear)
+    ]
+    assert complexity[1] < 0.5 * complexity[0]
+
+
+def test_the_constant_of_the_paper_can_raise_the_loss() -> None:
+    """ERRATA 22: with lambda above 1 the C_k of Lemma A.1 bounds nothing; here it overshoots by far."""
+    X, y = smooth(15, m=200, noise=0.0)
+    families = TreeFamilies(sizes=(64,), norms=(4.0,))
+    paper, ours = (
+        RGBClassifier(20, families=families, step=step, learning_rate=1.0, tree_options=LOOSE).fit(X, y)
+        for step in ("paper", "lipschitz")
+    )
+    assert (np.diff(ours.history_["objective"]) <= 0).all()
+    assert paper.history_["objective"] != ours.history_["objective"]
+    with pytest.raises(ValueError, match=r"(?s)paper.*Lipschitz.*line_search"):
+        RGBClassifier(loss="exponential", step="paper").fit(X, y)
+
+
+def test_draws_follow_the_weights() -> None:
+    families = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0)).resolve()
+    drawn = [families.draw(1, 0, r)[0] for r in range(4000)]
+    shares = np.bincount(drawn, minlength=4) / 4000
+    np.testing.assert_allclose(shares, [1 / 8, 3 / 8, 1 / 8, 3 / 8], atol=0.03)
+    only = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0), weights=[[0, 0], [1, 0]]).resolve()
+    assert {family for r in range(100) for family in only.draw(3, 0, r)} == {2}
+    even = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0), weights="uniform").resolve()
+    assert even.draw(500, 0, 0) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("families", "message"),
+    [
+        (TreeFamilies(sizes=()), "at least one"),
+        (TreeFamilies(sizes=(0, 2)), "entry of sizes"),
+        (TreeFamilies(sizes=(4, 2)), "ascend"),
+        (TreeFamilies(norms=(0.0, 1.0)), "entry of norms"),
+        (TreeFamilies(norm_order=3), "norm_order must be 1, 2 or infinity"),
+        (TreeFamilies(weights="most"), "weights"),
+        (TreeFamilies(weights=[1.0]), r"shape \(7, 7\)"),
+        (TreeFamilies(sizes=(1,), norms=(1.0,), weights=[[0.0]]), "not all of them 0"),
+    ],
+)
+def test_families_that_are_refused(families: TreeFamilies, message: str) -> None:
+    X, y = numbers()
+    with pytest.raises(ValueError, match=message):
+        RGBRegressor(2, families=families).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_rounds": 0}, ValueError, "n_rounds"),
+        ({"n_candidates": 0}, ValueError, "n_candidates"),
+        ({"complexity_penalty": -1.0}, ValueError, "complexity_penalty"),
+        ({"learning_rate": 1.5}, ValueError, "learning_rate"),
+        ({"step": "newton"}, ValueError, "line_search"),
+        ({"subsample": 0.0}, ValueError, "subsample"),
+        ({"families": (2, 4)}, TypeError, "TreeFamilies"),
+        ({"tree_options": {}}, TypeError, "TreeOptions"),
+        ({"tree_options": TreeOptions(growth="best_first", max_leaves=4)}, ValueError, "TreeFamilies"),
+        ({"warm_start": "yes"}, TypeError, "warm_start"),
+    ],
+)
+def test_parameters_that_are_refused(parameters: Any, error: type[Exception], message: str) -> None:
+    X, y = numbers()
+    with pytest.raises(error, match=message):
+        RGBRegressor(**{"n_rounds": 2, **parameters}).fit(X, y)
+
+
+def test_targets_that_are_refused() -> None:
+    X, y = numbers()
+    for wrong, message in ((np.where(y > 1, "a", "b"), "numbers"), (np.full(len(y), 1e200), "Rescale")):
+        with pytest.raises(ValueError, match=message):
+            RGBRegressor(2).fit(X, wrong)
+
+
+def test_constant_targets_are_learned_at_once() -> None:
+    X, _ = numbers()
+    model = RGBRegressor(30).fit(X, np.full(len(X), 2.5))
+    assert model.stop_reason_.startswith("converged")
+    np.testing.assert_array_equal(model.predict(X), 2.5)
+
+
+def test_line_search() -> None:
+    def parabola(step: float) -> tuple[float, float]:
+        return (step - 3.7) ** 2, 2 * (step - 3.7)
+
+    def kink(step: float) -> tuple[float, float]:
+        return abs(step - 3.7), float(np.sign(step - 3.7))
+
+    for first in (1e-6, 1.0, 1e6):
+        np.testing.assert_allclose(line_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
+        np.testing.assert_allclose(line_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
+    assert line_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
+
+
+def test_the_bound_speaks_of_the_model() -> None:
+    X, y = smooth(16, m=300)
+    model = RGBClassifier(10, families=TreeFamilies(sizes=(2, 4), norms=(0.5, 3.0))).fit(X, y)
+    bound = guarantees.bound(model, X, y, rho=0.5)
+    assert "Regularized Gradient Boosting, Theorem 3.2" in str(bound)
+    # The sum of Theorem 3.2 over trees of norm lambda, whose weights are those of h / lambda divided by it.
+    ensemble = model.ensemble_
+    sizes = [2 if tree.n_splits <= 2 else 4 for tree in ensemble.hypotheses]
+    prices = np.sqrt((4 * np.array(sizes) + 2) * np.log2(X.shape[1] + 2) * np.log(301) / 300)
+    expected = 4 / 0.5 * (np.abs(ensemble.weights) * prices).sum() / np.abs(ensemble.weights).sum()
+    np.testing.assert_allclose(bound.complexity_term, expected, rtol=1e-12)
+    assert bound.n_families == 4
+    lead = y * scores_of(model, X) / np.abs(ensemble.weights).sum()
+    np.testing.assert_allclose(guarantees.margins(model, X, y), lead, rtol=1e-12)
+    several = RGBClassifier(10).fit(*smooth_classes(16))
+    assert np.abs(guarantees.margins(several, *smooth_classes(16))).max() <= 1.0
+    assert "Multi-Class Deep Boosting" in str(guarantees.bound(several, *smooth_classes(16)))
+    with pytest.raises(TypeError, match="predicts numbers"):
+        guarantees.bound(RGBRegressor(2).fit(*numbers()), *numbers())

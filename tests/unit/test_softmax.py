@@ -15,6 +15,8 @@ from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier,
 from reference import softmax_rule
 from reference.data import smooth, smooth_classes
 
+pytestmark = pytest.mark.native
+
 WINE = load_wine(return_X_y=True)
 STEPS = [("edge", None), ("sampled", None), ("projection", "all"), ("line_search", None)]
 

@@ -13,7 +13,7 @@ from radboost.experiments.studies import Outcome
 CLOSE_POINTS, CLOSE_SHARE = 0.01, 0.15
 
 _STAGE = "{:>10}{:>8}"
-_DUEL = "{:<10}{:>8}{:>14}{:>14}{:>16}{:>8}{:>16}"
+_DUEL = "{:<10}{:>8}{:>14}{:>14}{:>18}{:>8}{:>16}"
 
 
 def close(error: float, paper: float) -> bool:

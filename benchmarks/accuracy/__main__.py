@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import SEEDS, SUITES, Source, all_tasks
+from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, Source, all_tasks
 from benchmarks.accuracy.tuning import GRIDS
 
 
@@ -27,6 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows (default: 0 1 2)")
+    parser.add_argument("--mixed", action="store_true", help="suite softmax: draw new parts of the given sizes")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
         "--candidate",
@@ -74,7 +75,10 @@ def main() -> None:
     names = known if arguments.datasets is None else tuple(arguments.datasets.split(","))
     if unknown := set(names) - set(known):
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
-    tasks = all_tasks(names, arguments.seeds, given=arguments.suite == "softmax")
+    if arguments.mixed and arguments.suite != "softmax":
+        sys.exit("--mixed is for the sets with given parts, --suite softmax")
+    parts = (MIXED if arguments.mixed else GIVEN) if arguments.suite == "softmax" else None
+    tasks = all_tasks(names, arguments.seeds, parts=parts)
     competitors, results = _competitors(arguments), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)

@@ -56,6 +56,7 @@ SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
 GIVEN = FOLDS  # in place of a fold: the parts of the source
+MIXED = FOLDS + 1  # in place of a fold: parts of the same sizes, drawn from all rows of the source
 MOST_TRAINING_ROWS = 2000
 MOST_TEST_ROWS = 5000
 
@@ -67,7 +68,7 @@ class Task:
     """One fit: a set, the seed of its rows, parts and exchanged labels, the share of those, the test fold.
 
     A set with many classes has one draw of training and test rows per seed, fold 0. Where the parts are those of the
-    source, the seed is that of the exchanged labels and of the learner.
+    source, the seed is that of the exchanged labels and of the learner; where they are mixed, of the parts as well.
     """
 
     dataset: str
@@ -90,11 +91,11 @@ class Parts:
     y_test: NDArray[np.int64]
 
 
-def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS, *, given: bool = False) -> list[Task]:
-    """Every task of those sets and seeds; `given`: on the parts that the sources fix."""
+def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS, *, parts: int | None = None) -> list[Task]:
+    """Every task of those sets and seeds; `parts`: `GIVEN` or `MIXED` for sets whose sources fix them."""
 
     def folds(name: str) -> Sequence[int]:
-        return [GIVEN] if given else range(1 if name in MANY_CLASSES else FOLDS)
+        return [parts] if parts is not None else range(1 if name in MANY_CLASSES else FOLDS)
 
     return [Task(n, s, e, k) for n in names for s in seeds for e in NOISES for k in folds(n)]
 
@@ -118,7 +119,7 @@ class Source:
     def parts(self, task: Task) -> Parts:
         """The training and test part of a task."""
         X, y = self._rows(task)
-        if task.fold == GIVEN:
+        if task.fold in (GIVEN, MIXED):
             train, test = self._given(task)
         else:
             train, test = _draw(y, task) if task.dataset in MANY_CLASSES else _fold(y, task)
@@ -133,20 +134,28 @@ class Source:
             self._splits[task.dataset] = data.split
         X, y = self._read[task.dataset]
         limit = TWO_CLASSES.get(task.dataset)
-        if limit is None or task.fold == GIVEN:
+        if limit is None or task.fold in (GIVEN, MIXED):
             return X, y
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
 
     def _given(self, task: Task) -> tuple[Rows, Rows]:
-        """The parts of the source; of many training rows as many as are wanted, drawn by the seed."""
+        """The parts of the source, or others of their sizes; of many training rows as many as are wanted."""
         split = self._splits[task.dataset]
         if split is None:
             raise ValueError(f"{task.dataset} comes without given parts from {self._data_dir}")
-        train, limit = np.flatnonzero(split == "train"), GIVEN_PARTS[task.dataset]
+        train, test, limit = (
+            np.flatnonzero(split == "train"),
+            np.flatnonzero(split == "test"),
+            GIVEN_PARTS[task.dataset],
+        )
+        draw = np.random.default_rng(task.seed)
+        if task.fold == MIXED:
+            rows = draw.permutation(np.concatenate([train, test]))
+            train, test = rows[: len(train)], rows[len(train) :]
         if limit is not None:
-            train = np.random.default_rng(task.seed).permutation(train)[:limit]
-        return train, np.flatnonzero(split == "test")
+            train = draw.permutation(train)[:limit]
+        return train, test
 
 
 def _fold(y: NDArray[np.int64], task: Task) -> tuple[Rows, Rows]:

@@ -11,7 +11,18 @@ import pytest
 
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import GIVEN_PARTS, MANY_CLASSES, NOISES, SEEDS, Source, Task, all_tasks, cut
+from benchmarks.accuracy.tasks import (
+    GIVEN,
+    GIVEN_PARTS,
+    MANY_CLASSES,
+    MIXED,
+    NOISES,
+    SEEDS,
+    Source,
+    Task,
+    all_tasks,
+    cut,
+)
 from benchmarks.accuracy.tuning import BUDGET, GRIDS, Tuned
 from radboost import datasets
 
@@ -112,7 +123,7 @@ class TestGivenParts:
         return Source(str(tmp_path))
 
     def test_the_parts_are_those_of_the_source(self, given: Source) -> None:
-        tasks = all_tasks(("vowel",), given=True)
+        tasks = all_tasks(("vowel",), parts=GIVEN)
         assert len(tasks) == len(SEEDS) * len(NOISES)
         clean, noisy, other = (given.parts(task) for task in (tasks[0], tasks[1], tasks[3]))
         assert (len(clean.y_train), len(clean.y_test)) == (200, 100)
@@ -121,16 +132,30 @@ class TestGivenParts:
         assert np.count_nonzero(clean.y_train != noisy.y_train) == 40
         assert (noisy.y_train != other.y_train).any()
 
+    def test_mixed_parts_have_the_sizes_of_the_given_ones(self, given: Source) -> None:
+        tasks = all_tasks(("vowel",), [0, 1], parts=MIXED)
+        first, noisy, other = (given.parts(task) for task in tasks[:3])
+        assert (len(first.y_train), len(first.y_test)) == (200, 100)
+        rows = np.concatenate([first.X_train, first.X_test])
+        everything = given.parts(all_tasks(("vowel",), [0], parts=GIVEN)[0])
+        np.testing.assert_array_equal(
+            np.unique(rows, axis=0), np.unique(np.concatenate([everything.X_train, everything.X_test]), axis=0)
+        )
+        assert (first.X_train != everything.X_train).any()
+        assert (first.X_train != other.X_train).any()
+        np.testing.assert_array_equal(first.X_train, noisy.X_train)
+        assert np.count_nonzero(first.y_train != noisy.y_train) == 40
+
     def test_training_rows_are_drawn_where_there_are_many(self, given: Source, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(GIVEN_PARTS, "vowel", 50)
-        first, again, other = (given.parts(all_tasks(("vowel",), [seed], given=True)[0]) for seed in (0, 0, 1))
+        first, again, other = (given.parts(all_tasks(("vowel",), [seed], parts=GIVEN)[0]) for seed in (0, 0, 1))
         assert (len(first.y_train), len(first.y_test)) == (50, 100)
         np.testing.assert_array_equal(first.X_train, again.X_train)
         assert (first.X_train != other.X_train).any()
 
     def test_a_source_without_parts_is_refused(self, given: Source) -> None:
         with pytest.raises(ValueError, match="sonar comes without given parts"):
-            given.parts(all_tasks(("sonar",), given=True)[0])
+            given.parts(all_tasks(("sonar",), parts=GIVEN)[0])
 
     def test_who_takes_part(self) -> None:
         for suite in ("two", "many", "softmax"):

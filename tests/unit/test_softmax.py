@@ -15,6 +15,8 @@ from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier,
 from reference import softmax_rule
 from reference.data import smooth, smooth_classes
 
+pytestmark = pytest.mark.native
+
 WINE = load_wine(return_X_y=True)
 STEPS = [("edge", None), ("sampled", None), ("projection", "all"), ("line_search", None)]
 
@@ -249,6 +251,13 @@ def test_the_way_is_as_long_as_the_data_allow() -> None:
         assert 2.0 < sum(lengths) <= 10.0
     heavy = SoftmaxBoostClassifier(20).fit(X, y, np.full(len(y), 100)).ensemble_.steps
     assert heavy["eta"].max() / 2 > 10.0 / 20
+    for n_classes, way in ((2, 10.0), (6, 18.0), (12, 30.0)):
+        rows, labels = smooth_classes(15, m=200, n_classes=n_classes)
+        scores = [
+            SoftmaxBoostClassifier(50, learning_rate=rate).fit(rows, labels).decision_function(rows)
+            for rate in ("auto", way / 50)
+        ]
+        np.testing.assert_array_equal(*scores)
 
 
 def test_weights_that_are_no_integers() -> None:

@@ -15,11 +15,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from radboost import datasets
+from radboost import SoftmaxBoostClassifier, datasets
 from radboost.baselines import SAMMEClassifier
 from radboost.cli import main
 from radboost.experiments import STUDIES, KeptResults, studies, studies_report
-from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, make_model
+from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, make_model, make_noise_model
 from radboost.experiments.studies import Outcome
 from radboost.plot.papers import draw_study
 
@@ -71,11 +71,11 @@ def test_units_name_every_fit() -> None:
     assert len(studies.units(STUDIES["soft-max-boosting-fig1"])) == 2000
     assert len(studies.units(STUDIES["soft-max-boosting-fig3"], quick=True)) == 200
     curve = studies.units(STUDIES["soft-max-boosting-fig7"], quick=True)
-    assert len(curve) == 11 * 10 * 3
+    assert len(curve) == 11 * 10 * 5
     assert sorted({u["flipped"] for u in curve}) == [round(0.05 * i, 2) for i in range(11)]
     assert {u["size"] for u in curve if u["algorithm"] == "MartiBoost"} == {100}
     whole = studies.units(STUDIES["soft-max-boosting-fig7"])
-    assert len(whole) == 11 * 100 * 3
+    assert len(whole) == 11 * 100 * 5
     assert {u["size"] for u in whole if u["algorithm"] == "MartiBoost"} == {300}
 
 
@@ -128,7 +128,7 @@ def test_the_noise_curve(tmp_path: Path) -> None:
     curve = replace(
         STUDIES["soft-max-boosting-fig7"],
         noises=(0.0, 0.2),
-        sizes={"SAMME": 40, "sm-boost": 40, "MartiBoost": 31},
+        sizes={"SAMME": 40, "sm-boost": 40, "sm-boost, M = N/8": 40, "SoftmaxBoost": 40, "MartiBoost": 31},
         repeats=2,
         n_train=400,
         n_test=300,
@@ -136,7 +136,7 @@ def test_the_noise_curve(tmp_path: Path) -> None:
     assert isinstance(curve, NoiseCurve)
     outcomes = list(studies.run(studies.units(curve)))
     errors = studies_report.curve_errors(curve, outcomes)
-    assert list(errors) == ["SAMME", "sm-boost", "MartiBoost", "one walk"]
+    assert list(errors) == ["SAMME", "sm-boost", "sm-boost, M = N/8", "SoftmaxBoost", "MartiBoost", "one walk"]
     assert all(values.shape == (2, 2) for values in errors.values())
     assert (errors["one walk"] >= errors["MartiBoost"]).all()  # the more probable side is the better answer here
     assert errors["SAMME"][0].mean() + 0.02 < errors["SAMME"][1].mean()  # noise harms it
@@ -147,6 +147,17 @@ def test_the_noise_curve(tmp_path: Path) -> None:
     lines = {line.get_label(): line for line in ax.lines}
     np.testing.assert_allclose(lines["SAMME"].get_ydata(), errors["SAMME"].mean(axis=1))
     assert "MartiBoost, one walk" in lines
+
+
+def test_the_models_of_the_noise_curve() -> None:
+    few = make_noise_model("sm-boost, M = N/8", 30, 5, 4000)
+    assert (few.n_rounds, few.max_leaves, few.samples_per_round, few.step) == (30, 2, 500, "sampled")
+    plain = make_noise_model("sm-boost", 30, 5, 4000)
+    assert (plain.max_leaves, plain.samples_per_round) == (2, None)
+    assert (
+        make_noise_model("SoftmaxBoost", 30, 5, 4000).get_params()
+        == SoftmaxBoostClassifier(30, random_state=5, n_jobs=1).get_params()
+    )
 
 
 def test_close_to_the_paper() -> None:

@@ -39,8 +39,8 @@ from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
-# How long all steps by the edge are together, at most: for few rows, and per root of their number for many.
-SHORTEST_PATH, PATH_PER_ROOT = 10.0, 0.25
+# How long all steps by the edge are together: the largest of these (docs/softmax.md).
+SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
@@ -80,8 +80,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
     learning_rate : float or "auto"
         Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there all steps
-        together are at most max(10, sqrt(N) / 4) long, whatever the number of rounds, because more rows bear a longer
-        way before wrong labels are learned (docs/softmax.md).
+        together are at most max(10, 3 min(K, 10), sqrt(N) / 4) long with N rows and K classes, whatever the number of
+        rounds: many rows bear a longer way before wrong labels are learned, many classes need one (docs/softmax.md).
     step : {"edge", "sampled", "projection", "line_search"}
         "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
@@ -276,10 +276,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         )
         return settings, resolve_early_stopping(self.early_stopping)
 
-    def _learning_rate(self, sample_size: float) -> float:
+    def _learning_rate(self, sample_size: float, n_classes: int) -> float:
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
-        longest_path = max(SHORTEST_PATH, PATH_PER_ROOT * math.sqrt(sample_size))
+        by_classes = PATH_PER_CLASS * min(n_classes, MOST_CLASSES)
+        longest_path = max(SHORTEST_PATH, by_classes, PATH_PER_ROOT * math.sqrt(sample_size))
         return min(1.0, longest_path / self.n_rounds) if self.step == "edge" else 1.0
 
     def _boost(
@@ -311,7 +312,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, int(drawn)),
                 self.step,
-                self._learning_rate(state.total_weight),
+                self._learning_rate(state.total_weight, n_classes),
                 settings.n_threads,
             ),
             n_classes=n_classes,

@@ -22,6 +22,9 @@ QUICK_STAGES = (10, 100)
 ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
 
+# Beside the paper's algorithms in Figure 7 (docs/decisions/0031-the-draws-of-figure-7.md).
+FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
+
 
 def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
     """An estimator with one thread, as the paper has it; `size` is rounds, or layers for MartiBoost."""
@@ -29,6 +32,15 @@ def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
         return SoftmaxBoostClassifier.paper(n_rounds=size, random_state=seed, n_jobs=1, **parameters)
     makers = {ADABOOST_MH: AdaBoostMHClassifier, SAMME: SAMMEClassifier, MARTIBOOST: MartiBoostClassifier}
     return makers[algorithm](size, n_jobs=1, **parameters)
+
+
+def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
+    """An estimator of Figure 7: over stumps, except for ours with its defaults."""
+    if algorithm == DEFAULTS:
+        return SoftmaxBoostClassifier(size, random_state=seed, n_jobs=1)
+    if algorithm == FEW_DRAWS:
+        return make_model(SM_BOOST, size, seed, max_leaves=2, samples_per_round=max(1, n_train // 8))
+    return make_model(algorithm, size, seed, max_leaves=2)
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,7 @@ STUDIES: tuple[Study, ...] = (
         "soft-max-boosting-fig7",
         "the problem of Long and Servedio, stumps",
         tuple(round(0.05 * i, 2) for i in range(11)),
-        {SAMME: 1000, SM_BOOST: 1000, MARTIBOOST: 300},
-        {SAMME: 1000, SM_BOOST: 1000, MARTIBOOST: 100},
+        {SAMME: 1000, SM_BOOST: 1000, FEW_DRAWS: 1000, DEFAULTS: 1000, MARTIBOOST: 300},
+        {SAMME: 1000, SM_BOOST: 1000, FEW_DRAWS: 1000, DEFAULTS: 1000, MARTIBOOST: 100},
     ),
 )

@@ -27,6 +27,7 @@ from radboost.experiments.soft_max_boosting import (
     StagedTable,
     Study,
     make_model,
+    make_noise_model,
 )
 
 Facts = dict[str, Any]
@@ -150,7 +151,7 @@ def _fit_noisy(facts: Facts) -> dict[str, Any]:
     rng = np.random.default_rng([facts["seed"], facts["repeat"]])
     X_test, y_test = registry.make_long_servedio(facts["n_test"], random_state=rng)
     X, y = registry.make_long_servedio(facts["n_train"], noise=facts["flipped"], random_state=rng)
-    model = make_model(facts["algorithm"], facts["size"], facts["seed"], max_leaves=2).fit(X, y)
+    model = make_noise_model(facts["algorithm"], facts["size"], facts["seed"], facts["n_train"]).fit(X, y)
     scores = model.decision_function(X_test)
     error = float(np.mean((scores > 0) != y_test))
     if isinstance(model, MartiBoostClassifier):

@@ -75,7 +75,13 @@ $(VENV)/.tools: pyproject.toml
 	$(PIP) install -r $(VENV)/build-requires.txt
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.tools pyproject.toml
+# An editable install knows the modules of its day: it is made anew when their list changes.
+$(VENV)/modules.txt: $(VENV)/.tools FORCE
+	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
+
+FORCE:
+
+$(VENV)/.package: $(VENV)/.tools $(VENV)/modules.txt pyproject.toml
 	$(EDITABLE) .
 	@touch $@
 

@@ -32,6 +32,30 @@ RADBOOST_CLONES void gini_scores(const std::uint32_t* left, const std::int64_t* 
     }
 }
 
+// The scores of two classes in one go, the commonest case: no sums in between, and the prefix sums of the classes do not
+// wait for each other. Takes a tenth off a small fit.
+RADBOOST_CLONES void gini_of_two(const std::uint32_t* first, const std::uint32_t* second, std::size_t n,
+                                 std::uint32_t first_total, std::uint32_t second_total, double* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t a = first[i], b = second[i], c = first_total - first[i], d = second_total - second[i];
+        const std::uint64_t left = a + b, right = c + d;
+        const auto here = static_cast<std::int64_t>(a * a + b * b), there = static_cast<std::int64_t>(c * c + d * d);
+        const double score = static_cast<double>(here) / static_cast<double>(static_cast<std::int64_t>(left)) +
+                             static_cast<double>(there) / static_cast<double>(static_cast<std::int64_t>(right));
+        out[i] = (left == 0) | (right == 0) ? -1.0 : score;
+    }
+}
+
+// With two classes the better answer gains the difference of their weights.
+RADBOOST_CLONES void edges_of_two(const std::uint32_t* first, const std::uint32_t* second, std::size_t n,
+                                  std::uint32_t first_total, std::uint32_t second_total, double* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t a = first[i], b = second[i];
+        const std::int64_t here = a - b, there = (first_total - a) - (second_total - b);
+        out[i] = static_cast<double>((here < 0 ? -here : here) + (there < 0 ? -there : there));
+    }
+}
+
 RADBOOST_CLONES void add_largest(const std::uint32_t* prefix, std::size_t n, std::uint32_t total, std::uint32_t* left,
                                  std::int64_t* left_largest, std::int64_t* right_largest) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -107,23 +131,10 @@ public:
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {
-        std::uint32_t left[kEntries], prefix[kEntries];
-        std::int64_t here[kEntries], there[kEntries];
-        std::fill(left, left + n, 0u);
-        std::fill(here, here + n, 0);
-        std::fill(there, there + n, 0);
-        const bool gini = statistics_.criterion_ == Criterion::gini;
-        std::uint32_t total = 0;
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
-            const auto class_total = static_cast<std::uint32_t>(node_.sums[s]);
-            if (class_total == 0) continue;
-            const std::uint32_t* weights = sums(s);
-            std::uint32_t running = missing_left ? weights[missing_entry_] : 0;
-            for (std::size_t entry = 0; entry < n; ++entry) prefix[entry] = running += weights[entry];
-            total += class_total;
-            (gini ? add_squares : add_largest)(prefix, n, class_total, left, here, there);
-        }
-        (gini ? gini_scores : edge_scores)(left, here, there, n, total, out);
+        if (node_.segments.size() == 2)
+            scores_of_two(n, missing_left, out);
+        else
+            scores_of_all(n, missing_left, out);
     }
 
     double score_cut(const ColumnCodes& codes, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const {
@@ -185,6 +196,39 @@ public:
     }
 
 private:
+    void scores_of_two(std::size_t n, bool missing_left, double* out) const {
+        std::uint32_t prefix[2][kEntries];
+        const std::uint32_t *first = sums(0), *second = sums(1);
+        std::uint32_t a = missing_left ? first[missing_entry_] : 0, b = missing_left ? second[missing_entry_] : 0;
+        for (std::size_t entry = 0; entry < n; ++entry) {
+            prefix[0][entry] = a += first[entry];
+            prefix[1][entry] = b += second[entry];
+        }
+        const auto kernel = statistics_.criterion_ == Criterion::gini ? gini_of_two : edges_of_two;
+        kernel(prefix[0], prefix[1], n, static_cast<std::uint32_t>(node_.sums[0]),
+               static_cast<std::uint32_t>(node_.sums[1]), out);
+    }
+
+    void scores_of_all(std::size_t n, bool missing_left, double* out) const {
+        std::uint32_t left[kEntries], prefix[kEntries];
+        std::int64_t here[kEntries], there[kEntries];
+        std::fill(left, left + n, 0u);
+        std::fill(here, here + n, 0);
+        std::fill(there, there + n, 0);
+        const bool gini = statistics_.criterion_ == Criterion::gini;
+        std::uint32_t total = 0;
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
+            const auto class_total = static_cast<std::uint32_t>(node_.sums[s]);
+            if (class_total == 0) continue;
+            const std::uint32_t* weights = sums(s);
+            std::uint32_t running = missing_left ? weights[missing_entry_] : 0;
+            for (std::size_t entry = 0; entry < n; ++entry) prefix[entry] = running += weights[entry];
+            total += class_total;
+            (gini ? add_squares : add_largest)(prefix, n, class_total, left, here, there);
+        }
+        (gini ? gini_scores : edge_scores)(left, here, there, n, total, out);
+    }
+
     // The class whose share orders the categories: the second of two (past the end where it does not occur), otherwise the
     // heaviest.
     std::size_t key_segment() const {

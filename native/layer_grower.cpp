@@ -100,7 +100,7 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
     }
     std::atomic<std::size_t> next{first};
     // A task is a thread's turn at the queue, so that it keeps its grower.
-    parallel_for(n_threads_, total >= kRowsForThreads ? threads : 1, [&](std::size_t thread) {
+    parallel_for(n_threads_, total * n_asked() >= kCodesForThreads ? threads : 1, [&](std::size_t thread) {
         helpers_[thread]->n_threads_ = 1;
         for (std::size_t k = next++; k < order.size(); k = next++) grow_subtree(*helpers_[thread], order[k], nullptr);
     });
@@ -221,7 +221,7 @@ void LayerGrower::sweep(std::size_t columns, Body&& body) {
 // With a few drawn columns, twice as many are drawn as long as a node's rows are alike in all of them.
 void LayerGrower::search_layer() {
     const std::size_t d = data_.n_columns;
-    std::size_t first = 0, last = options_.max_features == 0 ? d : options_.max_features;
+    std::size_t first = 0, last = n_asked();
     std::vector<std::size_t> open = layer_;
     while (!open.empty() && first < d) {
         std::vector<Asked> asked(open.size());

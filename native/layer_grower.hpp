@@ -27,8 +27,8 @@ struct LayerNode : TreeNode {
     std::vector<CodeRange> bounds;   // what is known of the codes in each column
 };
 
-// Rows from which on threads are woken to pack them or to grow subtrees.
-constexpr std::size_t kRowsForThreads = 16384;
+// Codes to be read, at least, before threads are woken to pack rows or to grow subtrees.
+constexpr std::size_t kCodesForThreads = 65536;
 
 class LayerGrower {
 public:
@@ -92,6 +92,7 @@ private:
     void divide_layer();
     std::int64_t mass_of(const Block& block, const BlockSegment& segment, const MaskWord* mask, std::size_t begin,
                          std::size_t end) const;
+    std::size_t n_asked() const { return options_.max_features == 0 ? data_.n_columns : options_.max_features; }
     bool crowded() const;
     void pack_layer();
     void pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column, std::size_t offset);

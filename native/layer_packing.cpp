@@ -1,5 +1,6 @@
 // How LayerGrower puts the rows of thin nodes together.
 #include <algorithm>
+#include <cmath>
 
 #include "layer_grower.hpp"
 #include "pool.hpp"
@@ -12,8 +13,14 @@ constexpr std::size_t kThinness = 6;
 
 }  // namespace
 
-// Whether the sweeps over the layer would pass many rows for each that they want.
+// Whether the sweeps over the layer would pass many rows for each that they want, and enough sweeps are to come: the
+// layers below pass twice as many each and read few columns of them, while packing reads all.
 bool LayerGrower::crowded() const {
+    if (layer_.empty()) return false;
+    const std::size_t d = data_.n_columns;
+    const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
+    constexpr std::size_t kMoreBytes = 8;  // of a row's weight and number, which are packed too
+    if (passes * static_cast<double>(2 * n_asked() + 1) <= static_cast<double>(d + kMoreBytes)) return false;
     std::size_t passed = 0, wanted = 0;
     for (const std::size_t index : layer_) {
         passed += blocks_[nodes_[index].block].n_words;
@@ -55,7 +62,7 @@ void LayerGrower::pack_layer() {
     }
     // A column of all nodes after the other: it is then still in the cache.
     const std::size_t n_tasks = layer_.size() * (data_.n_columns + 2);
-    parallel_for(offsets.back() >= kRowsForThreads ? n_threads_ : 1, n_tasks, [&](std::size_t task) {
+    parallel_for(offsets.back() * data_.n_columns >= kCodesForThreads ? n_threads_ : 1, n_tasks, [&](std::size_t task) {
         const std::size_t k = task % layer_.size();
         pack_column(nodes_[layer_[k]], old[nodes_[layer_[k]].block], blocks_[k], task / layer_.size(), offsets[k]);
     });

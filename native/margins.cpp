@@ -7,6 +7,7 @@
 
 #include "exact_math.hpp"
 #include "exact_sum.hpp"
+#include "largest.hpp"
 #include "pool.hpp"
 
 namespace radboost {
@@ -32,16 +33,6 @@ RADBOOST_CLONES void logistic(const double* u, std::size_t n, double* value, dou
 
 RADBOOST_CLONES void margin_arguments(const double* scores, const std::int8_t* labels, std::size_t n, double* u) {
     for (std::size_t i = 0; i < n; ++i) u[i] = 1.0 - static_cast<double>(labels[i]) * scores[i];
-}
-
-RADBOOST_CLONES double largest_of(const double* values, std::size_t n, double largest) {
-    double lanes[8] = {largest, largest, largest, largest, largest, largest, largest, largest};
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (std::size_t k = 0; k < 8; ++k) lanes[k] = lanes[k] < values[i + k] ? values[i + k] : lanes[k];
-    for (; i < n; ++i) lanes[0] = lanes[0] < values[i] ? values[i] : lanes[0];
-    for (const double lane : lanes) largest = largest < lane ? lane : largest;
-    return largest;
 }
 
 // Sums of non-negative integers below 2^61 in two halves, which vectorise where a 128-bit sum would not.

@@ -25,7 +25,7 @@ struct NumberSides {
     bool left(std::uint32_t code) const { return (code <= bin) | (code == left_code); }
 
     // 64 rows at a time, where the CPU can: three times as fast.
-    static bool by_words() { return masks_available(); }
+    static constexpr bool kByWords = true;
     RowSplit split(const RowSet& rows, std::size_t begin, std::size_t end, std::uint32_t* to_left,
                    std::uint32_t* to_right) const {
         const auto code_or_none = [](std::uint32_t code) { return code == kNoCode ? -1 : static_cast<int>(code); };
@@ -47,8 +47,7 @@ struct CategorySides {
 
     bool left(std::uint32_t code) const { return table[code] != 0; }
 
-    static bool by_words() { return false; }
-    RowSplit split(const RowSet&, std::size_t, std::size_t, std::uint32_t*, std::uint32_t*) const { return {}; }
+    static constexpr bool kByWords = false;
 };
 
 std::size_t parts_for(std::size_t count, int n_threads) {
@@ -63,9 +62,11 @@ Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
         std::uint32_t *left = out + begin, *right = scratch + begin;
         std::size_t missing = 0;
-        if (Sides::by_words()) {
-            counts[part] = sides.split(rows, begin, end, left, right);
-            return;
+        if constexpr (Sides::kByWords) {
+            if (masks_available()) {
+                counts[part] = sides.split(rows, begin, end, left, right);
+                return;
+            }
         }
         const auto send = [&](std::uint32_t row) {
             // Both stores always happen and only one pointer moves on: no branch to mispredict.

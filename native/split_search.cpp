@@ -1,5 +1,7 @@
 #include "split_search.hpp"
 
+#include "largest.hpp"
+
 namespace radboost {
 namespace {
 
@@ -91,7 +93,11 @@ void ColumnCodes::range() {
 bool BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
                      const ColumnCodes* codes) {
     split.asked = split.asked || n > 0;
-    double top = score;
+    // Most columns have nothing better: the largest score tells that quickly.
+    double top = largest_of(right, n, score);
+    if (left != nullptr) top = largest_of(left, n, top);
+    if (top == score) return false;
+    top = score;
     std::size_t at = n;
     bool to_left = false;
     for (std::size_t entry = 0; entry < n; ++entry)

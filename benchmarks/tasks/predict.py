@@ -4,8 +4,9 @@ from typing import Any
 
 from benchmarks import data
 from benchmarks.competitors import COMPETITORS, Competitor
-from benchmarks.results import Result, Row, Target
+from benchmarks.results import Result, Target
 from benchmarks.settings import Settings, Sizes
+from benchmarks.tasks.fitted import fitted_row
 from benchmarks.timing import race, seconds
 
 
@@ -27,17 +28,7 @@ def run(sizes: Sizes) -> Result:
         task="predict",
         title=f"Predict {sizes.predict_rows:,} rows, {sizes.predict_trees} trees, depth 6",
         unit="s",
-        rows=[
-            Row(
-                competitor=name,
-                figure=min(runs[name]),
-                ours=competitor.ours,
-                error=competitor.error(models[name], X, y, settings),
-                trees=competitor.trees(models[name]),
-                runs=runs[name],
-            )
-            for name, competitor in COMPETITORS.items()
-        ],
+        rows=[fitted_row(competitor, runs, models, (X, y), settings) for competitor in COMPETITORS.values()],
         targets=[
             Target(name, peer, ratio)
             for name, c in COMPETITORS.items()

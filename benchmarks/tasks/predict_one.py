@@ -5,8 +5,9 @@ from typing import Any
 
 from benchmarks import data
 from benchmarks.competitors import FAST, Competitor
-from benchmarks.results import Result, Row, Target
+from benchmarks.results import Result, Target
 from benchmarks.settings import Settings, Sizes
+from benchmarks.tasks.fitted import fitted_row
 from benchmarks.timing import race
 
 
@@ -31,16 +32,6 @@ def run(sizes: Sizes) -> Result:
         task="predict-one",
         title=f"Predict one row, {sizes.predict_trees} trees, depth 6",
         unit="microseconds",
-        rows=[
-            Row(
-                competitor=name,
-                figure=min(runs[name]),
-                ours=competitor.ours,
-                error=competitor.error(models[name], X, y, settings),
-                trees=competitor.trees(models[name]),
-                runs=runs[name],
-            )
-            for name, competitor in FAST.items()
-        ],
+        rows=[fitted_row(competitor, runs, models, (X, y), settings) for competitor in FAST.values()],
         targets=[Target(name, "XGBoost", 0.3) for name, c in FAST.items() if c.ours],
     )

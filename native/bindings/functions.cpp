@@ -5,6 +5,7 @@
 
 #include "class_state.hpp"
 #include "columns.hpp"
+#include "slopes.hpp"
 #include "exact_math.hpp"
 #include "kernels.hpp"
 #include "processor.hpp"
@@ -18,6 +19,19 @@ void bind_functions(nb::module_& m) {
         require(x >= 0x1p-1022 && std::isfinite(x), "log needs a positive number");
         return exact_log(x);
     });
+    m.def("slope", &slope, nb::arg("growing"), nb::arg("shrinking"), nb::arg("weight"), nb::arg("threshold"),
+          nb::arg("signed"));
+    m.def("descents",
+          [](Vector<double> growing, Vector<double> shrinking, Vector<double> weights, Vector<double> prices,
+             double scale, bool is_signed, bool only_shrinking, double tolerance) {
+              const std::size_t n_slots = growing.size();
+              require(shrinking.size() == n_slots && weights.size() >= n_slots && prices.size() >= n_slots,
+                      "every slot needs a weight and a price");
+              return descents(growing.data(), shrinking.data(), weights.data(), prices.data(), n_slots,
+                              {scale, is_signed, only_shrinking, tolerance});
+          },
+          nb::arg("growing"), nb::arg("shrinking"), nb::arg("weights"), nb::arg("prices"), nb::arg("scale"),
+          nb::kw_only(), nb::arg("signed"), nb::arg("only_shrinking"), nb::arg("tolerance"));
     m.def("evaluate_loss", [](const std::string& loss, Vector<double> u) {
         std::vector<double> value(u.size()), derivative(u.size());
         evaluate_loss(loss_named(loss), u.data(), u.size(), value.data(), derivative.data());

@@ -154,7 +154,7 @@ void bind_columns(nb::module_& m) {
                      nb::gil_scoped_release release;
                      c.edges(s, n_threads, out.data());
                  }
-                 return out;
+                 return as_array(std::move(out));
              })
         .def("edges",
              [](const HypothesisColumns& c, const ClassState& s, bool shrinking, int n_threads) {
@@ -163,7 +163,7 @@ void bind_columns(nb::module_& m) {
                      nb::gil_scoped_release release;
                      c.edges(s, shrinking, n_threads, out.data());
                  }
-                 return out;
+                 return as_array(std::move(out));
              })
         .def("predictions",
              [](const HypothesisColumns& c, std::size_t slot) {

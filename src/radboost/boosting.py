@@ -12,7 +12,7 @@ import numpy as np
 from radboost._native import HypothesisColumns, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
 from radboost.objectives import LossState, Objective
-from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
+from radboost.penalties import WeightedL1, closed_form_step, descents, line_search_step, on_grid, slope
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
@@ -47,8 +47,8 @@ class Member:
     slot: int
     price: float
     weight: float
-    key: object
-    signed: bool  # may have a negative weight
+    key: object  # shared with its mirror image
+    sign: float  # that tells the two apart
     real_valued: bool
 
 
@@ -113,6 +113,8 @@ class Booster:
         self.step = step if objective.has_closed_form else "line_search"
         self.columns = HypothesisColumns(n_rows, objective.n_classes)
         self.members: dict[int, Member] = {}  # by slot
+        self._by_key: dict[object, Member] = {}
+        self._weights = self._prices = np.zeros(0)  # of the members, by slot; 0 in empty slots
         self.trace = Trace()
         self._randomised = any(proposer.randomised for proposer in proposers)
         self._penalty_value = 0.0
@@ -193,7 +195,7 @@ class Booster:
         found: list[tuple[float, Move]] = []
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
-            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, candidate.signed))
+            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.objective.signed))
             if size > SLOPE_TOLERANCE:
                 found.append((size, partial(self._step_to, candidate)))
         return found
@@ -205,51 +207,61 @@ class Booster:
         never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
         again and again: then a member competes only where its weight would shrink, or alone.
         """
-        found: list[tuple[float, Move]] = []
         if not self.members:
-            return found
-        growing_allowed = alone or self.learning_rate == 1.0
+            return []
         growing, shrinking = self.objective.edges(self.columns)
-        for slot, member in self.members.items():
-            threshold = member.price / state.slope
-            size = slope(growing[slot], shrinking[slot], member.weight, threshold, member.signed)
-            shrinks = size * member.weight > 0
-            if (shrinks or growing_allowed) and abs(size) > SLOPE_TOLERANCE:
-                found.append((abs(size), partial(self._move, member, growing[slot])))
-        return found
+        found = descents(
+            growing,
+            shrinking,
+            self._weights,
+            self._prices,
+            state.slope,
+            signed=self.objective.signed,
+            only_shrinking=not alone and self.learning_rate < 1.0,
+            tolerance=SLOPE_TOLERANCE,
+        )
+        moving = sorted(((self.members[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
+        return [(size, partial(self._move, member, float(growing[member.slot]))) for member, size in moving]
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
         """Lets a candidate into the ensemble, or moves the member that it turns out to be."""
-        known, member = self._admit(candidate)
-        if known:
-            edge = candidate.edge if member.key == candidate.hypothesis().key() else -candidate.edge
-            return self._move(member, edge, round_index, state)
-        step = self._move(member, candidate.edge, round_index, state)
-        if step is None:
+        member, sign = self._admit(candidate)
+        edge = candidate.edge if sign == member.sign else -candidate.edge
+        step = self._move(member, edge, round_index, state)
+        if member.weight == 0.0 and step is None:
             self._dismiss(member)
         return step
 
-    def _admit(self, candidate: Candidate) -> tuple[bool, Member]:
-        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none."""
+    def _admit(self, candidate: Candidate) -> tuple[Member, float]:
+        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
+
+        With it comes the sign of the candidate's own key.
+        """
         hypothesis = candidate.hypothesis()
         key, sign = hypothesis.key()
-        for member in self.members.values():
-            if member.key in ((key, sign), (key, -sign)):
-                return True, member
+        if key in self._by_key:
+            return self._by_key[key], sign
         slot = candidate.enter(self.columns)
         price = self.penalty.price(candidate.complexity)
-        member = Member(
-            len(self.trace.hypotheses), slot, price, 0.0, (key, sign), candidate.signed, candidate.real_valued
-        )
-        self.members[slot] = member
+        member = Member(len(self.trace.hypotheses), slot, price, 0.0, key, sign, candidate.real_valued)
+        self.members[slot] = self._by_key[key] = member
+        if slot >= len(self._prices):
+            more = np.zeros(1 + slot)  # as much again
+            self._weights, self._prices = np.append(self._weights, more), np.append(self._prices, more)
+        self._prices[slot] = price
         self.trace.hypotheses.append(hypothesis)
         self.trace.complexities.append(candidate.complexity)
-        return False, member
+        return member, sign
+
+    def _remove(self, member: Member) -> None:
+        del self.members[member.slot]
+        del self._by_key[member.key]
+        self._prices[member.slot] = 0.0
+        self.columns.release(member.slot)
 
     def _dismiss(self, member: Member) -> None:
         """Takes back a member that got no weight."""
-        del self.members[member.slot]
-        self.columns.release(member.slot)
+        self._remove(member)
         self.trace.hypotheses.pop()
         self.trace.complexities.pop()
 
@@ -266,9 +278,9 @@ class Booster:
 
             # Closer than the grid of the scores only where a point of the grid may be meant.
             tolerance = self.objective.step_grid * (0.25 if self.objective.smooth else KINK_SLACK / 4)
-            eta = line_search_step(derivative, member.weight, member.price, member.signed, tolerance)
+            eta = line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance)
         else:
-            eta = closed_form_step(edge, member.weight, member.price / state.slope, member.signed)
+            eta = closed_form_step(edge, member.weight, member.price / state.slope, self.objective.signed)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
             eta = math.copysign(0.5 * log(max(4.0, 2.0 * self.objective.total_weight)), edge)
             self._flawless = self.learning_rate == 1.0 and not self._randomised
@@ -280,10 +292,10 @@ class Booster:
     def _apply(self, member: Member, eta: float, round_index: int) -> Step:
         self.objective.step(self.columns, member.slot, eta)
         before, member.weight = member.weight, member.weight + eta
+        self._weights[member.slot] = member.weight
         self._penalty_value += member.price * (abs(member.weight) - abs(before))
         if member.weight == 0.0:  # Figure 2, line 13: the hypothesis leaves
-            del self.members[member.slot]
-            self.columns.release(member.slot)
+            self._remove(member)
         step = Step(round_index, member.index, eta)
         self.trace.steps.append(step)
         return step

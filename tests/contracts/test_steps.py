@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radboost.penalties import WeightedL1, closed_form_step, line_search_step, on_grid, slope
+from radboost.penalties import WeightedL1, closed_form_step, descents, line_search_step, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 from reference import deepboost, losses, steps
 
@@ -185,6 +185,43 @@ def test_slope_on_the_half_line(one: float, other: float, weight: float, q: floa
     right, left = (q - growing) / 2, (q - shrinking) / 2
     expected = right if right < 0 else left if left > 0 and weight > 0 else 0.0
     assert slope(growing, shrinking, weight, q, signed=False) == expected
+
+
+@pytest.mark.parametrize("only_shrinking", [False, True])
+@pytest.mark.parametrize("signed", [False, True])
+@given(seed=st.integers(0, 10**6), tolerance=st.sampled_from([0.0, 0.05, 0.3]))
+def test_descents_are_the_slopes_of_the_slots_in_use(
+    signed: bool, only_shrinking: bool, seed: int, tolerance: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, scale = int(rng.integers(0, 9)), 0.4
+    growing, shrinking = rng.uniform(-1, 1, (2, n))
+    weights = rng.choice([-1.5, 0.0, 0.7], n + 3) if signed else rng.choice([0.0, 0.7], n + 3)
+    prices = rng.choice([0.0, 0.1, 0.5], n + 3)
+    found = descents(
+        growing,
+        shrinking,
+        weights,
+        prices,
+        scale,
+        signed=signed,
+        only_shrinking=only_shrinking,
+        tolerance=tolerance,
+    )
+    expected = []
+    for slot in range(n):
+        d = slope(growing[slot], shrinking[slot], weights[slot], prices[slot] / scale, signed)
+        shrinks = d * weights[slot] > 0
+        if weights[slot] != 0 and abs(d) > tolerance and (shrinks or not only_shrinking):
+            expected.append((slot, abs(d)))
+    assert found == expected
+
+
+def test_descents_want_a_weight_and_a_price_for_every_slot() -> None:
+    edges, short = np.zeros(3), np.zeros(2)
+    for wrong in ((edges, short, edges, edges), (edges, edges, short, edges), (edges, edges, edges, short)):
+        with pytest.raises(ValueError, match="every slot needs a weight and a price"):
+            descents(*wrong, 1.0, signed=True, only_shrinking=False, tolerance=0.0)
 
 
 def test_price_is_equation_3() -> None:

@@ -225,7 +225,7 @@ def play(rows: Rows, name: str, loss: str, n_threads: int, answers: np.ndarray, 
         columns.set_answers(slot, np.arange(rows.n, dtype=np.int32), row.astype(np.int32), n_threads)
         real = columns.add_values(values[k].astype(np.float32), k % rows.n_classes)
         kept += [sums.loss, sums.slope, sums.error]
-        kept += columns.edges(state, False, n_threads) + columns.edges(state, True, n_threads)
+        kept += [*columns.edges(state, False, n_threads), *columns.edges(state, True, n_threads)]
         kept += _native.value_edges(state, values.astype(np.float32), n_threads).tolist()
         kept += [*state.along(columns, slot, 0.3, n_threads), *state.along(columns, real, -0.7, n_threads)]
         labels = (values[k] * 5).astype(np.int32)

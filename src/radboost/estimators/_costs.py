@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import ClassIds, FloatArray, RowOrder
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Costs:
     per_row: bool
     scale: float  # what a scaled cost of 1 stands for
 
-    def select(self, rows: npt.NDArray[np.int64]) -> Costs:
+    def select(self, rows: RowOrder) -> Costs:
         """Those of some examples, in their order."""
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale) if self.per_row else self
 

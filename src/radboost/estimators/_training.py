@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._native import BinnedData
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import ClassIds, FloatArray, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.boosting import Trace
 from radboost.estimators._categories import Categories
@@ -33,7 +33,7 @@ class TrainingRows:
     """Rows with a positive weight, checked."""
 
     rows: Rows
-    kept: Places  # among the rows that were given
+    kept: Places | None  # among the rows that were given; None: all
     n_given: int
     classes: npt.NDArray[Any] | None  # None: of regression
     class_ids: ClassIds  # all 0 in regression
@@ -53,7 +53,7 @@ class TrainingRows:
         n_categories = {column: len(known) for column, known in self.rows.categories.items()}
         data = bin_rows(self.rows.X, self.weights, order, max_bins, n_threads, n_categories)
         targets, weights = _select(self.targets, order), _select(self.weights, order)
-        return SortedRows(self.rows, data, order, self.class_ids[order], weights, targets)
+        return SortedRows(self.rows, data, order.astype(np.uint32), self.class_ids[order], weights, targets)
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class SortedRows:
 
     rows: Rows
     data: BinnedData
-    order: Places  # among the training rows
+    order: RowOrder  # among the training rows
     class_ids: ClassIds
     weights: FloatArray | None
     targets: FloatArray | None = None
 
-    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, Places]:
+    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter among the training rows."""
         hashes = self.data.row_hashes(self.class_ids, n_threads)
         keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed)
@@ -94,7 +94,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
-    kept = np.arange(given.n_rows) if weights is None else np.flatnonzero(weights > 0)
+    kept = None if weights is None else np.flatnonzero(weights > 0)
     rows, weights = given.without_zero_weights(weights)
     rows = rows.without_unseen_categories(X)
     if weights is not None:

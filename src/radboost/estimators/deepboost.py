@@ -23,8 +23,8 @@ from radboost._validation import (
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._training import read_training, read_validation, take_over
-from radboost.estimators.early_stopping import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.estimators._training import TrainingRows, read_training, read_validation, take_over
+from radboost.estimators.early_stopping import EarlyStopping, LossWatch, Watched, resolve_early_stopping
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
 from radboost.objectives import make_objective, resolve_objective
@@ -265,16 +265,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
             max_features=check_max_features(self.max_features, rows.n_features),
         )
-        loss, families = get_loss(self.loss), get_families(self.family)
-        objective_name = resolve_objective(self.objective, self.loss)
-        learning = training.sorted_by_class(settings.options.max_bins, settings.n_threads)
-        if stopping is not None and watched is None:
-            learning, watched, _ = learning.hold_back(stopping.validation_fraction, settings.seed, settings.n_threads)
-        objective = make_objective(
-            objective_name, loss, learning.class_ids, len(classes), learning.weights, settings.n_threads
-        )
-        validation = None if watched is None else LossWatch(watched, objective, stopping, settings.n_threads)
-        problem = Problem(rows.X, learning.order, learning.data, objective, settings)
+        families = get_families(self.family)
+        problem, validation = self._set_up(training, watched, settings, stopping)
+        del training  # its labels take memory while the ensemble grows
         trace = self._boost(problem, families, validation)
         n_rounds = trace.n_rounds_to_keep
         if stopping is not None and validation is not None:
@@ -284,7 +277,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_rounds=n_rounds,
             n_features=rows.n_features,
             n_families=sum(family.n_families(problem) for family in families),
-            sample_size=objective.total_weight,
+            sample_size=problem.objective.total_weight,
             n_outputs=problem.n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
             categories=rows.categories,
@@ -297,7 +290,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         checked.loss_ = self.loss
-        checked.objective_ = objective_name
+        checked.objective_ = problem.objective.name
         take_over(self, checked, classes, trace, n_rounds)
         return self
 
@@ -329,6 +322,25 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             options=options,
         )
         return settings, resolve_early_stopping(self.early_stopping)
+
+    def _set_up(
+        self, training: TrainingRows, watched: Watched | None, settings: GrowthSettings, stopping: EarlyStopping | None
+    ) -> tuple[Problem, LossWatch | None]:
+        """The rows in the engine's form with their objective, and the watch over validation rows."""
+        n_threads = settings.n_threads
+        learning = training.sorted_by_class(settings.options.max_bins, n_threads)
+        if stopping is not None and watched is None:
+            learning, watched, _ = learning.hold_back(stopping.validation_fraction, settings.seed, n_threads)
+        objective = make_objective(
+            resolve_objective(self.objective, self.loss),
+            get_loss(self.loss),
+            learning.class_ids,
+            len(training.known_classes),
+            learning.weights,
+            n_threads,
+        )
+        problem = Problem(training.rows.X, learning.order, learning.data, objective, settings)
+        return problem, None if watched is None else LossWatch(watched, objective, stopping, n_threads)
 
     def _boost(self, problem: Problem, families: list[Family], validation: LossWatch | None) -> Trace:
         # Families in a list must not make the same draws.

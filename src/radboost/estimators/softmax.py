@@ -218,7 +218,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         rows, classes = training.rows, training.known_classes
         examples = read_example_costs(cost, training.n_given, len(classes))
         matrix = read_cost_matrix(self.cost, len(classes)) if examples is None else None
-        costs = make_costs(matrix, None if examples is None else examples[training.kept], len(classes))
+        if examples is not None and training.kept is not None:
+            examples = examples[training.kept]
+        costs = make_costs(matrix, examples, len(classes))
         settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
         learning, watch = training.sorted_by_class(settings.options.max_bins, settings.n_threads), None
         if stopping is not None:

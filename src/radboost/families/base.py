@@ -79,7 +79,6 @@ class Candidate(ABC):
     real_valued: bool = (
         False  # not only votes: the papers' closed-form steps, which assume these, are then far too short
     )
-    signed: bool  # whether -h is as good a hypothesis as h, so that its weight may have either sign
 
     @abstractmethod
     def hypothesis(self) -> Hypothesis: ...
@@ -107,7 +106,6 @@ class ValuesCandidate(Candidate):
         self._class_index = class_index
         self.edge = edge
         self.complexity = complexity
-        self.signed = class_index is None
 
     def hypothesis(self) -> Hypothesis:
         return self._hypothesis

@@ -17,14 +17,13 @@ from radboost.trees.tree import NODE_ARRAYS, Tree
 class TreeCandidate(Candidate):
     """The grown tree of a proposer, cut back to `n_grown` splits. Valid until the proposer's next round."""
 
-    __slots__ = ("complexity", "edge", "n_grown", "proposer", "signed")
+    __slots__ = ("complexity", "edge", "n_grown", "proposer")
 
     def __init__(self, proposer: TreeProposer, n_grown: int, edge: float, complexity: float) -> None:
         self.proposer = proposer
         self.n_grown = n_grown
         self.edge = edge
         self.complexity = complexity
-        self.signed = proposer.n_outputs == 1
 
     def hypothesis(self) -> Tree:
         proposer = self.proposer
@@ -46,7 +45,6 @@ class ConstantCandidate(Candidate):
         self._problem = problem
         self.edge = 0.0
         self.complexity = complexity
-        self.signed = False
 
     def hypothesis(self) -> Tree:
         problem = self._problem

@@ -47,6 +47,11 @@ class Objective(ABC):
         return self.state.total_weight
 
     @property
+    def signed(self) -> bool:
+        """Whether -h is as good a hypothesis as h, so that weights may have either sign."""
+        return self.n_classes == 2
+
+    @property
     def has_closed_form(self) -> bool:
         """Whether the papers' closed-form step lowers this objective."""
         return self._native_loss != "" and self.smooth
@@ -56,7 +61,7 @@ class Objective(ABC):
         """Renews D and its quantised forms."""
 
     @abstractmethod
-    def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
+    def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         """The edges of all slots, as seen by weights that grow and by weights that shrink."""
 
     @abstractmethod

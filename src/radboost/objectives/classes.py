@@ -50,7 +50,7 @@ class ClassObjective(Objective):
         values, derivatives = self._evaluate(self._arguments(self._scores(), self.state.margins()).ravel())
         return self._mean(self.state.reweigh_from(values, derivatives, self.n_threads))
 
-    def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
+    def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         growing = columns.edges(self.state, False, self.n_threads)
         return growing, growing if self.smooth else columns.edges(self.state, True, self.n_threads)
 

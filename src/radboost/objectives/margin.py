@@ -36,7 +36,7 @@ class MarginObjective(Objective):
         values, derivatives = self._evaluate(1.0 - self.labels * self.state.scores())
         return self._mean(self.state.reweigh_from(values, derivatives, self.n_threads))
 
-    def edges(self, columns: HypothesisColumns) -> tuple[list[float], list[float]]:
+    def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         edges = columns.edges(self.state, self.n_threads)
         return edges, edges
 

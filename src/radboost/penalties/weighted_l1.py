@@ -41,27 +41,6 @@ class WeightedL1:
         return self.complexity_penalty * complexity + self.l1_penalty
 
 
-def slope(growing: float, shrinking: float, weight: float, threshold: float, signed: bool) -> float:
-    """d_j of Deep Boosting, Figure 2, lines 5-9: the derivative of F along a coordinate that is nearest to zero, times
-    m / 2S.
-
-    `growing` is the edge of h, the expectation of y h under D, so epsilon - 1/2 = -edge / 2; `threshold` is
-    Lambda_j m / S. `shrinking` differs from it where the loss has a kink: it is the edge seen from the left
-    (Multi-Class Deep Boosting, equations (27) and (28)). A weight of zero that must not be negative can only grow.
-    """
-    if not signed:
-        to_the_right = (threshold - growing) / 2
-        if to_the_right < 0:
-            return to_the_right
-        return max(0.0, (threshold - shrinking) / 2) if weight > 0 else 0.0
-    loss_part = -growing / 2
-    if weight != 0.0:
-        return loss_part + math.copysign(threshold, weight) / 2
-    if abs(loss_part) <= threshold / 2:
-        return 0.0
-    return loss_part - math.copysign(threshold, loss_part) / 2
-
-
 def closed_form_step(edge: float, weight: float, threshold: float, signed: bool) -> float:
     """The minimum over eta of (1 - eps) e^-eta + eps e^eta + (Lambda m / S) |weight + eta|.
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from radboost._native import BinnedData, bin_matrix, side_by_side
-from radboost._typing import FloatArray, RowOrder
+from radboost._typing import FloatArray
 from radboost._validation import free_memory
 
 BYTES_PER_CELL = 2
@@ -19,7 +20,7 @@ DENSE_BLOCK_BYTES = 2**26
 def bin_rows(
     X: Any,
     weights: FloatArray | None,
-    order: RowOrder,
+    order: npt.NDArray[np.int64],
     max_bins: int,
     n_threads: int,
     n_categories: Mapping[int, int] | None = None,

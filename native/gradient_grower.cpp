@@ -190,6 +190,7 @@ void GradientGrower::sum_leaves() {
 }
 
 CutTree GradientGrower::cut(std::size_t n_splits, double radius, NormOrder order) const {
+    require(!tree_.nodes.empty(), "no tree has been grown yet");
     require(radius > 0 && std::isfinite(radius), "the radius of a norm ball must be a positive number");
     const std::size_t n = n_outputs(), size = 2 * std::min(n_splits, this->n_splits()) + 1;
     const auto is_leaf = [&](std::size_t i) {

@@ -235,3 +235,9 @@ def test_what_is_refused() -> None:
     other = _native.GradientState("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
+
+
+def test_nothing_to_cut_before_a_tree_is_grown() -> None:
+    _, data, state, _ = make(0)
+    with pytest.raises(ValueError, match="no tree"):
+        grower_of(data, state).cut(1, 1.0, "2")

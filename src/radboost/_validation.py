@@ -162,6 +162,16 @@ def generator_from(random_state: Any) -> np.random.Generator:
     )
 
 
+def check_score_memory(n_rows: int, n_classes: int, bytes_per_score: int) -> None:
+    """Refuses a number for each row and class that would not fit."""
+    needed, available = bytes_per_score * n_rows * n_classes, free_memory()
+    if needed > available:
+        raise ValueError(
+            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for their scores, and "
+            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
+        )
+
+
 def free_memory() -> float:
     """Bytes that a process can have, or infinity where the system does not tell."""
     try:  # Linux counts the cache of files in, which gives way

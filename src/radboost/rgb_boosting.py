@@ -103,10 +103,11 @@ class OwnLossRows(LossRows):
         super().__init__(state, loss, n_threads)
         self.targets = targets
         self._scores = np.zeros(len(targets))
+        self._mean_loss = math.nan
 
     @property
     def mean_loss(self) -> float:
-        return self._mean(self._value(self._scores))
+        return self._mean_loss
 
     @property
     def error(self) -> float:
@@ -116,6 +117,7 @@ class OwnLossRows(LossRows):
         self._scores = np.array(scores, dtype=np.float64)
         self.state.set_scores(self._scores, self.n_threads)
         self.state.set_derivatives(self._derivative(self._scores), self.n_threads)
+        self._mean_loss = self._mean(self._value(self._scores))
 
     def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         pairs = zip(cuts, steps.tolist(), strict=True)
@@ -171,6 +173,8 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
         return rows.state.mean(value, rows.n_threads), rows.state.mean(slope, rows.n_threads)
 
     value, slope = along(0.0)
+    if slope == 0.0:
+        return np.zeros(1)
     way = -math.copysign(1.0, slope)
     found = line_search(lambda c: _mirrored(along(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
-from radboost import guarantees, plot
+from radboost import RGBRegressor, guarantees, plot
 
 
 class Votes(BaseEstimator):
@@ -226,3 +226,14 @@ def test_cost_confusion_refuses_what_does_not_fit() -> None:
         plot.cost_confusion(model, np.zeros((0, 1)), [])
     with pytest.raises(NotFittedError):
         plot.cost_confusion(Says(), [[0]], ["a"])
+
+
+def test_learning_curve_of_a_regressor() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    model = RGBRegressor(5, early_stopping=5).fit(X, X[:, 0] * 1000.0)
+    ax = plot.learning_curve(model)
+    assert ax.get_ylabel() == "loss"
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), model.history_["validation_loss"])
+    assert f"lowest {min(model.history_['validation_loss']):.4g}" in texts(ax)

@@ -62,6 +62,7 @@ void bind_state(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_given_weights(nb::module_& m);
 void bind_softmax(nb::module_& m);
+void bind_sparse(nb::module_& m);
 void bind_functions(nb::module_& m);
 
 }  // namespace radboost

@@ -1,0 +1,145 @@
+// Boosting with structural sparsity.
+#include "coordinate_descent.hpp"
+
+#include "bindings/arrays.hpp"
+
+namespace radboost {
+namespace {
+
+template <class T>
+using InOut = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InOutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Factors = Vector<double>;
+using Places = Vector<std::int64_t>;
+
+RowPenalty penalty_named(const std::string& name) {
+    require(name == "l1" || name == "l1/l2" || name == "l1/linf" || name == "l2",
+            "the row penalties are 'l1', 'l1/l2', 'l1/linf' and 'l2'");
+    if (name == "l1") return RowPenalty::l1;
+    return name == "l1/l2" ? RowPenalty::l1_l2 : name == "l1/linf" ? RowPenalty::l1_linf : RowPenalty::squared_l2;
+}
+
+// A store, and the arrays that it looks into.
+template <class Store, class... Arrays>
+struct Held {
+    Store store;
+    Factors factors;
+    std::tuple<Arrays...> arrays;
+
+    Selection select(const Places& columns) const {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            require(columns.data()[c] >= 0 && static_cast<std::size_t>(columns.data()[c]) < store.n_columns,
+                    "a column number is out of range");
+        return {columns.data(), columns.size()};
+    }
+};
+
+using Dense = Held<DenseColumns, CMatrix<double>>;
+template <class Value>
+using Compressed = Held<CompressedColumns<Value>, Vector<std::int64_t>, Vector<std::int32_t>, Vector<Value>>;
+
+template <class Columns>
+void bind_kernels(nb::class_<Columns>& binding) {
+    binding.def_prop_ro("n_rows", [](const Columns& c) { return c.store.n_rows; })
+        .def_prop_ro("n_columns", [](const Columns& c) { return c.store.n_columns; })
+        .def("correlate",
+             [](const Columns& c, Places columns, CMatrix<double> lines, bool absolute, int n_threads) {
+                 require(lines.shape(1) == c.store.n_rows, "one number per row is needed");
+                 const Selection selection = c.select(columns);
+                 std::vector<double> out(columns.size() * lines.shape(0));
+                 {
+                     nb::gil_scoped_release release;
+                     correlate(c.store, c.factors.data(), selection, lines.data(), lines.shape(0), absolute, n_threads,
+                               out.data());
+                 }
+                 return as_array(std::move(out));
+             })
+        .def("weighted_squares",
+             [](const Columns& c, Places columns, CMatrix<double> lines, int n_threads) {
+                 require(lines.shape(1) == c.store.n_rows, "one number per row is needed");
+                 const Selection selection = c.select(columns);
+                 std::vector<double> out(columns.size() * lines.shape(0));
+                 {
+                     nb::gil_scoped_release release;
+                     weighted_squares(c.store, c.factors.data(), selection, lines.data(), lines.shape(0), n_threads,
+                                      out.data());
+                 }
+                 return as_array(std::move(out));
+             })
+        .def("add_columns",
+             [](const Columns& c, Places columns, CMatrix<double> weights, InOut<double> scores, int n_threads) {
+                 require(scores.shape(1) == c.store.n_rows && scores.shape(0) == weights.shape(1) &&
+                             weights.shape(0) == columns.size(),
+                         "weights and scores do not fit");
+                 const Selection selection = c.select(columns);
+                 nb::gil_scoped_release release;
+                 add_columns(c.store, c.factors.data(), selection, weights.data(), weights.shape(1), n_threads,
+                             scores.data());
+             })
+        .def("descend",
+             [](const Columns& c, Places columns, CMatrix<double> curvature, Vector<double> row_weights,
+                CMatrix<double> start, CMatrix<double> curvatures, Vector<double> intercept_curvature,
+                Vector<double> prices, const std::string& penalty, bool intercept, double tolerance,
+                std::size_t most_passes, InOut<double> weights, InOutVector<double> intercepts) {
+                 const std::size_t k = start.shape(0), m = c.store.n_rows, n = columns.size();
+                 require(start.shape(1) == m && curvature.shape(0) == k && curvature.shape(1) == m,
+                         "one residual and one curvature per output and row are needed");
+                 require(row_weights.size() == 0 || row_weights.size() == m, "one weight per row, or none, is needed");
+                 require(curvatures.shape(0) == n && curvatures.shape(1) == k && weights.shape(0) == n &&
+                             weights.shape(1) == k && prices.size() == n,
+                         "curvatures, weights and prices must have a line per column");
+                 require(intercept_curvature.size() == k && intercepts.size() == k, "one intercept per output is needed");
+                 const Selection selection = c.select(columns);
+                 const DescentOptions options{penalty_named(penalty), intercept, tolerance, most_passes};
+                 std::vector<double> residual(start.data(), start.data() + k * m), direction(k * m);
+                 const QuadraticModel model{k, curvature.data(), row_weights.size() > 0 ? row_weights.data() : nullptr,
+                                            start.data(), residual.data(), direction.data()};
+                 DescentResult result;
+                 {
+                     nb::gil_scoped_release release;
+                     result = descend(c.store, c.factors.data(), selection, model, curvatures.data(),
+                                      intercept_curvature.data(), prices.data(), options, check_signals,
+                                      weights.data(), intercepts.data());
+                 }
+                 return std::make_pair(result.passes, as_array(std::move(direction)));
+             },
+             nb::arg("columns"), nb::arg("curvature"), nb::arg("row_weights"), nb::arg("start"),
+             nb::arg("curvatures"), nb::arg("intercept_curvature"), nb::arg("prices"), nb::kw_only(),
+             nb::arg("penalty"), nb::arg("intercept"), nb::arg("tolerance"), nb::arg("most_passes"), nb::arg("weights"),
+             nb::arg("intercepts"));
+}
+
+template <class Value>
+void bind_compressed(nb::module_& m, const char* name) {
+    using Columns = Compressed<Value>;
+    nb::class_<Columns> binding(m, name);
+    binding.def("__init__",
+                [](Columns* self, Vector<std::int64_t> starts, Vector<std::int32_t> rows, Vector<Value> values,
+                   std::size_t n_rows, Factors factors) {
+                    require(starts.size() == factors.size() + 1 && rows.size() == values.size() &&
+                                starts.data()[factors.size()] == static_cast<std::int64_t>(rows.size()),
+                            "starts, rows and values of the columns do not fit");
+                    const CompressedColumns<Value> store{starts.data(), rows.data(), values.data(), n_rows,
+                                                         factors.size()};
+                    store.check();
+                    new (self) Columns{store, factors, {starts, rows, values}};
+                });
+    bind_kernels(binding);
+}
+
+}  // namespace
+
+void bind_sparse(nb::module_& m) {
+    nb::class_<Dense> dense(m, "DenseColumns");
+    dense.def("__init__", [](Dense* self, CMatrix<double> columns, Factors factors) {
+        require(columns.shape(0) == factors.size(), "one factor per column is needed");
+        const DenseColumns store{columns.data(), columns.shape(1), columns.shape(0)};
+        new (self) Dense{store, factors, {columns}};
+    });
+    bind_kernels(dense);
+    bind_compressed<double>(m, "CompressedColumns");
+    bind_compressed<float>(m, "CompressedColumns32");
+}
+
+}  // namespace radboost

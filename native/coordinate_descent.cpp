@@ -239,6 +239,28 @@ void weighted_squares(const Store& store, const double* factors, Selection selec
     });
 }
 
+template <class Store>
+void row_totals(const Store& store, const double* factors, Selection selection, bool count, double* out) {
+    for (std::size_t c = 0; c < selection.size; ++c) {
+        const auto column = static_cast<std::size_t>(selection.columns[c]);
+        const double factor = factors[column];
+        store.each(column, [=](std::size_t i, double x) {
+            const double size = std::abs(factor * x);
+            out[i] += count ? (size > 0.0 ? 1.0 : 0.0) : size;
+        });
+    }
+}
+
+template <class Store>
+void largest_entries(const Store& store, const double* factors, Selection selection, double* out) {
+    for (std::size_t c = 0; c < selection.size; ++c) {
+        const auto column = static_cast<std::size_t>(selection.columns[c]);
+        double largest = 0.0;
+        store.each(column, [&](std::size_t, double x) { largest = std::max(largest, std::abs(x)); });
+        out[c] = largest * std::abs(factors[column]);
+    }
+}
+
 template <>
 void add_columns(const DenseColumns& store, const double* factors, Selection selection, const double* weights,
                  std::size_t n_lines, int n_threads, double* scores) {
@@ -281,12 +303,16 @@ DescentResult descend(const Store& store, const double* factors, Selection selec
 
 template void correlate(const DenseColumns&, const double*, Selection, const double*, std::size_t, bool, int, double*);
 template void weighted_squares(const DenseColumns&, const double*, Selection, const double*, std::size_t, int, double*);
+template void row_totals(const DenseColumns&, const double*, Selection, bool, double*);
+template void largest_entries(const DenseColumns&, const double*, Selection, double*);
 
 #define RADBOOST_COMPRESSED(Value)                                                                                   \
     template void correlate(const CompressedColumns<Value>&, const double*, Selection, const double*, std::size_t,   \
                             bool, int, double*);                                                                     \
     template void weighted_squares(const CompressedColumns<Value>&, const double*, Selection, const double*,         \
                                    std::size_t, int, double*);                                                       \
+    template void row_totals(const CompressedColumns<Value>&, const double*, Selection, bool, double*);              \
+    template void largest_entries(const CompressedColumns<Value>&, const double*, Selection, double*);               \
     template void add_columns(const CompressedColumns<Value>&, const double*, Selection, const double*, std::size_t, \
                               int, double*);                                                                         \
     template DescentResult descend(const CompressedColumns<Value>&, const double*, Selection, QuadraticModel,        \

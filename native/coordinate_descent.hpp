@@ -29,6 +29,14 @@ template <class Store>
 void weighted_squares(const Store& store, const double* factors, Selection selection, const double* lines,
                       std::size_t n_lines, int n_threads, double* out);
 
+// out[i] += the sum over the selected columns of |factor_c x_ic|, or how many of them are not zero.
+template <class Store>
+void row_totals(const Store& store, const double* factors, Selection selection, bool count, double* out);
+
+// out[c] = the largest |factor_c x_ic|.
+template <class Store>
+void largest_entries(const Store& store, const double* factors, Selection selection, double* out);
+
 // scores[r, i] += sum over the columns c of factor_c * x_ic * weights[c, r].
 template <class Store>
 void add_columns(const Store& store, const double* factors, Selection selection, const double* weights,

@@ -67,6 +67,26 @@ void bind_kernels(nb::class_<Columns>& binding) {
                  }
                  return as_array(std::move(out));
              })
+        .def("row_totals",
+             [](const Columns& c, Places columns, bool count) {
+                 const Selection selection = c.select(columns);
+                 std::vector<double> out(c.store.n_rows);
+                 {
+                     nb::gil_scoped_release release;
+                     row_totals(c.store, c.factors.data(), selection, count, out.data());
+                 }
+                 return as_array(std::move(out));
+             })
+        .def("largest_entries",
+             [](const Columns& c, Places columns) {
+                 const Selection selection = c.select(columns);
+                 std::vector<double> out(columns.size());
+                 {
+                     nb::gil_scoped_release release;
+                     largest_entries(c.store, c.factors.data(), selection, out.data());
+                 }
+                 return as_array(std::move(out));
+             })
         .def("add_columns",
              [](const Columns& c, Places columns, CMatrix<double> weights, InOut<double> scores, int n_threads) {
                  require(scores.shape(1) == c.store.n_rows && scores.shape(0) == weights.shape(1) &&

@@ -4,7 +4,14 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
-from radboost.estimators import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier
+from radboost.estimators import (
+    DeepBoostClassifier,
+    EarlyStopping,
+    MultiTaskSparseBoostClassifier,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostRegressor,
+)
 from radboost.families import KernelFamily
 from radboost.model_file import ModelFileError
 from radboost.model_file import load_model as load
@@ -17,7 +24,10 @@ __all__ = [
     "EarlyStopping",
     "KernelFamily",
     "ModelFileError",
+    "MultiTaskSparseBoostClassifier",
     "SoftmaxBoostClassifier",
+    "SparseBoostClassifier",
+    "SparseBoostRegressor",
     "TreeOptions",
     "load",
 ]

@@ -3,5 +3,17 @@
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.early_stopping import EarlyStopping
 from radboost.estimators.softmax import SoftmaxBoostClassifier
+from radboost.estimators.sparse import (
+    MultiTaskSparseBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostRegressor,
+)
 
-__all__ = ["DeepBoostClassifier", "EarlyStopping", "SoftmaxBoostClassifier"]
+__all__ = [
+    "DeepBoostClassifier",
+    "EarlyStopping",
+    "MultiTaskSparseBoostClassifier",
+    "SoftmaxBoostClassifier",
+    "SparseBoostClassifier",
+    "SparseBoostRegressor",
+]

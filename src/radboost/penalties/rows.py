@@ -24,6 +24,8 @@ class RowPenalty(ABC):
     name: ClassVar[str]
     # Whether whole weights or rows become exactly zero.
     sparse: ClassVar[bool] = True
+    # What a factor on a column does to its price: the norms grow with the weights, half the squares with their squares.
+    degree: ClassVar[int] = 1
     # Whether the exponential bounds of AdaBoost have a minimum in closed form.
     exponential: ClassVar[bool] = False
 
@@ -44,20 +46,20 @@ class RowPenalty(ABC):
         """How far each row is from where no step can help; zero where the conditions of section 8 hold."""
 
     def exponential_update(
-        self, up: FloatArray, down: FloatArray, weights: FloatArray, template: float, prices: FloatArray
+        self, up: FloatArray, down: FloatArray, weights: FloatArray, templates: FloatArray, prices: FloatArray
     ) -> FloatArray:
-        """The weights that minimise the bound (21): template * sum over r of up_r e^-d_r + down_r e^d_r, plus price *
-        size(w + template * d).
+        """The weights that minimise the bound (21): a * sum over r of up_r e^-d_r + down_r e^d_r, plus price *
+        size(w + a d), where a is the template's entry for the feature.
 
-        The unknown is gamma = w / template + d. `up` and `down` are the correlations mu+ and mu-. Their logarithms are
-        used throughout, because e^(w / template) overflows for small templates.
+        The unknown is gamma = w / a + d. `up` and `down` are the correlations mu+ and mu-. Their logarithms are
+        used throughout, because e^(w / a) overflows for small a.
         """
-        start = weights / template
+        start = weights / templates[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             gamma = self.exponential_minimum(np.log(up) + start, np.log(down) - start, np.log(prices))
         steps = np.clip(np.where(np.isnan(gamma), 0.0, gamma - start), -LARGEST_STEP, LARGEST_STEP)
         # A step that ends at zero has to end there exactly.
-        moved: FloatArray = np.where((gamma == 0.0) & (np.abs(start) <= LARGEST_STEP), 0.0, weights + template * steps)
+        moved: FloatArray = np.where((gamma == 0.0) & (np.abs(start) <= LARGEST_STEP), 0.0, weights + templates[:, None] * steps)
         return moved
 
     def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ class SquaredL2(RowPenalty):
 
     name = "l2"
     sparse = False
+    degree = 2
 
     def size(self, weights: FloatArray) -> FloatArray:
         return np.asarray(0.5 * (weights**2).sum(axis=1))

@@ -143,6 +143,18 @@ class Columns:
         flat = self.native.weighted_squares(columns, lines, self.n_threads)
         return np.asarray(flat).reshape(len(columns), len(lines))
 
+    def row_sums(self, columns: Places) -> FloatArray:
+        """For each row the sum of the absolute values of its entries in these columns."""
+        return np.asarray(self.native.row_totals(columns, False))
+
+    def row_counts(self, columns: Places) -> FloatArray:
+        """For each row the number of its entries in these columns that are not zero."""
+        return np.asarray(self.native.row_totals(columns, True))
+
+    def largest(self, columns: Places) -> FloatArray:
+        """The largest absolute value of each column."""
+        return np.asarray(self.native.largest_entries(columns))
+
     def scores(self, columns: Places, weights: FloatArray) -> FloatArray:
         """What the columns add to the scores of each output."""
         scores = np.zeros((weights.shape[1], self.n_rows))

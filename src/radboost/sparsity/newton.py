@@ -57,6 +57,17 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds
     return point
 
 
+def newton_step(problem: Problem, point: Point, columns: Places) -> bool:
+    """One step along some columns and the intercept, in place; whether it lowered the objective."""
+    residual = problem.residual(point.scores)
+    slopes = problem.slopes(residual, columns)
+    violations = problem.penalty.violation(point.weights[columns], slopes, problem.prices[columns])
+    inside = _worst(problem, violations, residual)
+    others = np.setdiff1d(point.used, columns)
+    paid = problem.price_of(others, point.weights[others])
+    return _step(problem, point, columns, residual, problem.objective(point) - paid, MODEL_SHARE * inside) is not None
+
+
 def _worst(problem: Problem, violations: FloatArray, residual: FloatArray) -> float:
     worst = float(violations.max(initial=0.0))
     return max(worst, float(np.abs(residual.sum(axis=1)).max())) if problem.fit_intercept else worst
@@ -76,7 +87,10 @@ def _working_set(violations: FloatArray, used: Places, size: int) -> Places:
 def _step(
     problem: Problem, point: Point, working: Places, residual: FloatArray, objective: float, tolerance: float
 ) -> float | None:
-    """One Newton step on the working set, in place; the new objective, or None if no step lowers it."""
+    """One Newton step on the working set, in place; the new objective, or None if no step lowers it.
+
+    Weights outside the working set are not paid for in either objective.
+    """
     loss, native = problem.loss, problem.columns.native
     diagonal = problem.diagonal(point.scores)
     curvature = np.ascontiguousarray(loss.curvature(point.scores)) if loss.coupled else diagonal

@@ -32,9 +32,9 @@ def solve_by_bounds(
     `columns` restricts the rounds to some columns: pure weight updates, as section 8 calls them.
     """
     columns = problem.everything if columns is None else columns
-    blocks = list(_blocks(problem, columns, template))
+    blocks = list(_blocks(columns, template))
     step = _adaboost if update == "adaboost" else _gradboost
-    scales = [_scale(problem, block, update) for block in blocks]
+    scales = [(_templates if update == "adaboost" else _curvatures)(problem, block) for block in blocks]
     while len(trail.objective) < max_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, columns)
@@ -58,7 +58,7 @@ def solve_by_bounds(
     return point
 
 
-def _blocks(problem: Problem, columns: Places, template: str | int) -> Iterator[Places]:
+def _blocks(columns: Places, template: str | int) -> Iterator[Places]:
     """The columns that one template holds: one, all, or so many of them."""
     if template == "auto":
         template = "one" if len(columns) <= FEW_COLUMNS else "all"
@@ -66,44 +66,46 @@ def _blocks(problem: Problem, columns: Places, template: str | int) -> Iterator[
     yield from (columns[begin : begin + size] for begin in range(0, len(columns), size))
 
 
-def _scale(problem: Problem, block: Places, update: str) -> FloatArray:
-    """What makes a template safe.
+def _templates(problem: Problem, block: Places) -> FloatArray:
+    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that for multinomial losses (Figure 3).
 
-    AdaBoost: the one number a = 1 / max over i of sum over j of |x_ij|, half of it for multinomial losses (Figure 3).
-    GradBoost: the curvature C n sum of x_ij^2 of each column, where n is the number of columns that a row can meet in
-    the block; the paper has the size of the block there, and for sparse rows this is less.
+    A single column is a block of its own, and its row sum is its largest entry.
     """
-    ones = np.ones((len(block), 1))
-    if update == "adaboost":
-        sums = np.zeros((1, problem.columns.n_rows))
-        for column in block:  # row sums of absolute values, one column after the other
-            part = problem.columns.scores(np.array([column]), np.ones((1, 1)))
-            sums += np.abs(part)
-        largest = float(sums.max(initial=0.0))
-        return np.array([1.0 / (problem.loss.budget * largest) if largest > 0.0 else 1.0])
+    largest = problem.columns.row_sums(block).max(initial=0.0)
+    return np.full(len(block), 1.0 / (problem.loss.budget * largest) if largest > 0.0 else 1.0)
+
+
+def _curvatures(problem: Problem, block: Places) -> FloatArray:
+    """1 / (4 a_j) of GradBoost, or 1 / (2 a_j) for multinomial losses: the second derivatives of its bounds.
+
+    The paper has a_j = 1 / (n sum of x_ij^2) for n columns at once. A row that has entries in c_i of them needs c_i in
+    place of n, by the inequality of Cauchy and Schwarz for that row, and for sparse rows that is much less.
+    """
     bound = problem.loss.curvature_bound
     assert bound is not None  # the estimators have checked that
-    squares = problem.columns.weighted_squares(block, np.ascontiguousarray(problem.row_weights[None]))
-    return np.asarray(bound * len(block) * squares * ones)
+    met = problem.row_weights if len(block) == 1 else problem.row_weights * problem.columns.row_counts(block)
+    return np.asarray(bound * problem.columns.weighted_squares(block, np.ascontiguousarray(met[None])))
 
 
-def _adaboost(problem: Problem, point: Point, block: Places, scale: FloatArray) -> FloatArray:
+def _correlations(problem: Problem, scores: FloatArray, columns: Places) -> tuple[FloatArray, FloatArray]:
+    """mu+ and mu- of Lemmas 1 and 5."""
+    up, down = (np.ascontiguousarray(problem.row_weights * half) for half in problem.loss.halves(scores))
+    total = problem.columns.correlate(columns, up + down, absolute=True)
+    difference = problem.columns.correlate(columns, up - down)
+    return np.maximum(total + difference, 0.0) / 2.0, np.maximum(total - difference, 0.0) / 2.0
+
+
+def _adaboost(problem: Problem, point: Point, block: Places, templates: FloatArray) -> FloatArray:
     """Figures 1 and 3: equation (8) or Figure 2 on the correlations mu+ and mu-."""
-    up, down = (np.ascontiguousarray(problem.row_weights * half) for half in problem.loss.halves(point.scores))
-    total = problem.columns.correlate(block, up + down, absolute=True)
-    difference = problem.columns.correlate(block, up - down)
-    plus, minus = np.maximum(total + difference, 0.0) / 2.0, np.maximum(total - difference, 0.0) / 2.0
-    return problem.penalty.exponential_update(
-        plus, minus, point.weights[block], float(scale[0]), problem.prices[block]
-    )
+    plus, minus = _correlations(problem, point.scores, block)
+    return problem.penalty.exponential_update(plus, minus, point.weights[block], templates, problem.prices[block])
 
 
-def _gradboost(problem: Problem, point: Point, block: Places, scale: FloatArray) -> FloatArray:
+def _gradboost(problem: Problem, point: Point, block: Places, curvatures: FloatArray) -> FloatArray:
     """Figures 4 to 6: equations (25), (26) and (35) on the slopes."""
-    weights = point.weights[block]
     slopes = problem.slopes(problem.residual(point.scores), block)
-    curvatures = np.broadcast_to(scale, slopes.shape)
-    return problem.penalty.update(curvatures, slopes - curvatures * weights, problem.prices[block])
+    curvatures = np.broadcast_to(curvatures, slopes.shape)
+    return problem.penalty.update(curvatures, slopes - curvatures * point.weights[block], problem.prices[block])
 
 
 def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
@@ -122,34 +124,30 @@ def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
     point.scores += steps[:, None]
 
 
-def progress(problem: Problem, scores: FloatArray, columns: Places, update: str) -> FloatArray:
-    """By how much at least a new hypothesis lowers the objective: (36), (37), (38), or the solved row.
+def progress(problem: Problem, point: Point, columns: Places, update: str) -> FloatArray:
+    """By how much at least one step along each column alone lowers the objective: (36), (37), (38), or the solved row.
 
-    For hypotheses that have no weight yet. Whatever update: a score of zero says that the hypothesis stays out.
+    With the local curvature in place of a bound (`update="newton"`) it is what the quadratic model promises.
     """
-    zeros = np.zeros((len(columns), problem.loss.n_outputs))
-    prices = problem.prices[columns]
-    line = np.ascontiguousarray(problem.row_weights[None])
+    weights, prices = point.weights[columns], problem.prices[columns]
+    paid = prices * problem.penalty.size(weights)
     if update == "adaboost":
-        up, down = (np.ascontiguousarray(problem.row_weights * half) for half in problem.loss.halves(scores))
-        total = problem.columns.correlate(columns, up + down, absolute=True)
-        difference = problem.columns.correlate(columns, up - down)
-        plus, minus = np.maximum(total + difference, 0.0) / 2.0, np.maximum(total - difference, 0.0) / 2.0
-        gains = np.empty(len(columns))
-        for place, column in enumerate(columns):
-            size = float(np.abs(problem.columns.scores(np.array([column]), np.ones((1, 1)))).max(initial=0.0))
-            template = 1.0 / (problem.loss.budget * size) if size > 0.0 else 1.0
-            row = slice(place, place + 1)
-            moved = problem.penalty.exponential_update(plus[row], minus[row], zeros[row], template, prices[row])
-            gain = plus[row] * -np.expm1(-moved / template) + minus[row] * -np.expm1(moved / template)
-            gains[place] = template * gain.sum() - prices[place] * problem.penalty.size(moved)[0]
-        return gains
-    slopes = problem.slopes(problem.residual(scores), columns)
-    bound = problem.loss.curvature_bound
-    if bound is None or update == "newton":
-        curvatures = problem.columns.weighted_squares(columns, problem.diagonal(scores))
+        plus, minus = _correlations(problem, point.scores, columns)
+        largest = problem.columns.largest(columns)
+        templates = np.divide(1.0, problem.loss.budget * largest, out=np.ones_like(largest), where=largest > 0.0)
+        moved = problem.penalty.exponential_update(plus, minus, weights, templates, prices)
+        steps = (moved - weights) / templates[:, None]
+        gains = -(plus * np.expm1(-steps) + minus * np.expm1(steps)).sum(axis=1) * templates
+        return np.asarray(gains + paid - prices * problem.penalty.size(moved))
+    slopes = problem.slopes(problem.residual(point.scores), columns)
+    if update == "newton":
+        curvatures = problem.columns.weighted_squares(columns, problem.diagonal(point.scores))
     else:
-        curvatures = np.broadcast_to(bound * problem.columns.weighted_squares(columns, line), slopes.shape)
-    moved = problem.penalty.update(curvatures, slopes, prices)
-    fall = -(0.5 * curvatures * moved**2 + slopes * moved).sum(axis=1)
-    return np.asarray(fall - prices * problem.penalty.size(moved))
+        bound = problem.loss.curvature_bound
+        assert bound is not None
+        line = np.ascontiguousarray(bound * problem.row_weights[None])
+        curvatures = np.broadcast_to(problem.columns.weighted_squares(columns, line), slopes.shape)
+    moved = problem.penalty.update(curvatures, slopes - curvatures * weights, prices)
+    steps = moved - weights
+    gains = -(0.5 * curvatures * steps**2 + slopes * steps).sum(axis=1)
+    return np.asarray(gains + paid - prices * problem.penalty.size(moved))

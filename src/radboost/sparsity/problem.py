@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.losses import ScoreLoss
@@ -103,7 +102,7 @@ class Problem:
             else:
                 return
             point.intercept, point.scores, value = point.intercept + share * step, moved, moved_value
-            if decrement <= 1e-15 * max(1.0, abs(value)) ** 2 * 1e-13:
+            if decrement <= 1e-28:
                 return
 
     def mean_loss(self, scores: FloatArray) -> float:
@@ -141,7 +140,7 @@ class Problem:
         violation = float(self.penalty.violation(point.weights, slopes, self.prices).max(initial=0.0))
         if self.fit_intercept:
             violation = max(violation, float(np.abs(residual.sum(axis=1)).max()))
-        return Certificate(violation, self._duality_gap(point, slopes))
+        return Certificate(violation, max(0.0, self._duality_gap(point, slopes)))
 
     def _duality_gap(self, point: Point, slopes: FloatArray) -> float:
         """The primal objective minus the dual one at the slopes of the loss, made feasible.
@@ -173,5 +172,3 @@ class Problem:
         norms = self.penalty.dual_norm(slopes)
         return float(np.divide(norms, self.prices, out=np.zeros_like(norms), where=self.prices > 0).max(initial=0.0))
 
-
-Mask = npt.NDArray[np.bool_]

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "extrapolation.hpp"
 #include "pool.hpp"
 
 namespace radboost {
 namespace {
 
-constexpr std::size_t kTaskEntries = 1u << 16;   // entries that make a task worth its start
-constexpr std::size_t kCheckEntries = 1u << 24;  // entries between two looks for Ctrl-C
+constexpr std::size_t kTaskEntries = 1u << 16;  // entries that make a task worth its start
 
 // How many columns a task takes; it does not depend on the number of threads.
 template <class Store>
@@ -48,137 +46,6 @@ void correlate_range(const CompressedColumns<Value>& store, const double* factor
         for (std::size_t r = 0; r < n_lines; ++r)
             out[c * n_lines + r] = factors[column] * store.dot(column, lines + r * store.n_rows);
     }
-}
-
-// direction += x step and residual += H x step, where `step` is the change of the scores of a row with x = 1.
-template <class Store>
-RADBOOST_INLINE void move_residual(const Store& store, std::size_t column, const QuadraticModel& model,
-                                   const double* step) {
-    const std::size_t k = model.n_outputs, m = store.n_rows;
-    if (model.row_weights == nullptr) {
-        for (std::size_t r = 0; r < k; ++r) {
-            if (step[r] == 0.0) continue;
-            double *residual = model.residual + r * m, *direction = model.direction + r * m;
-            const double *curvature = model.curvature + r * m, size = step[r];
-            store.each(column, [=](std::size_t i, double x) {
-                direction[i] += x * size;
-                residual[i] += curvature[i] * (x * size);
-            });
-        }
-        return;
-    }
-    store.each(column, [&](std::size_t i, double x) {
-        double mean = 0.0;
-        for (std::size_t r = 0; r < k; ++r) mean += model.curvature[r * m + i] * step[r];
-        const double size = model.row_weights[i] * x;
-        for (std::size_t r = 0; r < k; ++r) {
-            model.direction[r * m + i] += x * step[r];
-            model.residual[r * m + i] += size * model.curvature[r * m + i] * (step[r] - mean);
-        }
-    });
-}
-
-// A column of ones, for the intercept.
-struct Ones {
-    std::size_t n_rows;
-    RADBOOST_INLINE std::size_t entries(std::size_t) const { return n_rows; }
-    template <class Function>
-    RADBOOST_INLINE void each(std::size_t, Function&& function) const {
-        for (std::size_t i = 0; i < n_rows; ++i) function(i, 1.0);
-    }
-    RADBOOST_INLINE double dot(std::size_t, const double* with) const {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < n_rows; ++i) sum += with[i];
-        return sum;
-    }
-};
-
-// One column: the exact minimum of the model along it. Returns the largest change of a slope.
-class ColumnStep {
-public:
-    ColumnStep(RowPenalty penalty, std::size_t k) : update_(penalty, k), slope_(k), moved_(k), step_(k) {}
-
-    template <class Store>
-    RADBOOST_INLINE double operator()(const Store& store, std::size_t column, double factor,
-                                      const QuadraticModel& model, const double* curvature, double price,
-                                      double* weight) {
-        const std::size_t k = model.n_outputs;
-        for (std::size_t r = 0; r < k; ++r)
-            slope_[r] = factor * store.dot(column, model.residual + r * store.n_rows) - curvature[r] * weight[r];
-        update_(curvature, slope_.data(), price, moved_.data());
-        double change = 0.0;
-        for (std::size_t r = 0; r < k; ++r) {
-            const double difference = moved_[r] - weight[r];
-            step_[r] = factor * difference;
-            change = std::max(change, curvature[r] * std::abs(difference));
-            weight[r] = moved_[r];
-        }
-        if (change > 0.0) move_residual(store, column, model, step_.data());
-        return change;
-    }
-
-private:
-    RowUpdate update_;
-    std::vector<double> slope_, moved_, step_;
-};
-
-template <class Store>
-RADBOOST_INLINE DescentResult descend_over(const Store& store, const double* factors, Selection selection,
-                                           const QuadraticModel& model, const double* curvatures,
-                                           const double* intercept_curvature, const double* prices,
-                                           const DescentOptions& options, InterruptCheck check, double* weights,
-                                           double* intercept) {
-    const std::size_t k = model.n_outputs;
-    const Ones ones{store.n_rows};
-    ColumnStep step(options.penalty, k), free_step(RowPenalty::l1, k);
-    Extrapolation extrapolation(model, store.n_rows, options.penalty, prices,
-                                {weights, intercept, selection.size * k, options.intercept ? k : 0});
-    std::vector<std::size_t> all(selection.size), used;
-    for (std::size_t c = 0; c < all.size(); ++c) all[c] = c;
-    std::size_t entries = 0;
-    DescentResult result{0, 0.0};
-    bool over_all = true;
-    while (result.passes < options.most_passes) {
-        double change = 0.0;
-        const std::vector<std::size_t>& places = over_all ? all : used;
-        for (const std::size_t c : places) {
-            const auto column = static_cast<std::size_t>(selection.columns[c]);
-            change = std::max(change, step(store, column, factors[column], model, curvatures + c * k, prices[c],
-                                           weights + c * k));
-            entries += store.entries(column) * k;
-            if (entries > kCheckEntries) {
-                check();
-                entries = 0;
-            }
-        }
-        if (options.intercept)
-            change = std::max(change, free_step(ones, 0, 1.0, model, intercept_curvature, 0.0, intercept));
-        ++result.passes;
-        result.last_change = change;
-        if (change <= options.tolerance) {
-            if (over_all) break;
-            over_all = true;  // whatever was left out has its say before the end
-            continue;
-        }
-        if (over_all) {
-            used.clear();
-            for (std::size_t c = 0; c < all.size(); ++c)
-                if (std::any_of(weights + c * k, weights + (c + 1) * k, [](double w) { return w != 0.0; }))
-                    used.push_back(c);
-            over_all = false;
-        }
-        extrapolation.follow();
-    }
-    return result;
-}
-
-RADBOOST_CLONES DescentResult descend_dense(const DenseColumns& store, const double* factors, Selection selection,
-                                            const QuadraticModel& model, const double* curvatures,
-                                            const double* intercept_curvature, const double* prices,
-                                            const DescentOptions& options, InterruptCheck check, double* weights,
-                                            double* intercept) {
-    return descend_over(store, factors, selection, model, curvatures, intercept_curvature, prices, options, check,
-                        weights, intercept);
 }
 
 // Rows of the scores that one task adds to: columns are then read in pieces that stay in the cache.
@@ -285,22 +152,6 @@ void add_columns(const Store& store, const double* factors, Selection selection,
     });
 }
 
-template <>
-DescentResult descend(const DenseColumns& store, const double* factors, Selection selection, QuadraticModel model,
-                      const double* curvatures, const double* intercept_curvature, const double* prices,
-                      const DescentOptions& options, InterruptCheck check, double* weights, double* intercept) {
-    return descend_dense(store, factors, selection, model, curvatures, intercept_curvature, prices, options, check,
-                         weights, intercept);
-}
-
-template <class Store>
-DescentResult descend(const Store& store, const double* factors, Selection selection, QuadraticModel model,
-                      const double* curvatures, const double* intercept_curvature, const double* prices,
-                      const DescentOptions& options, InterruptCheck check, double* weights, double* intercept) {
-    return descend_over(store, factors, selection, model, curvatures, intercept_curvature, prices, options, check,
-                        weights, intercept);
-}
-
 template void correlate(const DenseColumns&, const double*, Selection, const double*, std::size_t, bool, int, double*);
 template void weighted_squares(const DenseColumns&, const double*, Selection, const double*, std::size_t, int, double*);
 template void row_totals(const DenseColumns&, const double*, Selection, bool, double*);
@@ -314,10 +165,7 @@ template void largest_entries(const DenseColumns&, const double*, Selection, dou
     template void row_totals(const CompressedColumns<Value>&, const double*, Selection, bool, double*);              \
     template void largest_entries(const CompressedColumns<Value>&, const double*, Selection, double*);               \
     template void add_columns(const CompressedColumns<Value>&, const double*, Selection, const double*, std::size_t, \
-                              int, double*);                                                                         \
-    template DescentResult descend(const CompressedColumns<Value>&, const double*, Selection, QuadraticModel,        \
-                                   const double*, const double*, const double*, const DescentOptions&,               \
-                                   InterruptCheck, double*, double*);
+                              int, double*);
 RADBOOST_COMPRESSED(float)
 RADBOOST_COMPRESSED(double)
 #undef RADBOOST_COMPRESSED

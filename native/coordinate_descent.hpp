@@ -60,18 +60,15 @@ struct DescentOptions {
     std::size_t most_passes;
 };
 
-struct DescentResult {
-    std::size_t passes;
-    double last_change;
-};
-
 // Exact minimisation along one column after the other, again and again over those with weights, until nothing changes.
 // Every few passes the path so far is extrapolated to where it seems to lead, which is kept if the model is lower there.
+// If passes over the rows go on for longer than the matrix X^T D X of the selected columns would take, it takes their
+// place. Returns the number of passes.
 // `curvatures` and `prices` have an entry per selected column (curvatures also per output), `weights` and `intercept`
 // hold the start and the result.
 template <class Store>
-DescentResult descend(const Store& store, const double* factors, Selection selection, QuadraticModel model,
-                      const double* curvatures, const double* intercept_curvature, const double* prices,
-                      const DescentOptions& options, InterruptCheck check, double* weights, double* intercept);
+std::size_t descend(const Store& store, const double* factors, Selection selection, QuadraticModel model,
+                    const double* curvatures, const double* intercept_curvature, const double* prices,
+                    const DescentOptions& options, InterruptCheck check, double* weights, double* intercept);
 
 }  // namespace radboost

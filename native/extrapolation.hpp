@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "coordinate_descent.hpp"
+#include "row_penalty.hpp"
 
 namespace radboost {
 
@@ -17,22 +17,19 @@ struct Unknowns {
     std::size_t n_weights, n_intercepts;
 };
 
-// Remembers the unknowns and the direction after each pass. Once it has enough of them it looks for the combination, with
-// coefficients that sum to 1, in which the differences between passes cancel best; residuals and directions are affine in
-// the unknowns, so theirs is the same combination. It is kept if the model plus the penalty is lower there.
+// Remembers the unknowns after each pass, and what the model has that is affine in them. Once it has enough of them it
+// looks for the combination, with coefficients that sum to 1, in which the differences between passes cancel best. It is
+// kept if the model plus the penalty is lower there.
+template <class Model>
 class Extrapolation {
 public:
-    Extrapolation(const QuadraticModel& model, std::size_t n_rows, RowPenalty penalty, const double* prices,
-                  Unknowns unknowns)
-        : model_(model), n_scores_(model.n_outputs * n_rows), n_rows_(n_rows), penalty_(penalty), prices_(prices),
-          unknowns_(unknowns) {}
+    Extrapolation(Model& model, RowPenalty penalty, const double* prices, Unknowns unknowns)
+        : model_(model), penalty_(penalty), prices_(prices), unknowns_(unknowns) {}
 
     // To be called after each pass.
     void follow() {
-        if (kept_ < kPasses + 1) {
-            remember();
-            if (kept_ < kPasses + 1) return;
-        }
+        remember();
+        if (kept_ < kPasses + 1) return;
         kept_ = 0;
         std::array<double, kPasses> shares{};
         if (combine(shares)) try_to_jump(shares);
@@ -44,9 +41,9 @@ private:
 
     void remember() {
         points_.resize((kPasses + 1) * size());
-        directions_.resize((kPasses + 1) * n_scores_);
+        affine_.resize((kPasses + 1) * model_.n_affine());
         read(points_.data() + kept_ * size());
-        std::copy(model_.direction, model_.direction + n_scores_, directions_.data() + kept_ * n_scores_);
+        std::copy(model_.affine(), model_.affine() + model_.n_affine(), affine_.data() + kept_ * model_.n_affine());
         ++kept_;
     }
     void read(double* point) const {
@@ -95,55 +92,38 @@ private:
 
     void try_to_jump(const std::array<double, kPasses>& shares) {
         const double before = value();
-        std::vector<double> point(size()), jump(size(), 0.0), direction(n_scores_, 0.0);
-        read(point.data());
+        const std::size_t n_affine = model_.n_affine();
+        std::vector<double> old_point(size()), point(size(), 0.0), affine(n_affine, 0.0);
+        std::vector<double> old_affine(model_.affine(), model_.affine() + n_affine);
+        read(old_point.data());
         for (std::size_t a = 0; a < kPasses; ++a) {
-            const double *x = points_.data() + (a + 1) * size(), *d = directions_.data() + (a + 1) * n_scores_;
-            for (std::size_t i = 0; i < size(); ++i) jump[i] += shares[a] * x[i];
-            for (std::size_t i = 0; i < n_scores_; ++i) direction[i] += shares[a] * d[i];
+            const double *x = points_.data() + (a + 1) * size(), *d = affine_.data() + (a + 1) * n_affine;
+            for (std::size_t i = 0; i < size(); ++i) point[i] += shares[a] * x[i];
+            for (std::size_t i = 0; i < n_affine; ++i) affine[i] += shares[a] * d[i];
         }
-        std::vector<double> old_direction(model_.direction, model_.direction + n_scores_);
-        std::vector<double> old_residual(model_.residual, model_.residual + n_scores_);
-        write(jump.data());
-        std::copy(direction.begin(), direction.end(), model_.direction);
-        find_residual();
-        if (value() < before) return;
+        go(point, affine);
+        if (!(value() < before)) go(old_point, old_affine);
+    }
+    void go(const std::vector<double>& point, const std::vector<double>& affine) {
         write(point.data());
-        std::copy(old_direction.begin(), old_direction.end(), model_.direction);
-        std::copy(old_residual.begin(), old_residual.end(), model_.residual);
+        std::copy(affine.begin(), affine.end(), model_.affine());
+        model_.refresh();
     }
 
-    // residual = start + H direction.
-    void find_residual() const {
-        for (std::size_t i = 0; i < n_rows_; ++i) {
-            double mean = 0.0;
-            if (model_.row_weights != nullptr)
-                for (std::size_t at = i; at < n_scores_; at += n_rows_) mean += model_.curvature[at] * model_.direction[at];
-            const double weight = model_.row_weights != nullptr ? model_.row_weights[i] : 1.0;
-            for (std::size_t at = i; at < n_scores_; at += n_rows_)
-                model_.residual[at] =
-                    model_.start[at] + weight * model_.curvature[at] * (model_.direction[at] - mean);
-        }
-    }
-
-    // The model, (start + residual) / 2 along the direction, plus the penalty.
     double value() const {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < n_scores_; ++i)
-            sum += model_.direction[i] * (0.5 * (model_.start[i] + model_.residual[i]));
-        const std::size_t k = model_.n_outputs;
+        double sum = model_.value(unknowns_.weights, unknowns_.intercept);
+        const std::size_t k = model_.n_outputs();
         for (std::size_t c = 0; c * k < unknowns_.n_weights; ++c)
             sum += prices_[c] * row_size(penalty_, unknowns_.weights + c * k, k);
         return sum;
     }
 
-    QuadraticModel model_;
-    std::size_t n_scores_, n_rows_;
+    Model& model_;
     RowPenalty penalty_;
     const double* prices_;
     Unknowns unknowns_;
     std::size_t kept_ = 0;
-    std::vector<double> points_, directions_;
+    std::vector<double> points_, affine_;
 };
 
 }  // namespace radboost

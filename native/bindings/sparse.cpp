@@ -2,6 +2,7 @@
 #include "coordinate_descent.hpp"
 
 #include "bindings/arrays.hpp"
+#include "canonical_rows.hpp"
 
 namespace radboost {
 namespace {
@@ -115,14 +116,14 @@ void bind_kernels(nb::class_<Columns>& binding) {
                  std::vector<double> residual(start.data(), start.data() + k * m), direction(k * m);
                  const QuadraticModel model{k, curvature.data(), row_weights.size() > 0 ? row_weights.data() : nullptr,
                                             start.data(), residual.data(), direction.data()};
-                 DescentResult result;
+                 std::size_t passes;
                  {
                      nb::gil_scoped_release release;
-                     result = descend(c.store, c.factors.data(), selection, model, curvatures.data(),
+                     passes = descend(c.store, c.factors.data(), selection, model, curvatures.data(),
                                       intercept_curvature.data(), prices.data(), options, check_signals,
                                       weights.data(), intercepts.data());
                  }
-                 return std::make_pair(result.passes, as_array(std::move(direction)));
+                 return std::make_pair(passes, as_array(std::move(direction)));
              },
              nb::arg("columns"), nb::arg("curvature"), nb::arg("row_weights"), nb::arg("start"),
              nb::arg("curvatures"), nb::arg("intercept_curvature"), nb::arg("prices"), nb::kw_only(),
@@ -148,9 +149,89 @@ void bind_compressed(nb::module_& m, const char* name) {
     bind_kernels(binding);
 }
 
+// Throws unless the parts of a compressed matrix fit each other; `n_places` bounds the row or column numbers.
+template <class T>
+void check_compressed(const Vector<std::int64_t>& starts, const Vector<std::int32_t>& places, const Vector<T>& values,
+                      std::size_t n_places) {
+    require(starts.size() > 0 && places.size() == values.size() && starts.data()[0] == 0 &&
+                starts.data()[starts.size() - 1] == static_cast<std::int64_t>(places.size()),
+            "starts, places and values do not fit");
+    for (std::size_t line = 0; line + 1 < starts.size(); ++line)
+        require(starts.data()[line] <= starts.data()[line + 1], "the starts must ascend");
+    for (std::size_t at = 0; at < places.size(); ++at)
+        require(places.data()[at] >= 0 && static_cast<std::size_t>(places.data()[at]) < n_places,
+                "a place is out of range");
+}
+
+void check_rows(const Places& rows, std::size_t n_rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        require(rows.data()[i] >= 0 && static_cast<std::size_t>(rows.data()[i]) < n_rows, "a row number is out of range");
+}
+
+template <class T>
+void bind_rows(nb::module_& m) {
+    m.def("hash_dense_rows", [](Matrix<T> X, std::size_t first, int n_threads) {
+        std::vector<std::uint64_t> out(X.shape(0));
+        {
+            nb::gil_scoped_release release;
+            hash_dense_rows(view(X), first, n_threads, out.data());
+        }
+        return as_array(std::move(out));
+    });
+    m.def("hash_compressed", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
+                                bool by_column, std::size_t n_rows, std::size_t n_columns) {
+        check_compressed(starts, places, values, by_column ? n_rows : n_columns);
+        require(starts.size() == (by_column ? n_columns : n_rows) + 1, "one start per line is needed");
+        std::vector<std::uint64_t> out(n_rows);
+        {
+            nb::gil_scoped_release release;
+            hash_compressed(starts.data(), places.data(), values.data(), starts.size() - 1, by_column, out.data());
+        }
+        return as_array(std::move(out));
+    });
+    m.def("gather_columns", [](Matrix<T> X, Places rows, InOut<double> out, int n_threads) {
+        check_rows(rows, X.shape(0));
+        require(out.shape(0) == X.shape(1) && out.shape(1) == rows.size(), "the output has another shape");
+        nb::gil_scoped_release release;
+        gather_columns(view(X), rows.data(), rows.size(), n_threads, out.data());
+    });
+    m.def("compress_columns", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
+                                 Places rows, std::size_t n_columns) {
+        check_compressed(starts, places, values, n_columns);
+        check_rows(rows, starts.size() - 1);
+        std::size_t n_entries = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::int64_t row = rows.data()[i];
+            n_entries += static_cast<std::size_t>(starts.data()[row + 1] - starts.data()[row]);
+        }
+        std::vector<std::int64_t> column_starts(n_columns + 1);
+        std::vector<std::int32_t> column_rows(n_entries);
+        std::vector<T> column_values(n_entries);
+        {
+            nb::gil_scoped_release release;
+            compress_columns(starts.data(), places.data(), values.data(), rows.data(), rows.size(), n_columns,
+                             column_starts.data(), column_rows.data(), column_values.data());
+        }
+        return nb::make_tuple(as_array(std::move(column_starts)), as_array(std::move(column_rows)),
+                              as_array(std::move(column_values)));
+    });
+}
+
 }  // namespace
 
 void bind_sparse(nb::module_& m) {
+    bind_rows<double>(m);
+    bind_rows<float>(m);
+    m.def("centre_columns", [](InOut<double> columns, Vector<double> weights, bool centre, int n_threads) {
+        require(weights.size() == columns.shape(1), "one weight per row is needed");
+        std::vector<double> centres(columns.shape(0)), squares(columns.shape(0));
+        {
+            nb::gil_scoped_release release;
+            centre_columns(columns.data(), columns.shape(0), columns.shape(1), weights.data(), centre, n_threads,
+                           centres.data(), squares.data());
+        }
+        return nb::make_tuple(as_array(std::move(centres)), as_array(std::move(squares)));
+    });
     nb::class_<Dense> dense(m, "DenseColumns");
     dense.def("__init__", [](Dense* self, CMatrix<double> columns, Factors factors) {
         require(columns.shape(0) == factors.size(), "one factor per column is needed");

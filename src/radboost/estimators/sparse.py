@@ -245,7 +245,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
 
     Parameters
     ----------
-"""
+    """
 
     __doc__ = (
         __doc__.rstrip()
@@ -306,11 +306,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
             return self.task_labels_[0][above[:, 0]]
         return np.column_stack([labels[column] for labels, column in zip(self.task_labels_, above.T, strict=True)])
 
-    def predict_proba(self, X: Any) -> FloatArray | list[FloatArray]:
-        """For each task the probabilities of its two labels."""
-        second = expit(self._scores(X))
-        both = [np.column_stack([1.0 - column, column]) for column in second.T]
-        return both[0] if self._one_task else both
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of the larger label of each row and task; of both labels where y had no columns."""
+        larger = np.asarray(expit(self._scores(X)))
+        return np.hstack([1.0 - larger, larger]) if self._one_task else larger
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean share of right labels over all tasks; missing labels do not count."""

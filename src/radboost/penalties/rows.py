@@ -59,7 +59,9 @@ class RowPenalty(ABC):
             gamma = self.exponential_minimum(np.log(up) + start, np.log(down) - start, np.log(prices))
         steps = np.clip(np.where(np.isnan(gamma), 0.0, gamma - start), -LARGEST_STEP, LARGEST_STEP)
         # A step that ends at zero has to end there exactly.
-        moved: FloatArray = np.where((gamma == 0.0) & (np.abs(start) <= LARGEST_STEP), 0.0, weights + templates[:, None] * steps)
+        moved: FloatArray = np.where(
+            (gamma == 0.0) & (np.abs(start) <= LARGEST_STEP), 0.0, weights + templates[:, None] * steps
+        )
         return moved
 
     def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,71 +10,71 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._native import CompressedColumns, CompressedColumns32, DenseColumns
+from radboost._native import (
+    CompressedColumns,
+    CompressedColumns32,
+    DenseColumns,
+    centre_columns,
+    compress_columns,
+    gather_columns,
+    hash_compressed,
+    hash_dense_rows,
+)
 from radboost._typing import FloatArray
 
 Places = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint64]
 
 BLOCK_CELLS = 2**20
 # A column whose spread is below these shares of its size is constant: the rest is rounding.
 CONSTANT_DENSE, CONSTANT_SPARSE = 1e-13, 1e-7
 
 
-def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray) -> tuple[Places, FloatArray]:
+def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: int = 1) -> tuple[Places, FloatArray]:
     """The places of the different rows in an order that does not depend on the given one, and their total weights.
 
     Sums of floating-point numbers depend on the order of the terms: rows are sorted by a hash of their content, and
     copies become one row, so that neither the order of the rows nor w copies in place of a weight w changes a bit.
     `labels` has a line for each output.
     """
-    hashes = _hashes(X) + _hashes(labels.T, first=X.shape[1])
+    hashes = _hashes(X, n_threads) + hash_dense_rows(labels.T, X.shape[1], n_threads)
     order = np.argsort(hashes, kind="stable").astype(np.int64)
     alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if not len(alike):
         return order, weights[order]
-    rows = sparse.csr_array(X) if sparse.issparse(X) else X
+    same = _row_comparison(X)
     leads = np.ones(len(order), dtype=bool)
     for place in alike.tolist():
         one, two = order[place], order[place + 1]
-        same_labels = np.array_equal(labels[:, one], labels[:, two], equal_nan=True)
-        leads[place + 1] = not (same_labels and _same_row(rows, one, two))
-    group = np.cumsum(leads) - 1
-    return order[leads], np.bincount(group, weights=weights[order])
+        leads[place + 1] = not (np.array_equal(labels[:, one], labels[:, two], equal_nan=True) and same(one, two))
+    return order[leads], np.bincount(np.cumsum(leads) - 1, weights=weights[order])
 
 
-def _same_row(X: Any, one: int, two: int) -> bool:
-    first, second = (X[[place]].toarray() if sparse.issparse(X) else X[place] for place in (one, two))
-    return bool(np.array_equal(first, second))
+def _row_comparison(X: Any) -> Callable[[int, int], bool]:
+    """Whether two rows are the same; entries of sparse ones that are zero or out of order make a difference."""
+    if not sparse.issparse(X):
+        return lambda one, two: np.array_equal(X[one], X[two])
+    rows = X.tocsr()
+    starts, places, values = rows.indptr, rows.indices, rows.data
+
+    def same(one: int, two: int) -> bool:
+        first, second = slice(starts[one], starts[one + 1]), slice(starts[two], starts[two + 1])
+        return np.array_equal(places[first], places[second]) and np.array_equal(values[first], values[second])
+
+    return same
 
 
-def _hashes(X: Any, first: int = 0) -> Bits:
-    """A number for each row: the bits of its cells times odd constants; zeros count nothing, dense or sparse."""
-    n_rows, n_columns = X.shape
-    numbers = np.arange(first + 1, first + n_columns + 1, dtype=np.uint64)
-    odd = _mixed(numbers) | np.uint64(1)
-    if sparse.issparse(X):
-        rows = X.tocsr()
-        terms = _mixed(_bits(rows.data)) * odd[rows.indices]
-        total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
-        return np.asarray(total[rows.indptr[1:]] - total[rows.indptr[:-1]])
-    hashes = np.empty(n_rows, dtype=np.uint64)
-    height = max(1, BLOCK_CELLS // max(1, n_columns))
-    for begin in range(0, n_rows, height):
-        hashes[begin : begin + height] = (_mixed(_bits(X[begin : begin + height])) * odd).sum(axis=1, dtype=np.uint64)
-    return hashes
+def _hashes(X: Any, n_threads: int) -> npt.NDArray[np.uint64]:
+    """A number for each row that depends on its content alone."""
+    if not sparse.issparse(X):
+        return hash_dense_rows(X, 0, n_threads)
+    by_column = X.format == "csc"
+    X = X if by_column else X.tocsr()
+    return hash_compressed(*_parts(X), by_column, *X.shape)
 
 
-def _bits(values: npt.NDArray[Any]) -> Bits:
-    return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
-
-
-def _mixed(bits: Bits) -> Bits:
-    """Spreads the bits of a number over all 64; zero stays zero."""
-    mixed = bits ^ (bits >> np.uint64(32))
-    mixed *= np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
+def _parts(X: Any) -> tuple[Any, Any, Any]:
+    """Starts, places and values of a compressed matrix in the types that the native core knows."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
 
 @dataclass(frozen=True)
@@ -91,21 +92,13 @@ class Columns:
         if sparse.issparse(X):
             return cls._of_sparse(X, rows, weights, intercept, n_threads)
         columns = np.empty((X.shape[1], len(rows)))
-        height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
-        for begin in range(0, len(rows), height):
-            columns[:, begin : begin + height] = X[rows[begin : begin + height]].T
+        gather_columns(X, rows, columns, n_threads)
         return cls.of_dense(columns, weights, intercept=intercept, n_threads=n_threads)
 
     @classmethod
     def of_dense(cls, columns: FloatArray, weights: FloatArray, *, intercept: bool, n_threads: int) -> Columns:
         """A line of `columns` for each column; they are centred in place."""
-        n_columns = len(columns)
-        centres = columns @ weights if intercept else np.zeros(n_columns)
-        if intercept:
-            columns -= centres[:, None]
-        line = np.ascontiguousarray(weights[None])
-        native = DenseColumns(columns, np.ones(n_columns))
-        squares = native.weighted_squares(np.arange(n_columns), line, n_threads)
+        centres, squares = centre_columns(columns, weights, intercept, n_threads)
         spread = np.sqrt(squares)
         factors = _inverse(spread, spread > CONSTANT_DENSE * np.abs(centres))
         return cls(DenseColumns(columns, factors), centres, factors, n_threads)
@@ -113,10 +106,8 @@ class Columns:
     @classmethod
     def _of_sparse(cls, X: Any, rows: Places, weights: FloatArray, intercept: bool, n_threads: int) -> Columns:
         n_columns = X.shape[1]
-        chosen = _as_columns(X, rows)
-        starts = chosen.indptr.astype(np.int64)
-        kind = CompressedColumns32 if chosen.data.dtype == np.float32 else CompressedColumns
-        parts = (starts, chosen.indices.astype(np.int32, copy=False), chosen.data, len(rows))
+        parts = (*compress_columns(*_parts(X.tocsr()), rows, n_columns), len(rows))
+        kind = CompressedColumns32 if parts[2].dtype == np.float32 else CompressedColumns
         native = kind(*parts, np.ones(n_columns))
         everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
         squares = native.weighted_squares(everything, line, n_threads)
@@ -160,19 +151,6 @@ class Columns:
         scores = np.zeros((weights.shape[1], self.n_rows))
         self.native.add_columns(columns, np.ascontiguousarray(weights), scores, self.n_threads)
         return scores
-
-
-def _as_columns(X: Any, rows: Places) -> Any:
-    """The chosen rows of a sparse matrix, compressed by columns, with one copy of it in memory."""
-    if len(rows) < X.shape[0]:
-        return sparse.csc_array(sparse.csr_array(X)[rows])
-    columns = sparse.csc_array(X, copy=True)
-    ranks = np.empty(len(rows), dtype=columns.indices.dtype)
-    ranks[rows] = np.arange(len(rows))
-    columns.indices = ranks[columns.indices]
-    columns.has_sorted_indices = False
-    columns.sum_duplicates()
-    return columns
 
 
 def _inverse(spread: FloatArray, varies: npt.NDArray[np.bool_]) -> FloatArray:

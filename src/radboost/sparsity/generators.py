@@ -72,7 +72,10 @@ class Products(Generator):
         def propose(members: Sequence[Hypothesis], residual: FloatArray) -> list[Hypothesis]:
             extensible = [m for m in members if isinstance(m, Product) and len(m.features) < longest]
             longer = {member.times(feature) for member in extensible for feature in features}
-            return [*columns, *sorted(longer - set(columns), key=lambda product: (len(product.features), product.features))]
+            return [
+                *columns,
+                *sorted(longer - set(columns), key=lambda product: (len(product.features), product.features)),
+            ]
 
         return propose
 

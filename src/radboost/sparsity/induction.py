@@ -85,7 +85,9 @@ class Induction:
         scaled = np.divide(
             self.weights, factors[:, None], out=np.zeros_like(self.weights), where=factors[:, None] > 0.0
         )
-        point = problem.start() if not self.members else Point(scaled, self.intercept + centres @ self.weights, np.empty(0))
+        point = (
+            problem.start() if not self.members else Point(scaled, self.intercept + centres @ self.weights, np.empty(0))
+        )
         if self.members:
             point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
         return problem, point
@@ -96,7 +98,9 @@ class Induction:
             values, training.row_weights, intercept=settings.fit_intercept, n_threads=training.n_threads
         )
         degree = settings.penalty.degree
-        prices = np.full(len(values), settings.alpha) if settings.standardize else settings.alpha * columns.factors**degree
+        prices = (
+            np.full(len(values), settings.alpha) if settings.standardize else settings.alpha * columns.factors**degree
+        )
         return Problem(columns, training.loss, settings.penalty, training.row_weights, prices, settings.fit_intercept)
 
     def _candidates(self, point: Point) -> list[Hypothesis]:
@@ -192,7 +196,9 @@ class Induction:
             return problem, point
         problem, moved = self._problem()
         if not self.members:
-            moved = Point(self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1))
+            moved = Point(
+                self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1)
+            )
         return problem, moved
 
     def _worst_candidate(self, point: Point) -> float:

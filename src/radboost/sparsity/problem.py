@@ -171,4 +171,3 @@ class Problem:
         slopes = self.slopes(self.residual(self.start().scores), self.everything)
         norms = self.penalty.dual_norm(slopes)
         return float(np.divide(norms, self.prices, out=np.zeros_like(norms), where=self.prices > 0).max(initial=0.0))
-

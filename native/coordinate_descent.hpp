@@ -56,14 +56,15 @@ struct QuadraticModel {
 struct DescentOptions {
     RowPenalty penalty;
     bool intercept;
-    double tolerance;      // largest change of a slope in a pass that counts as none
+    double tolerance;  // largest change of a slope in a pass that counts as none
     std::size_t most_passes;
+    std::size_t expected_passes;  // how many a model much like this one took; 0 if nothing is known
 };
 
 // Exact minimisation along one column after the other, again and again over those with weights, until nothing changes.
 // Every few passes the path so far is extrapolated to where it seems to lead, which is kept if the model is lower there.
-// If passes over the rows go on for longer than the matrix X^T D X of the selected columns would take, it takes their
-// place. Returns the number of passes.
+// If passes over the rows go on for longer than the matrix X^T D X of the selected columns would take, or are expected
+// to, it takes their place. Returns the number of passes.
 // `curvatures` and `prices` have an entry per selected column (curvatures also per output), `weights` and `intercept`
 // hold the start and the result.
 template <class Store>

@@ -220,8 +220,8 @@ std::size_t descend(const Store& store, const double* factors, Selection selecti
     ScoreModel<Store> rows(store, factors, selection, model);
     const std::size_t side = selection.size + 1;
     const bool fits = model.row_weights == nullptr && model.n_outputs * side * side <= kLargestMatrix;
-    const std::size_t first = fits ? std::min(options.most_passes, passes_for_matrices(store, selection))
-                                   : options.most_passes;
+    const std::size_t price = fits ? passes_for_matrices(store, selection) : options.most_passes;
+    const std::size_t first = options.expected_passes > price ? 0 : std::min(options.most_passes, price);
     std::size_t passes = 0;
     if (!run_on_rows(descent, rows, first, passes) && first < options.most_passes)
         go_on_with_matrices(store, factors, selection, model, descent, passes);

@@ -102,7 +102,7 @@ void bind_kernels(nb::class_<Columns>& binding) {
              [](const Columns& c, Places columns, CMatrix<double> curvature, Vector<double> row_weights,
                 CMatrix<double> start, CMatrix<double> curvatures, Vector<double> intercept_curvature,
                 Vector<double> prices, const std::string& penalty, bool intercept, double tolerance,
-                std::size_t most_passes, InOut<double> weights, InOutVector<double> intercepts) {
+                std::size_t most_passes, std::size_t expected_passes, InOut<double> weights, InOutVector<double> intercepts) {
                  const std::size_t k = start.shape(0), m = c.store.n_rows, n = columns.size();
                  require(start.shape(1) == m && curvature.shape(0) == k && curvature.shape(1) == m,
                          "one residual and one curvature per output and row are needed");
@@ -112,7 +112,8 @@ void bind_kernels(nb::class_<Columns>& binding) {
                          "curvatures, weights and prices must have a line per column");
                  require(intercept_curvature.size() == k && intercepts.size() == k, "one intercept per output is needed");
                  const Selection selection = c.select(columns);
-                 const DescentOptions options{penalty_named(penalty), intercept, tolerance, most_passes};
+                 const DescentOptions options{penalty_named(penalty), intercept, tolerance, most_passes,
+                                              expected_passes};
                  std::vector<double> residual(start.data(), start.data() + k * m), direction(k * m);
                  const QuadraticModel model{k, curvature.data(), row_weights.size() > 0 ? row_weights.data() : nullptr,
                                             start.data(), residual.data(), direction.data()};
@@ -127,7 +128,7 @@ void bind_kernels(nb::class_<Columns>& binding) {
              },
              nb::arg("columns"), nb::arg("curvature"), nb::arg("row_weights"), nb::arg("start"),
              nb::arg("curvatures"), nb::arg("intercept_curvature"), nb::arg("prices"), nb::kw_only(),
-             nb::arg("penalty"), nb::arg("intercept"), nb::arg("tolerance"), nb::arg("most_passes"), nb::arg("weights"),
+             nb::arg("penalty"), nb::arg("intercept"), nb::arg("tolerance"), nb::arg("most_passes"), nb::arg("expected_passes"), nb::arg("weights"),
              nb::arg("intercepts"));
 }
 

@@ -7,6 +7,8 @@ the objective falls. Columns for which the condition of section 8 says that they
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from radboost._typing import FloatArray
@@ -16,14 +18,14 @@ from radboost.sparsity.problem import Point, Problem, Trail
 SMALLEST_WORKING_SET = 64
 # The model is minimised to this share of the violation at its start, and a working set to this share of that outside it.
 MODEL_SHARE, SET_SHARE = 0.1, 0.1
-MOST_PASSES = 200
+MOST_PASSES = 1000
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
 
 
 def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
     """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
-    objective = problem.objective(point)
+    newton = Newton(problem, point, problem.objective(point))
     size = SMALLEST_WORKING_SET
     while len(trail.objective) < max_rounds:
         residual = problem.residual(point.scores)
@@ -36,21 +38,7 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds
         used = point.used
         size = max(size, 2 * len(used))
         working = _working_set(violations, used, size)
-        moved = False
-        while len(trail.objective) < max_rounds:
-            inside = _worst(problem, violations[working], residual)
-            if inside <= max(tolerance * 0.5, SET_SHARE * worst) and moved:
-                break
-            lowered = _step(problem, point, working, residual, objective, MODEL_SHARE * inside)
-            if lowered is None:
-                break
-            objective, moved = lowered, True
-            trail.note(objective, len(point.used))
-            residual = problem.residual(point.scores)
-            violations[working] = problem.penalty.violation(
-                point.weights[working], problem.slopes(residual, working), problem.prices[working]
-            )
-        if not moved:
+        if not newton.solve_on(working, max(0.5 * tolerance, SET_SHARE * worst), max_rounds, trail):
             trail.stop_reason = "precision"
             break
         size *= 2
@@ -59,13 +47,10 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds
 
 def newton_step(problem: Problem, point: Point, columns: Places) -> bool:
     """One step along some columns and the intercept, in place; whether it lowered the objective."""
-    residual = problem.residual(point.scores)
-    slopes = problem.slopes(residual, columns)
-    violations = problem.penalty.violation(point.weights[columns], slopes, problem.prices[columns])
-    inside = _worst(problem, violations, residual)
     others = np.setdiff1d(point.used, columns)
-    paid = problem.price_of(others, point.weights[others])
-    return _step(problem, point, columns, residual, problem.objective(point) - paid, MODEL_SHARE * inside) is not None
+    elsewhere = problem.price_of(others, point.weights[others])
+    newton = Newton(problem, point, problem.objective(point) - elsewhere)
+    return newton.solve_on(columns, 0.0, 1, Trail())
 
 
 def _worst(problem: Problem, violations: FloatArray, residual: FloatArray) -> float:
@@ -77,58 +62,81 @@ def _working_set(violations: FloatArray, used: Places, size: int) -> Places:
     """What is in the model, and the columns outside that violate their condition most."""
     outside = violations.copy()
     outside[used] = 0.0
-    room = min(size - len(used), int(np.count_nonzero(outside)))
-    if room <= 0:
-        return used
-    entering = np.argpartition(-outside, room - 1)[:room] if room < len(outside) else np.flatnonzero(outside)
-    return np.sort(np.concatenate([used, entering]))
+    helpful = np.flatnonzero(outside)
+    room = size - len(used)
+    if room < len(helpful):
+        helpful = helpful[np.argsort(-outside[helpful], kind="stable")[:room]]
+    return np.sort(np.concatenate([used, helpful]))
 
 
-def _step(
-    problem: Problem, point: Point, working: Places, residual: FloatArray, objective: float, tolerance: float
-) -> float | None:
-    """One Newton step on the working set, in place; the new objective, or None if no step lowers it.
+@dataclass
+class Newton:
+    """Newton's method at a point, which it moves. Weights outside a working set are not paid for in `objective`."""
 
-    Weights outside the working set are not paid for in either objective.
-    """
-    loss, native = problem.loss, problem.columns.native
-    diagonal = problem.diagonal(point.scores)
-    curvature = np.ascontiguousarray(loss.curvature(point.scores)) if loss.coupled else diagonal
-    weights, intercept = point.weights[working], point.intercept.copy()
-    prices = problem.prices[working]
-    slopes = problem.slopes(residual, working)
-    _, moved = native.descend(
-        working,
-        curvature,
-        problem.row_weights if loss.coupled else np.zeros(0),
-        residual,
-        problem.columns.weighted_squares(working, diagonal),
-        diagonal.sum(axis=1),
-        prices,
-        penalty=problem.penalty.name,
-        intercept=problem.fit_intercept,
-        tolerance=tolerance,
-        most_passes=MOST_PASSES,
-        weights=weights,
-        intercepts=intercept,
-    )
-    steps, shift = weights - point.weights[working], intercept - point.intercept
-    direction = np.asarray(moved).reshape(point.scores.shape)
-    old = point.weights[working]
-    paid_before = problem.price_of(working, old)
-    expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
-    expected += problem.price_of(working, weights) - paid_before
-    if not expected < 0.0:
-        return None
-    share = 1.0
-    while share > SHORTEST_STEP:
-        tried = weights if share == 1.0 else old + share * steps
-        scores = point.scores + share * direction
-        value = problem.mean_loss(scores) + problem.price_of(working, tried)
-        if value <= objective + ENOUGH_DECREASE * share * expected and value < objective:
-            point.weights[working] = tried
-            point.intercept = point.intercept + share * shift
-            point.scores = scores
-            return value
-        share *= 0.5
-    return None
+    problem: Problem
+    point: Point
+    objective: float
+    passes: int = 0  # of the last descent: the next one will be much like it
+
+    def solve_on(self, working: Places, goal: float, max_rounds: int, trail: Trail) -> bool:
+        """Steps on a working set until it violates no condition by more than `goal`; whether any lowered the objective."""
+        problem, point, moved = self.problem, self.point, False
+        while len(trail.objective) < max_rounds:
+            residual = problem.residual(point.scores)
+            slopes = problem.slopes(residual, working)
+            violations = problem.penalty.violation(point.weights[working], slopes, problem.prices[working])
+            inside = _worst(problem, violations, residual)
+            if moved and inside <= goal:
+                break
+            # A step that the model was not minimised well enough for gets a second chance.
+            if not any(self.step(working, residual, slopes, share * inside) for share in (MODEL_SHARE, 1e-6)):
+                break
+            moved = True
+            trail.note(self.objective, len(point.used))
+        return moved
+
+    def step(self, working: Places, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:
+        """One step along the minimum of the model, halved until the objective falls enough; whether it fell."""
+        problem, point = self.problem, self.point
+        old = point.weights[working]
+        weights, intercept, direction = self._minimum_of_the_model(working, residual, tolerance)
+        steps, shift = weights - old, intercept - point.intercept
+        paid = problem.price_of(working, old)
+        expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
+        expected += problem.price_of(working, weights) - paid
+        share = 1.0
+        while expected < 0.0 and share > SHORTEST_STEP:
+            tried = weights if share == 1.0 else old + share * steps
+            scores = point.scores + share * direction
+            value = problem.mean_loss(scores) + problem.price_of(working, tried)
+            if value <= self.objective + ENOUGH_DECREASE * share * expected and value < self.objective:
+                point.weights[working], point.scores, self.objective = tried, scores, value
+                point.intercept = point.intercept + share * shift
+                return True
+            share *= 0.5
+        return False
+
+    def _minimum_of_the_model(
+        self, working: Places, residual: FloatArray, tolerance: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weights and intercept that minimise the quadratic model plus the penalty, and the way there in scores."""
+        problem, point, coupled = self.problem, self.point, self.problem.loss.coupled
+        diagonal = problem.diagonal(point.scores)
+        weights, intercept = point.weights[working], point.intercept.copy()
+        self.passes, direction = problem.columns.native.descend(
+            working,
+            np.ascontiguousarray(problem.loss.curvature(point.scores)) if coupled else diagonal,
+            problem.row_weights if coupled else np.zeros(0),
+            residual,
+            problem.columns.weighted_squares(working, diagonal),
+            diagonal.sum(axis=1),
+            problem.prices[working],
+            penalty=problem.penalty.name,
+            intercept=problem.fit_intercept,
+            tolerance=tolerance,
+            most_passes=MOST_PASSES,
+            expected_passes=self.passes,
+            weights=weights,
+            intercepts=intercept,
+        )
+        return weights, intercept, direction.reshape(point.scores.shape)

@@ -62,5 +62,5 @@ def _level(levels: FloatArray, free: FloatArray) -> FloatArray:
     reached = np.isfinite(levels) & (levels >= rest)
     reached[:, -1] = True
     first = reached.argmax(axis=1)
-    level: FloatArray = np.maximum(levels[np.arange(len(levels)), first], 0.0)[:, None]
+    level: FloatArray = np.nan_to_num(np.maximum(levels[np.arange(len(levels)), first], 0.0))[:, None]
     return level

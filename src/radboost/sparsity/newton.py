@@ -21,6 +21,7 @@ MODEL_SHARE, SET_SHARE = 0.1, 0.1
 MOST_PASSES = 1000
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
+ROUNDING = 1e-14
 
 
 def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
@@ -77,42 +78,48 @@ class Newton:
     point: Point
     objective: float
     passes: int = 0  # of the last descent: the next one will be much like it
+    blind: bool = False  # whether the last step was too short to be seen in the objective
 
     def solve_on(self, working: Places, goal: float, max_rounds: int, trail: Trail) -> bool:
-        """Steps on a working set until it violates no condition by more than `goal`; whether any lowered the objective."""
-        problem, point, moved = self.problem, self.point, False
+        """Steps on a working set until it violates no condition by more than `goal`; whether any of them helped."""
+        problem, point, helped, before = self.problem, self.point, False, np.inf
         while len(trail.objective) < max_rounds:
             residual = problem.residual(point.scores)
             slopes = problem.slopes(residual, working)
             violations = problem.penalty.violation(point.weights[working], slopes, problem.prices[working])
             inside = _worst(problem, violations, residual)
-            if moved and inside <= goal:
+            helped = helped or inside <= 0.5 * before < np.inf
+            if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
                 break
             # A step that the model was not minimised well enough for gets a second chance.
             if not any(self.step(working, residual, slopes, share * inside) for share in (MODEL_SHARE, 1e-6)):
                 break
-            moved = True
+            helped, before = helped or not self.blind, inside
             trail.note(self.objective, len(point.used))
-        return moved
+        return helped
 
     def step(self, working: Places, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:
-        """One step along the minimum of the model, halved until the objective falls enough; whether it fell."""
+        """One step along the minimum of the model, halved until the objective falls enough; whether it was taken.
+
+        Near the optimum the objective falls by less than it is rounded by. Such a step is taken blindly, and judged by
+        what it does to the violation.
+        """
         problem, point = self.problem, self.point
         old = point.weights[working]
         weights, intercept, direction = self._minimum_of_the_model(working, residual, tolerance)
         steps, shift = weights - old, intercept - point.intercept
-        paid = problem.price_of(working, old)
         expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
-        expected += problem.price_of(working, weights) - paid
+        expected += problem.price_of(working, weights) - problem.price_of(working, old)
+        self.blind = abs(expected) <= ROUNDING * max(1.0, abs(self.objective))
         share = 1.0
-        while expected < 0.0 and share > SHORTEST_STEP:
+        while (expected < 0.0 or self.blind) and share > SHORTEST_STEP:
             tried = weights if share == 1.0 else old + share * steps
             scores = point.scores + share * direction
             value = problem.mean_loss(scores) + problem.price_of(working, tried)
-            if value <= self.objective + ENOUGH_DECREASE * share * expected and value < self.objective:
+            if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * share * expected):
                 point.weights[working], point.scores, self.objective = tried, scores, value
                 point.intercept = point.intercept + share * shift
-                return True
+                return bool(steps.any() or shift.any())
             share *= 0.5
         return False
 

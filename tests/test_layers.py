@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting"},
     {"softmax_boosting"},
+    {"sparsity"},
     {"ensemble"},
     {"estimators"},
     {"baselines"},

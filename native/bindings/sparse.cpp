@@ -146,7 +146,8 @@ void bind_compressed(nb::module_& m, const char* name) {
                                                          factors.size()};
                     store.check();
                     new (self) Columns{store, factors, {starts, rows, values}};
-                });
+                },
+                nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("n_rows"), nb::arg("factors"));
     bind_kernels(binding);
 }
 
@@ -196,7 +197,7 @@ void bind_rows(nb::module_& m) {
         nb::gil_scoped_release release;
         gather_columns(view(X), rows.data(), rows.size(), n_threads, out.data());
     });
-    m.def("compress_columns", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
+    m.def(sizeof(T) == 4 ? "compress_columns32" : "compress_columns", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
                                  Places rows, std::size_t n_columns) {
         check_compressed(starts, places, values, n_columns);
         check_rows(rows, starts.size() - 1);
@@ -213,8 +214,8 @@ void bind_rows(nb::module_& m) {
             compress_columns(starts.data(), places.data(), values.data(), rows.data(), rows.size(), n_columns,
                              column_starts.data(), column_rows.data(), column_values.data());
         }
-        return nb::make_tuple(as_array(std::move(column_starts)), as_array(std::move(column_rows)),
-                              as_array(std::move(column_values)));
+        return std::make_tuple(as_array(std::move(column_starts)), as_array(std::move(column_rows)),
+                               as_array(std::move(column_values)));
     });
 }
 
@@ -231,7 +232,7 @@ void bind_sparse(nb::module_& m) {
             centre_columns(columns.data(), columns.shape(0), columns.shape(1), weights.data(), centre, n_threads,
                            centres.data(), squares.data());
         }
-        return nb::make_tuple(as_array(std::move(centres)), as_array(std::move(squares)));
+        return std::make_pair(as_array(std::move(centres)), as_array(std::move(squares)));
     });
     nb::class_<Dense> dense(m, "DenseColumns");
     dense.def("__init__", [](Dense* self, CMatrix<double> columns, Factors factors) {

@@ -8,9 +8,12 @@ from radboost.estimators import (
     DeepBoostClassifier,
     EarlyStopping,
     MultiTaskSparseBoostClassifier,
+    MultiTaskSparseBoostClassifierCV,
     SoftmaxBoostClassifier,
     SparseBoostClassifier,
+    SparseBoostClassifierCV,
     SparseBoostRegressor,
+    SparseBoostRegressorCV,
 )
 from radboost.families import KernelFamily
 from radboost.model_file import ModelFileError
@@ -25,9 +28,12 @@ __all__ = [
     "KernelFamily",
     "ModelFileError",
     "MultiTaskSparseBoostClassifier",
+    "MultiTaskSparseBoostClassifierCV",
     "SoftmaxBoostClassifier",
     "SparseBoostClassifier",
+    "SparseBoostClassifierCV",
     "SparseBoostRegressor",
+    "SparseBoostRegressorCV",
     "TreeOptions",
     "load",
 ]

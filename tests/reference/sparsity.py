@@ -136,11 +136,28 @@ def optimum(
             for _ in range(2):
                 z = minimize(smoothed, z, jac=True, method="L-BFGS-B", options=TIGHT).x
         return both(z)[0] + alpha * PENALTIES[penalty](z[: n * k].reshape(n, k))
-    owner = np.arange(n * k) if penalty == "l1" else np.repeat(np.arange(n), k)
-    return _constrained(both, n * k, k, owner, alpha)
+    if penalty == "l1":
+        return _split(both, n * k, k, alpha)
+    return _constrained(both, n * k, k, np.repeat(np.arange(n), k), alpha)
 
 
 TIGHT = {"maxiter": 20000, "maxfun": 100000, "ftol": 1e-17, "gtol": 1e-11, "maxcor": 40}
+
+
+def _split(both: Callable, size: int, k: int, alpha: float) -> float:
+    """W = P - N with P, N >= 0, whose sum is the penalty."""
+
+    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = both(np.concatenate([z[:size] - z[size : 2 * size], z[2 * size :]]))
+        pull = slopes[:size]
+        return value + alpha * z[: 2 * size].sum(), np.concatenate([pull + alpha, alpha - pull, slopes[size:]])
+
+    z = np.zeros(2 * size + k)
+    bounds = [(0, None)] * (2 * size) + [(None, None)] * k
+    for _ in range(3):
+        z = minimize(objective, z, jac=True, method="L-BFGS-B", bounds=bounds, options=TIGHT).x
+    weights = z[:size] - z[size : 2 * size]
+    return both(np.concatenate([weights, z[2 * size :]]))[0] + alpha * float(np.abs(weights).sum())
 
 
 def _constrained(both: Callable, size: int, k: int, owner: np.ndarray, alpha: float) -> float:

@@ -8,12 +8,20 @@ from radboost.estimators.sparse import (
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
+from radboost.estimators.sparse_cv import (
+    MultiTaskSparseBoostClassifierCV,
+    SparseBoostClassifierCV,
+    SparseBoostRegressorCV,
+)
 
 __all__ = [
     "DeepBoostClassifier",
     "EarlyStopping",
     "MultiTaskSparseBoostClassifier",
+    "MultiTaskSparseBoostClassifierCV",
     "SoftmaxBoostClassifier",
     "SparseBoostClassifier",
+    "SparseBoostClassifierCV",
     "SparseBoostRegressor",
+    "SparseBoostRegressorCV",
 ]

@@ -75,6 +75,7 @@ class SparseBoost:
     random_state: Any
     verbose: int
 
+    n_features_in_: int
     ensemble_: SparseEnsemble
     history_: dict[str, list[float]]
 
@@ -123,7 +124,7 @@ class SparseBoost:
         Returns
         -------
         alphas, coefs, intercepts
-            In decreasing order of alpha; one entry of `coefs` and `intercepts` has the shape of `coef_` and `intercept_`.
+            In decreasing order of alpha; entries of `coefs` and `intercepts` have the shapes of `coef_`, `intercept_`.
         """
         settings = self._read_parameters()
         checked = copy(self)
@@ -131,13 +132,13 @@ class SparseBoost:
         if not self._solves_at_once():
             raise ValueError('A path needs features="given" and features_per_round=None.')
         problem = self._problem(read, settings, 1.0)
-        alphas = _decreasing(alphas, problem, n_alphas, eps)
+        alphas = decreasing(alphas, problem, n_alphas, eps)
         coefs, intercepts = zip(
-            *(checked._shaped(*point) for point in self._points(problem, settings, alphas)), strict=True
+            *(checked._shaped(*point) for point in self.points(problem, settings, alphas)), strict=True
         )
         return alphas, np.array(coefs), np.array(intercepts)
 
-    def _points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+    def points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
         """Weights and intercept in the units of X at each alpha."""
         point, unit = problem.start(), problem.prices
         for alpha in alphas:
@@ -159,7 +160,7 @@ class SparseBoost:
         resolve_n_jobs(self.n_jobs)
         return InductionSettings(
             penalty=get_row_penalty(self.penalty),
-            alpha=check_real("alpha", self.alpha, low=0.0),
+            alpha=self._alpha(),
             update=self.update,
             template=self.template,
             features_per_round=self.features_per_round,
@@ -169,6 +170,9 @@ class SparseBoost:
             tolerance=check_real("tol", self.tol, low=0.0),
             max_rounds=check_integer("max_rounds", self.max_rounds, 1),
         )
+
+    def _alpha(self) -> float:
+        return check_real("alpha", self.alpha, low=0.0)
 
     def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
         if self.update == "adaboost" and not penalty.exponential:
@@ -187,14 +191,24 @@ class SparseBoost:
         return bool(self.features == "given" and self.features_per_round is None)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
-        X, y = self._validated(X, y)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        weights = np.ones(X.shape[0]) if weights is None else weights
+        return self._in_order(*self._checked(X, y, sample_weight))
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
+        """Rows with a positive weight, their targets (a line for each output) and weights."""
+        X, y, weights = self._weighted(X, y, sample_weight)
         kept = np.flatnonzero(weights > 0)
         if len(kept) < len(weights):
             X, y, weights = X[kept], y[kept], weights[kept]
-        labels = self._read_targets(y)
-        rows, weights = canonical_rows(X, labels, weights)
+        return X, self._read_targets(y), weights
+
+    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
+        """All rows, their targets as they came, and a weight for each."""
+        X, y = self._validated(X, y)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        return X, y, np.ones(X.shape[0]) if weights is None else weights
+
+    def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
+        rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
         return Read(X, rows, loss, weights / weights.sum())
 
@@ -279,7 +293,7 @@ class SparseBoost:
             )
         elif not self.n_features_used_:
             warnings.warn(
-                f"The model is empty: at alpha={self.alpha:g} no feature is worth its price. alpha_max(X, y) tells "
+                f"The model is empty: at alpha={self._alpha():g} no feature is worth its price. alpha_max(X, y) tells "
                 "below which alpha one is.",
                 UserWarning,
                 stacklevel=3,
@@ -313,7 +327,7 @@ class SparseBoost:
         return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
@@ -324,7 +338,7 @@ def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArr
     return weights, point.intercept - problem.columns.centres @ weights
 
 
-def _decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
+def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
     if alphas is not None:
         given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]

@@ -35,7 +35,7 @@ def missing_labels(labels: Labels) -> npt.NDArray[np.bool_]:
         return np.isnan(labels)
     if labels.dtype.kind != "O":
         return np.zeros(labels.shape, dtype=bool)
-    return np.array([[label is None or label != label for label in line] for line in labels])  # noqa: PLR0124
+    return np.array([[label is None or label != label for label in line] for line in labels])
 
 
 def read_tasks(labels: Labels) -> tuple[list[Labels], FloatArray]:

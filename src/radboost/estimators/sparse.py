@@ -26,9 +26,9 @@ from radboost.losses import (
 
 PARAMETERS = """
     penalty : {"l1", "l1/l2", "l1/linf", "l2"}
-        What a feature pays for its weights, one for each class or task: the sum of their absolute values, their Euclidean
-        length, or the largest of them. With the two mixed norms a feature enters and leaves with all its weights
-        together. "l2" is half the sum of the squares: nothing becomes zero.
+        What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
+        Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
+        weights together. "l2" is half the sum of the squares: nothing becomes zero.
     alpha : float
         The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
     update : {"newton", "adaboost", "gradboost"}
@@ -37,7 +37,8 @@ PARAMETERS = """
     template : {"auto", "one", "all"} or int
         How many columns the paper's updates move at a time.
     features : {"given", "products", "kernel", "stumps", "trees"} or Generator
-        Where features come from: the columns of X, their products without end, kernels around centres, thresholds, trees.
+        Where features come from: the columns of X, their products without end, kernels around centres, thresholds,
+        trees.
     features_per_round : int or None
         How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
         set, otherwise 8.
@@ -79,15 +80,16 @@ PARAMETERS = """
 """
 
 
-class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):  # type: ignore[misc]
+class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
     Parameters
     ----------
     loss : {"logistic", "exponential"}
-        With more than two classes "logistic" is multinomial, and the exponential loss is not there."""
+        With more than two classes "logistic" is multinomial, and the exponential loss is not there.
+    """
 
-    __doc__ += PARAMETERS
+    __doc__ = __doc__.rstrip() + PARAMETERS
 
     classes_: npt.NDArray[Any]
 
@@ -170,7 +172,7 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):  # typ
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
 
 
-class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):  # type: ignore[misc]
+class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
     A residual within epsilon costs next to nothing, and a large one its size: bring y to a scale on which 1 is large.
@@ -178,9 +180,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):  # type:
     Parameters
     ----------
     epsilon : float
-        The width of the insensitive zone, in the unit of y."""
+        The width of the insensitive zone, in the unit of y.
+    """
 
-    __doc__ += PARAMETERS
+    __doc__ = __doc__.rstrip() + PARAMETERS
 
     def __init__(
         self,
@@ -237,11 +240,11 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):  # type:
         return weights[:, 0].copy(), float(intercept[0])
 
 
-class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):  # type: ignore[misc]
+class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Several tasks with two classes each, which share the features they pay for (equation (3)).
 
-    y has a column for each task, with two labels of any kind in it, for example -1 and +1; a label may be missing: NaN. A
-    y without columns is one task, and answers have no columns then either.
+    y has a column for each task, with two labels of any kind in it, for example -1 and +1; NaN is a missing label. A y
+    without columns is one task, and answers have no columns then either.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class ScoreLoss(ABC):
     name: ClassVar[str]
     # Whether the Hessian of a row is diag(p) - p p^T instead of a diagonal matrix.
     coupled: ClassVar[bool] = False
-    # The largest second derivative along one score, which the quadratic bounds of GradBoost need; None if there is none.
+    # The largest second derivative along one score, for the quadratic bounds of GradBoost; None if there is none.
     curvature_bound: ClassVar[float | None]
     # What the row sums of |x| count in the exponential bounds of AdaBoost: 2 where a feature moves two scores of a row.
     budget: ClassVar[float] = 1.0
@@ -48,4 +48,4 @@ class ScoreLoss(ABC):
 
     @abstractmethod
     def conjugate(self, slopes: FloatArray) -> FloatArray:
-        """sup over the scores of <slopes, scores> - loss for each row; `slopes` are gradients times a factor up to 1."""
+        """sup over the scores of <slopes, scores> - loss, for each row; `slopes` are gradients times at most 1."""

@@ -20,8 +20,8 @@ def get_row_penalty(penalty: str) -> RowPenalty:
 
 __all__ = [
     "L1",
-    "ROW_PENALTIES",
     "L1L2",
+    "ROW_PENALTIES",
     "L1Linf",
     "RowPenalty",
     "SquaredL2",

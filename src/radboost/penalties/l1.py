@@ -23,7 +23,9 @@ class L1(RowPenalty):
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         """Equation (25): the minimum without the penalty, thresholded."""
         excess = np.maximum(np.abs(slopes) - prices[:, None], 0.0)
-        return np.divide(-np.sign(slopes) * excess, curvatures, out=np.zeros_like(slopes), where=curvatures > 0)
+        pulls = -np.sign(slopes) * excess
+        weights: FloatArray = np.divide(pulls, curvatures, out=np.zeros_like(slopes), where=curvatures > 0)
+        return weights
 
     def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
         """Equation (8) and Lemma 3: the root is negative exactly where the weight has to be zero."""

@@ -56,4 +56,5 @@ def _inside(curvatures: FloatArray, slopes: FloatArray, prices: FloatArray, leng
         if np.all(step <= 4e-16 * t):
             break
     total = curvatures * t + prices
-    return np.divide(-slopes * t, total, out=np.zeros_like(slopes), where=total > 0.0)
+    weights: FloatArray = np.divide(-slopes * t, total, out=np.zeros_like(slopes), where=total > 0.0)
+    return weights

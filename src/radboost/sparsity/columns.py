@@ -16,6 +16,7 @@ from radboost._native import (
     DenseColumns,
     centre_columns,
     compress_columns,
+    compress_columns32,
     gather_columns,
     hash_compressed,
     hash_dense_rows,
@@ -46,7 +47,8 @@ def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: i
     for place in alike.tolist():
         one, two = order[place], order[place + 1]
         leads[place + 1] = not (np.array_equal(labels[:, one], labels[:, two], equal_nan=True) and same(one, two))
-    return order[leads], np.bincount(np.cumsum(leads) - 1, weights=weights[order])
+    total: FloatArray = np.bincount(np.cumsum(leads) - 1, weights=weights[order]).astype(np.float64)
+    return order[leads], total
 
 
 def _row_comparison(X: Any) -> Callable[[int, int], bool]:
@@ -106,15 +108,17 @@ class Columns:
     @classmethod
     def _of_sparse(cls, X: Any, rows: Places, weights: FloatArray, intercept: bool, n_threads: int) -> Columns:
         n_columns = X.shape[1]
-        parts = (*compress_columns(*_parts(X.tocsr()), rows, n_columns), len(rows))
-        kind = CompressedColumns32 if parts[2].dtype == np.float32 else CompressedColumns
-        native = kind(*parts, np.ones(n_columns))
+        kind: Any = CompressedColumns32 if X.dtype == np.float32 else CompressedColumns
+        compress: Any = compress_columns32 if X.dtype == np.float32 else compress_columns
+        starts, places, values = compress(*_parts(X.tocsr()), rows, n_columns)
+        native = kind(starts, places, values, len(rows), np.ones(n_columns))
         everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
         squares = native.weighted_squares(everything, line, n_threads)
         means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
         factors = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))
-        return cls(kind(*parts, factors), np.zeros(n_columns), factors, n_threads)
+        native = kind(starts, places, values, len(rows), factors)
+        return cls(native, np.zeros(n_columns), factors, n_threads)
 
     @property
     def n_rows(self) -> int:

@@ -35,7 +35,7 @@ Proposer = Callable[[Sequence[Hypothesis], FloatArray], Sequence[Hypothesis]]
 
 
 class Generator(ABC):
-    """Proposes hypotheses. A generator of your own is a subclass; its hypotheses have `values(X)` and `describe(names)`."""
+    """Proposes hypotheses: objects with `values(X)`, `describe(names)` and a hash. One of your own is a subclass."""
 
     # Whether the candidates are the same in every round, so that all of them can enter at once.
     finite: ClassVar[bool] = False
@@ -170,7 +170,7 @@ def _thresholds(values: FloatArray, weights: FloatArray, most: int) -> list[floa
 class Trees(Generator):
     """Trees of -1 and +1, one for each output, grown on what the loss asks of the rows.
 
-    The search for a tree is greedy. When it finds none that helps, boosting stops, but that is no proof that there is none.
+    The search for a tree is greedy: when it finds none that helps, boosting stops, but there may be one.
     """
 
     max_depth: int = 3

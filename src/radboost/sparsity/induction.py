@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.penalties import RowPenalty
-from radboost.sparsity.columns import BLOCK_CELLS, Columns
+from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places
 from radboost.sparsity.generators import Generator, Proposer, Training
 from radboost.sparsity.hypotheses import Hypothesis
 from radboost.sparsity.newton import newton_step, solve_by_newton
@@ -135,7 +135,7 @@ class Induction:
         helpful = np.flatnonzero(excess > settings.tolerance)
         ranked = helpful[np.argsort(-gain[helpful], kind="stable")]
         if settings.totally_corrective or not self.members:
-            entering, again = ranked[: self.most], []
+            entering, again = ranked[: self.most], list[int]()
         else:
             entering, again = self._beside_members(problem, point, ranked, gain)
         if not len(entering) and not again:
@@ -160,8 +160,8 @@ class Induction:
         return progress(problem, empty, problem.everything, self.settings.update), excess
 
     def _beside_members(
-        self, problem: Problem, point: Point, ranked: FloatArray, gain: FloatArray
-    ) -> tuple[FloatArray, list[int]]:
+        self, problem: Problem, point: Point, ranked: Places, gain: FloatArray
+    ) -> tuple[Places, list[int]]:
         """Sequential boosting: a step along a member may promise more than any candidate."""
         old = progress(problem, point, problem.everything, self.settings.update)
         new = gain[ranked]
@@ -189,7 +189,7 @@ class Induction:
         factors, centres = problem.columns.factors, problem.columns.centres
         weights = point.weights * factors[:, None]
         self.intercept = point.intercept - centres @ weights
-        kept = weights.any(axis=1)
+        kept = np.asarray(weights.any(axis=1))
         self.members = [member for member, keep in zip(self.members, kept, strict=True) if keep]
         self.values, self.weights = self.values[kept], weights[kept]
         if kept.all():

@@ -1,8 +1,8 @@
 """The fast way to the optimum: working sets chosen by the termination rule, and Newton's method within them.
 
 The bounds of the paper hold for the worst curvature that a loss can have. Here the loss is replaced by its quadratic
-model at the current scores, descent along columns minimises the model plus the penalty, and a line search makes sure that
-the objective falls. Columns for which the condition of section 8 says that they have nothing to add are not looked at.
+model at the current scores, descent along columns minimises the model plus the penalty, and a line search makes sure
+that the objective falls. Columns that have nothing to add by the condition of section 8 are not looked at meanwhile.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from radboost.sparsity.columns import Places
 from radboost.sparsity.problem import Point, Problem, Trail
 
 SMALLEST_WORKING_SET = 64
-# The model is minimised to this share of the violation at its start, and a working set to this share of that outside it.
+# The model is minimised to this share of the violation at its start, a working set to this share of that outside.
 MODEL_SHARE, SET_SHARE = 0.1, 0.1
 MOST_PASSES = 1000
 ENOUGH_DECREASE = 1e-4

@@ -1,4 +1,4 @@
-"""The updates of the paper as they stand: exact minima of its exponential and quadratic bounds, template by template."""
+"""The updates of the paper as they stand: exact minima of its bounds, exponential or quadratic, template by template."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from radboost._typing import FloatArray
 from radboost.sparsity.columns import Places
 from radboost.sparsity.problem import Point, Problem, Trail
 
-TEMPLATES = ("one", "all", "auto")
-UPDATES = ("adaboost", "gradboost")
-# Up to so many columns, one at a time makes the most of each; beyond, all of them together cost one product of matrices.
+# Up to so many columns, one at a time makes the most of each; beyond, all of them together are one matrix product.
 FEW_COLUMNS = 256
 
 
@@ -67,7 +65,7 @@ def _blocks(columns: Places, template: str | int) -> Iterator[Places]:
 
 
 def _templates(problem: Problem, block: Places) -> FloatArray:
-    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that for multinomial losses (Figure 3).
+    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that if multinomial (Figure 3).
 
     A single column is a block of its own, and its row sum is its largest entry.
     """

@@ -61,8 +61,8 @@ class Certificate:
 class Problem:
     """(1/m) sum of loss_i(W^T x_i + b) + sum over j of price_j size(w_j).
 
-    Boosting with Structural Sparsity, equations (2) to (4), with a mean in place of the sum: alpha is the paper's lambda
-    divided by the number of rows. `row_weights` sum to 1.
+    Boosting with Structural Sparsity, equations (2) to (4), with a mean in place of the sum: alpha is the paper's
+    lambda divided by the number of rows. `row_weights` sum to 1.
     """
 
     columns: Columns

@@ -33,7 +33,7 @@ public:
         for (std::size_t r = 0; r < model_.n_outputs; ++r) step_[r] = factors_[column(c)] * difference[r];
         const std::size_t m = store_.n_rows;
         if (model_.row_weights != nullptr) {
-            store_.each(column(c), [&](std::size_t i, double x) { move_row(i, x); });
+            move_coupled([&](auto&& function) { store_.each(column(c), function); });
             return;
         }
         for (std::size_t r = 0; r < model_.n_outputs; ++r) {
@@ -47,23 +47,36 @@ public:
         }
     }
     void move_intercept(const double* difference) {
+        const std::size_t m = store_.n_rows;
         std::copy(difference, difference + model_.n_outputs, step_.begin());
-        for (std::size_t i = 0; i < store_.n_rows; ++i) move_row(i, 1.0);
+        if (model_.row_weights != nullptr) {
+            move_coupled([&](auto&& function) {
+                for (std::size_t i = 0; i < m; ++i) function(i, 1.0);
+            });
+            return;
+        }
+        for (std::size_t at = 0; at < n_affine(); ++at) {
+            model_.direction[at] += step_[at / m];
+            model_.residual[at] += model_.curvature[at] * step_[at / m];
+        }
     }
 
     // What is affine in the unknowns, and what follows from it.
     double* affine() { return model_.direction; }
     std::size_t n_affine() const { return model_.n_outputs * store_.n_rows; }
     void refresh() {
-        const std::size_t m = store_.n_rows, end = n_affine();
-        for (std::size_t i = 0; i < m; ++i) {
-            double mean = 0.0;
-            if (model_.row_weights != nullptr)
-                for (std::size_t at = i; at < end; at += m) mean += model_.curvature[at] * model_.direction[at];
-            const double weight = model_.row_weights != nullptr ? model_.row_weights[i] : 1.0;
-            for (std::size_t at = i; at < end; at += m)
-                model_.residual[at] = model_.start[at] + weight * model_.curvature[at] * (model_.direction[at] - mean);
+        std::copy(model_.start, model_.start + n_affine(), model_.residual);
+        const std::size_t m = store_.n_rows;
+        if (model_.row_weights == nullptr) {
+            for (std::size_t at = 0; at < n_affine(); ++at)
+                model_.residual[at] += model_.curvature[at] * model_.direction[at];
+            return;
         }
+        means_.assign(m, 0.0);
+        for (std::size_t at = 0, i = 0; at < n_affine(); ++at, i = i + 1 == m ? 0 : i + 1)
+            means_[i] += model_.curvature[at] * model_.direction[at];
+        for (std::size_t at = 0, i = 0; at < n_affine(); ++at, i = i + 1 == m ? 0 : i + 1)
+            model_.residual[at] += model_.row_weights[i] * model_.curvature[at] * (model_.direction[at] - means_[i]);
     }
     double value(const double*, const double*) const {
         double sum = 0.0;
@@ -75,16 +88,25 @@ public:
 private:
     std::size_t column(std::size_t c) const { return static_cast<std::size_t>(selection_.columns[c]); }
 
-    // direction += x step and residual += H x step in one row.
-    RADBOOST_INLINE void move_row(std::size_t i, double x) {
+    // direction += x step and residual += H x step, output by output, for the entries that `each` goes through.
+    template <class Each>
+    RADBOOST_INLINE void move_coupled(Each&& each) {
         const std::size_t k = model_.n_outputs, m = store_.n_rows;
-        double mean = 0.0;
-        if (model_.row_weights != nullptr)
-            for (std::size_t r = 0; r < k; ++r) mean += model_.curvature[r * m + i] * step_[r];
-        const double size = model_.row_weights != nullptr ? model_.row_weights[i] * x : x;
+        means_.resize(m);
+        double* const means = means_.data();
+        each([=](std::size_t i, double) { means[i] = 0.0; });
         for (std::size_t r = 0; r < k; ++r) {
-            model_.direction[r * m + i] += x * step_[r];
-            model_.residual[r * m + i] += size * model_.curvature[r * m + i] * (step_[r] - mean);
+            const double *p = model_.curvature + r * m, size = step_[r];
+            each([=](std::size_t i, double) { means[i] += p[i] * size; });
+        }
+        const double* const weights = model_.row_weights;
+        for (std::size_t r = 0; r < k; ++r) {
+            double *residual = model_.residual + r * m, *direction = model_.direction + r * m;
+            const double *p = model_.curvature + r * m, size = step_[r];
+            each([=](std::size_t i, double x) {
+                direction[i] += x * size;
+                residual[i] += weights[i] * x * p[i] * (size - means[i]);
+            });
         }
     }
 
@@ -92,7 +114,7 @@ private:
     const double* factors_;
     Selection selection_;
     QuadraticModel model_;
-    std::vector<double> step_;
+    std::vector<double> step_, means_;
 };
 
 // slopes = start + Q (weights - start of the weights), one matrix Q = X^T D X per output, with a last line for the

@@ -235,7 +235,6 @@ class SparseBoost:
             intercept=settings.fit_intercept,
             n_threads=resolve_n_jobs(self.n_jobs),
         )
-        _check_sizes(columns)
         degree = settings.penalty.degree
         prices = np.full(columns.n_columns, alpha) if settings.standardize else alpha * columns.factors**degree
         return Problem(columns, read.loss, settings.penalty, read.row_weights, prices, settings.fit_intercept)
@@ -335,7 +334,9 @@ class SparseBoost:
 def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
     """Weights and intercept for columns that are neither centred nor scaled."""
     weights = point.weights * problem.columns.factors[:, None]
-    return weights, point.intercept - problem.columns.centres @ weights
+    intercept = point.intercept - problem.columns.centres @ weights
+    # The same number added to all intercepts changes no probability: of all solutions, the one in the middle.
+    return weights, intercept - intercept.mean() if problem.loss.coupled else intercept
 
 
 def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
@@ -351,8 +352,3 @@ def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> Floa
         raise ValueError(f"penalty={problem.penalty.name!r} has no alpha_max to start from; give the alphas.")
     largest = problem.price_of_entry()
     return largest * np.geomspace(1.0, eps, n_alphas) if n_alphas > 1 else np.array([largest * eps])
-
-
-def _check_sizes(columns: Columns) -> None:
-    if not np.isfinite(columns.factors).all() or not np.isfinite(columns.centres).all():
-        raise ValueError("X holds values whose squares overflow (above 1e150). Rescale its columns.")

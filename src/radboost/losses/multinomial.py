@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp, softmax, xlogy
+from scipy.special import xlogy
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.losses.scores import ScoreLoss
@@ -23,11 +23,15 @@ class MultinomialScores(ScoreLoss):
         self.rows = np.arange(self.n_rows)
 
     def value(self, scores: FloatArray) -> FloatArray:
-        return np.asarray(logsumexp(scores, axis=0) - scores[self.class_ids, self.rows])
+        largest = scores.max(axis=0)
+        total = np.exp(scores - largest).sum(axis=0)
+        return np.asarray(np.log(total) + largest - scores[self.class_ids, self.rows])
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """q(i, r) of Lemma 5."""
-        return np.asarray(softmax(scores, axis=0))
+        chances = np.exp(scores - scores.max(axis=0))
+        chances /= chances.sum(axis=0)
+        return chances
 
     def gradient(self, scores: FloatArray) -> FloatArray:
         gradient = self.probabilities(scores)

@@ -159,4 +159,6 @@ class Columns:
 
 def _inverse(spread: FloatArray, varies: npt.NDArray[np.bool_]) -> FloatArray:
     """One over the spread; a column that does not vary is left out by a factor of zero."""
+    if not np.isfinite(spread).all():
+        raise ValueError("X holds columns whose squares overflow (values above 1e150). Rescale them.")
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies & (spread > 0.0))

@@ -18,7 +18,7 @@ from radboost.sparsity.problem import Point, Problem, Trail
 SMALLEST_WORKING_SET = 64
 # The model is minimised to this share of the violation at its start, a working set to this share of that outside.
 MODEL_SHARE, SET_SHARE = 0.1, 0.1
-MOST_PASSES = 1000
+MOST_PASSES = 300
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
 ROUNDING = 1e-14

@@ -1,4 +1,4 @@
-"""The updates of the paper as they stand: exact minima of its bounds, exponential or quadratic, template by template."""
+"""The updates of the paper as they stand: exact minima of its exponential and quadratic bounds."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "src" / "radboost"
 
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
-    {"_native", "_progress", "_typing", "_validation", "model_file"},
+    {"_native", "_progress", "_typing", "_validation", "metrics", "model_file"},
     {"datasets"},
     {"complexity", "losses", "penalties"},
     {"objectives", "trees"},

@@ -17,6 +17,9 @@ from benchmarks.tasks import (
     reach_letters,
     softmax_growth,
     softmax_letters,
+    sparse_amazon,
+    sparse_dense,
+    sparse_satimage,
 )
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
@@ -32,4 +35,7 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "memory": memory.run,
     "softmax-letters": softmax_letters.run,
     "softmax-growth": softmax_growth.run,
+    "sparse-amazon": sparse_amazon.run,
+    "sparse-dense": sparse_dense.run,
+    "sparse-satimage": sparse_satimage.run,
 }

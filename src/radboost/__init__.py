@@ -38,7 +38,7 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "guarantees", "plot")
+_ON_DEMAND = ("baselines", "datasets", "guarantees", "metrics", "plot", "sparsity")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -29,7 +29,7 @@ class MultinomialScores(ScoreLoss):
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """q(i, r) of Lemma 5."""
-        chances = np.exp(scores - scores.max(axis=0))
+        chances: FloatArray = np.exp(scores - scores.max(axis=0))
         chances /= chances.sum(axis=0)
         return chances
 

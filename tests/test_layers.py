@@ -14,8 +14,8 @@ PACKAGE = ROOT / "src" / "radboost"
 
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
-    {"_native", "_progress", "_typing", "_validation", "metrics", "model_file"},
-    {"datasets"},
+    {"_native", "_progress", "_typing", "_validation", "model_file"},
+    {"datasets", "metrics"},
     {"complexity", "losses", "penalties"},
     {"objectives", "trees"},
     {"families"},

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
 
 from radboost._typing import FloatArray
 from radboost.estimators._sparse_fit import SparseBoost, decreasing
@@ -79,6 +78,8 @@ class ChoosesAlpha(SparseBoost):
 
     def _folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
         """Places among the rows with a positive weight; the splits are those of all rows."""
+        from sklearn.model_selection import check_cv  # loads much that other fits do without
+
         X, y, weights = copy(self)._weighted(X, y, sample_weight)
         stratify = y if is_classifier(self) and y.ndim == 1 else None
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)

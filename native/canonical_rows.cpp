@@ -12,6 +12,7 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kTile = 64;
+constexpr std::size_t kShares = 4;  // of the entries, in which compressed rows become columns
 
 RADBOOST_INLINE std::uint64_t spread_bits(std::uint64_t bits) {
     bits ^= bits >> 32;
@@ -80,13 +81,19 @@ void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uin
 
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
-                     bool by_column, std::uint64_t* out) {
-    for (std::size_t line = 0; line < n_lines; ++line)
-        for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at) {
-            const auto place = static_cast<std::size_t>(places[at]);
-            out[by_column ? place : line] +=
-                cell_hash(static_cast<double>(values[at]), odd_number(by_column ? line : place));
-        }
+                     bool by_column, int n_threads, std::uint64_t* out) {
+    if (by_column) {
+        for (std::size_t line = 0; line < n_lines; ++line)
+            for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
+                out[places[at]] += cell_hash(static_cast<double>(values[at]), odd_number(line));
+        return;
+    }
+    parallel_for(n_threads, (n_lines + kTileRows - 1) / kTileRows, [&](std::size_t task) {
+        for (std::size_t line = task * kTileRows; line < std::min(n_lines, (task + 1) * kTileRows); ++line)
+            for (std::int64_t at = starts[line]; at < starts[line + 1]; ++at)
+                out[line] += cell_hash(static_cast<double>(values[at]),
+                                       odd_number(static_cast<std::size_t>(places[at])));
+    });
 }
 
 template <class T>
@@ -109,18 +116,30 @@ void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_row
 template <class T>
 void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
                       const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns,
-                      std::int64_t* column_starts, std::int32_t* column_rows, T* column_values) {
+                      int n_threads, std::int64_t* column_starts, std::int32_t* column_rows, T* column_values) {
     std::fill(column_starts, column_starts + n_columns + 1, std::int64_t{0});
     for (std::size_t i = 0; i < n_rows; ++i)
         for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) ++column_starts[places[at] + 1];
     for (std::size_t j = 0; j < n_columns; ++j) column_starts[j + 1] += column_starts[j];
     std::vector<std::int64_t> next(column_starts, column_starts + n_columns);
-    for (std::size_t i = 0; i < n_rows; ++i)
-        for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) {
-            const std::int64_t to = next[static_cast<std::size_t>(places[at])]++;
-            column_rows[to] = static_cast<std::int32_t>(i);
-            column_values[to] = values[at];
-        }
+    // Each task reads everything and writes the columns of its own share of the entries, which stay in the cache.
+    const std::int64_t n_entries = column_starts[n_columns];
+    parallel_for(n_threads, kShares, [&](std::size_t share) {
+        const auto bound = [&](std::size_t part) {
+            const auto entry = static_cast<std::int64_t>(range_begin(static_cast<std::size_t>(n_entries), kShares, part));
+            return std::lower_bound(column_starts, column_starts + n_columns, entry) - column_starts;
+        };
+        const std::ptrdiff_t first = bound(share), last = share + 1 == kShares
+                                                              ? static_cast<std::ptrdiff_t>(n_columns)
+                                                              : bound(share + 1);
+        for (std::size_t i = 0; i < n_rows; ++i)
+            for (std::int64_t at = starts[rows[i]]; at < starts[rows[i] + 1]; ++at) {
+                if (places[at] < first || places[at] >= last) continue;
+                const std::int64_t to = next[static_cast<std::size_t>(places[at])]++;
+                column_rows[to] = static_cast<std::int32_t>(i);
+                column_values[to] = values[at];
+            }
+    });
 }
 
 void centre_columns(double* columns, std::size_t n_columns, std::size_t n_rows, const double* weights, bool centre,
@@ -132,11 +151,11 @@ void centre_columns(double* columns, std::size_t n_columns, std::size_t n_rows, 
 
 #define RADBOOST_VALUES(T)                                                                                             \
     template void hash_dense_rows(MatrixView<T>, std::size_t, int, std::uint64_t*);                                    \
-    template void hash_compressed(const std::int64_t*, const std::int32_t*, const T*, std::size_t, bool,               \
+    template void hash_compressed(const std::int64_t*, const std::int32_t*, const T*, std::size_t, bool, int,          \
                                   std::uint64_t*);                                                                     \
     template void gather_columns(MatrixView<T>, const std::int64_t*, std::size_t, int, double*);                       \
     template void compress_columns(const std::int64_t*, const std::int32_t*, const T*, const std::int64_t*,            \
-                                   std::size_t, std::size_t, std::int64_t*, std::int32_t*, T*);
+                                   std::size_t, std::size_t, int, std::int64_t*, std::int32_t*, T*);
 RADBOOST_VALUES(float)
 RADBOOST_VALUES(double)
 #undef RADBOOST_VALUES

@@ -16,7 +16,7 @@ void hash_dense_rows(MatrixView<T> X, std::size_t first, int n_threads, std::uin
 // The same for compressed rows (or columns, if `by_column`): `starts` has an entry per line and one more.
 template <class T>
 void hash_compressed(const std::int64_t* starts, const std::int32_t* places, const T* values, std::size_t n_lines,
-                     bool by_column, std::uint64_t* out);
+                     bool by_column, int n_threads, std::uint64_t* out);
 
 // out[j, i] = X[rows[i], j].
 template <class T>
@@ -25,7 +25,7 @@ void gather_columns(MatrixView<T> X, const std::int64_t* rows, std::size_t n_row
 // Compressed rows to compressed columns, with row rows[i] in place i. `column_starts` has n_columns + 1 entries.
 template <class T>
 void compress_columns(const std::int64_t* starts, const std::int32_t* places, const T* values,
-                      const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns,
+                      const std::int64_t* rows, std::size_t n_rows, std::size_t n_columns, int n_threads,
                       std::int64_t* column_starts, std::int32_t* column_rows, T* column_values);
 
 // Subtracts their weighted means from contiguous columns if `centre`; `centres` and `squares` become the means and what

@@ -3,6 +3,7 @@
 import numpy as np
 import skglm
 from numpy.typing import NDArray
+from scipy import sparse
 from skglm.datafits import Logistic
 from skglm.penalties import L1
 from skglm.solvers import ProxNewton
@@ -21,6 +22,7 @@ class Skglm(Solver):
 
     def solve(self, task: SparseTask, tolerance: float) -> NDArray[np.float64]:
         solver = ProxNewton(tol=tolerance, fit_intercept=False)
-        model = skglm.GeneralizedLinearEstimator(Logistic(), L1(task.alpha), solver).fit(task.X, 2.0 * task.y - 1.0)
+        X = task.X if sparse.issparse(task.X) else np.asfortranarray(task.X)  # five times as fast for it
+        model = skglm.GeneralizedLinearEstimator(Logistic(), L1(task.alpha), solver).fit(X, 2.0 * task.y - 1.0)
         weights: NDArray[np.float64] = model.coef_.reshape(1, -1)
         return weights

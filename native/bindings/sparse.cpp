@@ -181,13 +181,14 @@ void bind_rows(nb::module_& m) {
         return as_array(std::move(out));
     });
     m.def("hash_compressed", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
-                                bool by_column, std::size_t n_rows, std::size_t n_columns) {
+                                bool by_column, std::size_t n_rows, std::size_t n_columns, int n_threads) {
         check_compressed(starts, places, values, by_column ? n_rows : n_columns);
         require(starts.size() == (by_column ? n_columns : n_rows) + 1, "one start per line is needed");
         std::vector<std::uint64_t> out(n_rows);
         {
             nb::gil_scoped_release release;
-            hash_compressed(starts.data(), places.data(), values.data(), starts.size() - 1, by_column, out.data());
+            hash_compressed(starts.data(), places.data(), values.data(), starts.size() - 1, by_column,
+                            n_threads, out.data());
         }
         return as_array(std::move(out));
     });
@@ -198,7 +199,7 @@ void bind_rows(nb::module_& m) {
         gather_columns(view(X), rows.data(), rows.size(), n_threads, out.data());
     });
     m.def(sizeof(T) == 4 ? "compress_columns32" : "compress_columns", [](Vector<std::int64_t> starts, Vector<std::int32_t> places, Vector<T> values,
-                                 Places rows, std::size_t n_columns) {
+                                 Places rows, std::size_t n_columns, int n_threads) {
         check_compressed(starts, places, values, n_columns);
         check_rows(rows, starts.size() - 1);
         std::size_t n_entries = 0;
@@ -212,7 +213,7 @@ void bind_rows(nb::module_& m) {
         {
             nb::gil_scoped_release release;
             compress_columns(starts.data(), places.data(), values.data(), rows.data(), rows.size(), n_columns,
-                             column_starts.data(), column_rows.data(), column_values.data());
+                             n_threads, column_starts.data(), column_rows.data(), column_values.data());
         }
         return std::make_tuple(as_array(std::move(column_starts)), as_array(std::move(column_rows)),
                                as_array(std::move(column_values)));

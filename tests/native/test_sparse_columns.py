@@ -183,6 +183,6 @@ def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="per row"):
         store.correlate(np.array([1]), np.ones((1, 4)), False, 1)
     with pytest.raises(ValueError, match="out of range"):
-        _native.compress_columns(starts, rows, values, np.array([0]), 3)
+        _native.compress_columns(starts, rows, values, np.array([0]), 3, 1)
     with pytest.raises(ValueError, match="row number"):
         _native.gather_columns(np.ones((2, 2)), np.array([4]), np.empty((2, 1)), 1)

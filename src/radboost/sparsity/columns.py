@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _hashes(X: Any, n_threads: int) -> npt.NDArray[np.uint64]:
         return hash_dense_rows(X, 0, n_threads)
     by_column = X.format == "csc"
     X = X if by_column else X.tocsr()
-    return hash_compressed(*_parts(X), by_column, *X.shape)
+    return hash_compressed(*_parts(X), by_column, *X.shape, n_threads)
 
 
 def _parts(X: Any) -> tuple[Any, Any, Any]:
@@ -110,14 +111,14 @@ class Columns:
         n_columns = X.shape[1]
         kind: Any = CompressedColumns32 if X.dtype == np.float32 else CompressedColumns
         compress: Any = compress_columns32 if X.dtype == np.float32 else compress_columns
-        starts, places, values = compress(*_parts(X.tocsr()), rows, n_columns)
-        native = kind(starts, places, values, len(rows), np.ones(n_columns))
+        starts, places, values = compress(*_parts(X.tocsr()), rows, n_columns, n_threads)
+        factors = np.ones(n_columns)
+        native = kind(starts, places, values, len(rows), factors)
         everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
         squares = native.weighted_squares(everything, line, n_threads)
         means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
-        factors = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))
-        native = kind(starts, places, values, len(rows), factors)
+        factors[:] = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))  # the native side looks at them
         return cls(native, np.zeros(n_columns), factors, n_threads)
 
     @property
@@ -127,6 +128,11 @@ class Columns:
     @property
     def n_columns(self) -> int:
         return int(self.native.n_columns)
+
+    @cached_property
+    def everything(self) -> Places:
+        """The places of all columns."""
+        return np.arange(self.n_columns)
 
     def correlate(self, columns: Places, lines: FloatArray, *, absolute: bool = False) -> FloatArray:
         """For each column and each line the sum of their products, or of those of the absolute values."""

@@ -17,7 +17,7 @@ from radboost.sparsity.problem import Point, Problem, Trail
 
 SMALLEST_WORKING_SET = 64
 # The model is minimised to this share of the violation at its start, a working set to this share of that outside.
-MODEL_SHARE, SET_SHARE = 0.1, 0.1
+MODEL_SHARE, SET_SHARE = 0.1, 0.3
 MOST_PASSES = 300
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
@@ -95,7 +95,7 @@ class Newton:
             if not any(self.step(working, residual, slopes, share * inside) for share in (MODEL_SHARE, 1e-6)):
                 break
             helped, before = helped or not self.blind, inside
-            trail.note(self.objective, len(point.used))
+            trail.note(self.objective, int(np.count_nonzero(point.weights[working].any(axis=1))))
         return helped
 
     def step(self, working: Places, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:

@@ -74,7 +74,7 @@ class Problem:
 
     @property
     def everything(self) -> Places:
-        return np.arange(self.columns.n_columns)
+        return self.columns.everything
 
     def start(self) -> Point:
         """No feature, and the intercept that is best without any."""

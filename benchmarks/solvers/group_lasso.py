@@ -13,7 +13,7 @@ class GroupLasso(Solver):
     """Accelerated proximal gradients on rows of weights."""
 
     name = "group-lasso"
-    tolerances = (1e-3, 1e-5)
+    tolerances = (1e-6,)
 
     def takes(self, task: SparseTask) -> bool:
         return task.penalty == "l1/l2"
@@ -26,7 +26,7 @@ class GroupLasso(Solver):
             fit_intercept=False,
             scale_reg="none",
             tol=tolerance,
-            n_iter=2000,
+            n_iter=1000,
             supress_warning=True,
         )
         with warnings.catch_warnings():

@@ -72,7 +72,8 @@ def _hashes(X: Any, n_threads: int) -> npt.NDArray[np.uint64]:
         return hash_dense_rows(X, 0, n_threads)
     by_column = X.format == "csc"
     X = X if by_column else X.tocsr()
-    return hash_compressed(*_parts(X), by_column, *X.shape, n_threads)
+    n_rows, n_columns = X.shape
+    return hash_compressed(*_parts(X), by_column, n_rows, n_columns, n_threads)
 
 
 def _parts(X: Any) -> tuple[Any, Any, Any]:

@@ -64,6 +64,7 @@ def _draw_paths(study: SparsityPaths, outcomes: Sequence[Any]) -> Figure:
             first, second = (np.array([result[key] for result in chosen]).mean(axis=0) for key in (x, y))
             panel.plot(first[1:], second[1:], "o-", color=colour, markersize=3, linewidth=1.4, label=penalty)
         panel.set_xscale("log")
+        panel.xaxis.set_minor_formatter("")  # the labels of 2, 3, 4, ... would run into each other
         panel.set(xlabel=names[x], ylabel=f"test {y}")
         tidy(panel)
     figure.suptitle(study.title, x=0.01, ha="left")

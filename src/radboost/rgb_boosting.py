@@ -231,12 +231,14 @@ class RGBBooster:
     def begin(self, constant: FloatArray) -> None:
         """The constant is the first hypothesis, of the smallest trees."""
         size = float(np.abs(constant).max())
-        scores = np.tile(constant, (self.rows.state.n_rows, 1))
+        values = constant / size if size > 0.0 else constant
+        # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
+        scores = np.tile(size * values, (self.rows.state.n_rows, 1))
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return
         self.trace.steps.append(Step(0, len(self.trace.hypotheses), size))
-        self.trace.hypotheses.append(constant_tree(constant / size, self._n_features, self.rows.state.total_weight))
+        self.trace.hypotheses.append(constant_tree(values, self._n_features, self.rows.state.total_weight))
         self.trace.complexities.append(self._bounds[self.families.sizes[0]])
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:

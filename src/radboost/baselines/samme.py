@@ -11,7 +11,7 @@ from scipy.special import softmax
 from radboost._native import log
 from radboost._progress import Progress
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_integer
+from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
 from radboost.penalties import on_grid
@@ -77,10 +77,7 @@ class SAMMEClassifier(Baseline):
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)
-        if isinstance(self.max_leaves, str):
-            check_choice("max_leaves", self.max_leaves, ["auto"])
-        else:
-            check_integer("max_leaves", self.max_leaves, 2)
+        check_integer_or(["auto"], "max_leaves", self.max_leaves, 2)
 
     def _n_stages(self) -> int:
         return self.n_rounds

@@ -14,8 +14,10 @@ from radboost._progress import progress_bar
 from radboost._validation import (
     check_choice,
     check_integer,
+    check_integer_or,
     check_max_features,
     check_real,
+    check_real_or,
     check_verbose,
     resolve_n_jobs,
     seed_from,
@@ -297,14 +299,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
         """Everything that can be checked before the data is seen."""
         check_integer("n_rounds", self.n_rounds, 1)
-        if isinstance(self.complexity_penalty, str):
-            check_choice("complexity_penalty", self.complexity_penalty, ["auto"])
-        else:
-            check_real("complexity_penalty", self.complexity_penalty, low=0.0)
-        if isinstance(self.max_depth, str):
-            check_choice("max_depth", self.max_depth, ["auto"])
-        else:
-            check_integer("max_depth", self.max_depth, 1, 60)
+        check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
+        check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radboost import guarantees
-from radboost.guarantees.margins import voting_ensemble
+from radboost.guarantees.margins import ensemble_of
 from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
 
 if TYPE_CHECKING:
@@ -81,13 +81,19 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure when None.
     weighted : bool
-        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses.
+        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
+        ``MartiBoostClassifier``, whose trees do not vote.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    ensemble: Any = voting_ensemble(model)
+    ensemble = ensemble_of(model, "tree sizes")
+    if weighted and not hasattr(ensemble, "weights"):
+        raise ValueError(
+            f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
+            f"{type(ensemble).__name__}, without weights. Leave out weighted."
+        )
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
@@ -126,7 +132,7 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted model
-        With ``history_``.
+        A classifier: regression has no errors to count, only losses, which ``history_`` holds.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure when None.
 
@@ -134,8 +140,13 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    voting_ensemble(model)
+    ensemble_of(model, "learning curves")
     history: Mapping[str, Sequence[float]] = model.history_
+    if "train_error" not in history:
+        raise TypeError(
+            f"{type(model).__name__} predicts numbers, which are not right or wrong, so that there is no error to "
+            f"draw. Its history_ holds {', '.join(map(repr, history))}: plot one of these."
+        )
     curves = {
         name: np.asarray(history[key], dtype=np.float64)
         for name, key in (("training", "train_error"), ("validation", "validation_error"))

@@ -47,6 +47,25 @@ def real(name: str, rows: int | None = None) -> Data:
     return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
 
 
+def amazon() -> tuple[Any, NDArray[np.int64]]:
+    """Counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
+    from scipy import sparse
+
+    folder = Path(os.environ.get("RADBOOST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    path = folder / "amazon.npz"
+    if not path.is_file():
+        raise DataMissingError(f"amazon is not available: no {path.name} in the folder that RADBOOST_DATA names")
+    with np.load(path) as parts:
+        n_columns = parts["vocabulary"].tobytes().decode("utf-8").count("\n") + 1
+        shape = (len(parts["y"]), n_columns)
+        X = sparse.csr_matrix((parts["counts"].astype(np.float64), parts["indices"], parts["indptr"]), shape=shape)
+        kept = np.isin(parts["domain"], ["books", "dvd", "electronics"])
+        labels = np.unique(parts["y"], return_inverse=True)[1].astype(np.int64)
+    X = X[kept]
+    X.sort_indices()
+    return X, labels[kept]
+
+
 def first_rows(data: Data, rows: int) -> Data:
     """The first rows, their labels without gaps."""
     X, y = data

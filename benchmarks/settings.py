@@ -51,6 +51,9 @@ class Sizes:
     rgb_rounds: int = 100
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
+    amazon_rows: int | None = None
+    sparse_dense: tuple[int, int] = (5_000, 2_000)
+    satimage_rows: int | None = None
     growth_rows: int = 10_000
     growth_rounds: tuple[int, int] = (5, 25)
     growth_repeats: int = 2
@@ -82,6 +85,9 @@ class Sizes:
             rgb_rounds=10,
             softmax_rounds=20,
             softmax_slow_rounds=2,
+            amazon_rows=500,
+            sparse_dense=(300, 100),
+            satimage_rows=300,
             growth_rows=500,
             growth_rounds=(2, 6),
             growth_repeats=1,

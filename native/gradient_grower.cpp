@@ -9,10 +9,13 @@
 #include "gradient_statistics.hpp"
 #include "hashing.hpp"
 #include "node_grower.hpp"
+#include "partition.hpp"
 #include "pool.hpp"
 
 namespace radboost {
 namespace {
+
+constexpr int kNoDepth = 1 << 30;
 
 // Rows with the same codes and the same target have the same hash.
 std::vector<std::uint64_t> hashes_of(const BinnedData& data, const std::vector<double>& targets, int n_threads) {
@@ -48,7 +51,7 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientState& stat
     }
     options_.growth = Growth::best_first;
     options_.random_thresholds = false;
-    options_.max_depth = 60;
+    options_.max_depth = kNoDepth;  // so that growth never leaves a last layer unsorted
     if (options_.max_features >= data.n_columns) options_.max_features = 0;
     masses_->of_row = state.masses();
     const double scaled = std::ceil(std::min(options_.minimum_leaf_weight * state.mass_scale(), 0x1p62));
@@ -59,6 +62,7 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientState& stat
     data_.lay_out_rows(options_.n_threads);
     shared_->rows.resize(data_.n_rows);
     shared_->scratch.resize(data_.n_rows);
+    if (options_.subsample < 1) others_.resize(data_.n_rows);
     if (options_.subsample < 1) hashes_ = hashes_of(data_, state_.targets(), options_.n_threads);
     tree_.leaf_of_row.resize(data_.n_rows);
     tree_.n_channels = state_.n_outputs() + 1;
@@ -66,16 +70,34 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientState& stat
 
 GradientGrower::~GradientGrower() = default;
 
-// Lists the rows that the tree is grown on; returns their number.
+// Lists the rows that the tree is grown on, and the others; returns the number of the former.
 std::size_t GradientGrower::list_rows(std::uint64_t round) {
     if (hashes_.empty()) return data_.n_rows;
     const RowDraw draw = RowDraw::share(hashes_, options_.seed, round, options_.subsample);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < data_.n_rows; ++i) {
-        shared_->rows[count] = static_cast<std::uint32_t>(i);
-        count += draw(i);
+    const std::size_t n = data_.n_rows, parts = row_parts(n, options_.n_threads);
+    std::vector<std::size_t> counts(parts, 0);
+    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+        std::uint32_t* drawn = shared_->rows.data() + range_begin(n, parts, part);
+        std::uint32_t* other = others_.data() + range_begin(n, parts, part);
+        for (std::size_t i = range_begin(n, parts, part); i < range_begin(n, parts, part + 1); ++i) {
+            // Both are written, and one moves on: no branch to mispredict.
+            const bool chosen = draw(i);
+            *drawn = *other = static_cast<std::uint32_t>(i);
+            drawn += chosen;
+            other += !chosen;
+            counts[part] += chosen;
+        }
+    });
+    std::size_t n_drawn = counts[0], n_others = range_begin(n, parts, 1) - counts[0];
+    for (std::size_t part = 1; part < parts; ++part) {
+        const std::size_t begin = range_begin(n, parts, part), rest = range_begin(n, parts, part + 1) - begin - counts[part];
+        std::copy_n(shared_->rows.data() + begin, counts[part], shared_->rows.data() + n_drawn);
+        std::copy_n(others_.data() + begin, rest, others_.data() + n_others);
+        n_drawn += counts[part];
+        n_others += rest;
     }
-    return count;
+    others_of_node_.assign(1, {others_.data(), n_others});
+    return n_drawn;
 }
 
 void GradientGrower::grow(std::uint64_t round, std::size_t max_splits, InterruptCheck check) {
@@ -84,10 +106,7 @@ void GradientGrower::grow(std::uint64_t round, std::size_t max_splits, Interrupt
     shared_->leaf_of_row = tree_.leaf_of_row.data();
     by_nodes_->grow(hashes_.empty(), list_rows(round), mix(mix(options_.seed, round), 1), check);
     collect();
-    if (hashes_.empty())
-        label_rows();
-    else
-        tree_.place_rows(data_, options_.n_threads);
+    if (!hashes_.empty()) sort_other_rows();
     sum_leaves();
 }
 
@@ -111,36 +130,55 @@ void GradientGrower::collect() {
     }
 }
 
-// Growth has sorted the rows into their leaves.
-void GradientGrower::label_rows() {
-    const auto& grown = by_nodes_->nodes();
-    parallel_for(options_.n_threads, grown.size(), [&](std::size_t i) {
-        const NodeGrower::WorkNode& leaf = grown[i];
-        if (leaf.left != TreeNode::kNone) return;
-        for (std::size_t k = 0; k < leaf.count(); ++k)
-            tree_.leaf_of_row[leaf.node.rows[k]] = static_cast<std::int32_t>(leaf.label);
-    });
+// The rows that growth did not see take the same ways, split by split.
+void GradientGrower::sort_other_rows() {
+    std::vector<std::size_t> parents;  // in the order of the splits
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i)
+        if (tree_.nodes[i].left >= 0) parents.push_back(i);
+    std::sort(parents.begin(), parents.end(),
+              [&](std::size_t a, std::size_t b) { return tree_.nodes[a].left < tree_.nodes[b].left; });
+    others_of_node_.resize(tree_.nodes.size(), {nullptr, 0});
+    for (const std::size_t parent : parents) {
+        const GrownNode& node = tree_.nodes[parent];
+        Question question{node.column, node.bin, node.missing_left, {}};
+        if (node.by_categories) question = {node.column, 0, node.missing_left, tree_.category_sets[node.bin]};
+        const RowSet rows = others_of_node_[parent];
+        std::uint32_t* place = others_.data() + (rows.indices - others_.data());
+        const Partition partition =
+            partition_rows(data_, question, rows, place, shared_->scratch.data(), options_.n_threads);
+        const auto left = static_cast<std::size_t>(node.left);
+        others_of_node_[left] = {place, partition.left_count};
+        others_of_node_[left + 1] = {place + partition.left_count, rows.count - partition.left_count};
+    }
 }
 
-// The sums of the leaves over all rows, and of every other node from its children.
-void GradientGrower::sum_leaves() {
-    const std::size_t width = tree_.n_channels, size = tree_.nodes.size();
-    tree_.gains.assign(size * width, 0);
-    bool known = hashes_.empty();
-    for (const NodeGrower::WorkNode& work : by_nodes_->nodes())
-        known = known && work.node.sums.size() == width;  // growth does not sum the leaves of the very last layer
-    if (known)
-        for (const NodeGrower::WorkNode& work : by_nodes_->nodes())
-            std::copy(work.node.sums.begin(), work.node.sums.end(), tree_.gains.begin() + work.label * width);
+void GradientGrower::add_row(std::size_t row, std::int64_t* sums) const {
     const GradientWords words = state_.words();
-    const std::size_t n = words.n_outputs;
-    for (std::size_t i = 0; !known && i < data_.n_rows; ++i) {
-        std::int64_t* to = tree_.gains.data() + static_cast<std::size_t>(tree_.leaf_of_row[i]) * width;
-        const std::int64_t* from = words.words + i * n;
-        to[0] += words.gradient(from[0]);
-        for (std::size_t k = 1; k < n; ++k) to[k] += from[k];
-        to[n] += words.weight(from[0]);
-    }
+    const std::int64_t* own = words.words + row * words.n_outputs;
+    sums[0] += words.gradient(own[0]);
+    for (std::size_t k = 1; k < words.n_outputs; ++k) sums[k] += own[k];
+    sums[words.n_outputs] += words.weight(own[0]);
+}
+
+// Labels the rows of each leaf and sums over all of them; the sums of the other nodes are those of their children.
+void GradientGrower::sum_leaves() {
+    const std::size_t width = tree_.n_channels, size = tree_.nodes.size(), n = n_outputs();
+    tree_.gains.assign(size * width, 0);
+    const auto& grown = by_nodes_->nodes();
+    parallel_for(options_.n_threads, size, [&](std::size_t place) {
+        const NodeGrower::WorkNode& leaf = grown[place];
+        if (leaf.left != TreeNode::kNone) return;
+        std::int64_t* to = tree_.gains.data() + leaf.label * width;
+        const auto label = static_cast<std::int32_t>(leaf.label);
+        std::copy(leaf.node.sums.begin(), leaf.node.sums.end(), to);
+        for (std::size_t k = 0; k < leaf.count(); ++k) tree_.leaf_of_row[leaf.node.rows[k]] = label;
+        if (hashes_.empty()) return;
+        const RowSet others = others_of_node_[leaf.label];
+        for (std::size_t k = 0; k < others.count; ++k) {
+            tree_.leaf_of_row[others[k]] = label;
+            add_row(others[k], to);
+        }
+    });
     for (std::size_t i = size; i-- > 0;) {
         GrownNode& node = tree_.nodes[i];
         std::int64_t* to = tree_.gains.data() + i * width;
@@ -152,6 +190,7 @@ void GradientGrower::sum_leaves() {
 }
 
 CutTree GradientGrower::cut(std::size_t n_splits, double radius, NormOrder order) const {
+    require(!tree_.nodes.empty(), "no tree has been grown yet");
     require(radius > 0 && std::isfinite(radius), "the radius of a norm ball must be a positive number");
     const std::size_t n = n_outputs(), size = 2 * std::min(n_splits, this->n_splits()) + 1;
     const auto is_leaf = [&](std::size_t i) {

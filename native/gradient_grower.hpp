@@ -44,8 +44,9 @@ public:
 private:
     std::size_t list_rows(std::uint64_t round);
     void collect();
-    void label_rows();
+    void sort_other_rows();
     void sum_leaves();
+    void add_row(std::size_t row, std::int64_t* sums) const;
     const std::int64_t* sums(std::size_t node) const { return tree_.gains.data() + node * tree_.n_channels; }
     void keep_directions(std::size_t size, std::vector<double>& values, NormOrder order) const;
 
@@ -57,6 +58,8 @@ private:
     std::unique_ptr<RowMasses> masses_;
     std::unique_ptr<SharedRows> shared_;
     std::unique_ptr<NodeGrower> by_nodes_;
+    LargeArray<std::uint32_t> others_;  // the rows that the tree is not grown on, sorted into their leaves afterwards
+    std::vector<RowSet> others_of_node_;
     GrownTree tree_;  // its gains are the sums of each node over all rows
 };
 

@@ -7,8 +7,14 @@
 #include "hashing.hpp"
 #include "layer_grower.hpp"
 #include "node_grower.hpp"
+#include "pool.hpp"
 
 namespace radboost {
+namespace {
+
+constexpr std::size_t kParallelRows = 16384;
+
+}  // namespace
 
 TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
     : data_(data),
@@ -153,11 +159,39 @@ void TreeGrower::number_nodes() {
     }
 }
 
+// The leaf that a row with these codes reaches.
+template <bool kCategories>
+std::int32_t TreeGrower::leaf_of(const std::uint8_t* codes) const {
+    std::int32_t at = 0;
+    while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
+        const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
+        const std::uint32_t code = codes[node.column];
+        const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
+        bool goes_left = missing ? node.missing_left : code <= node.bin;
+        if (kCategories && node.by_categories && !missing) goes_left = tree_.category_sets[node.bin].has(code);
+        at = node.left + (goes_left ? 0 : 1);
+    }
+    return at;
+}
+
 // Rows that the tree was not grown on go down it now.
 void TreeGrower::place_all_rows() {
     if (hashes_.empty()) return;
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
-    tree_.place_rows(data_, options_.n_threads);
+    const std::size_t n = data_.n_rows, d = data_.n_columns;
+    const bool by_categories = !tree_.category_sets.empty();
+    constexpr std::size_t kTogether = 1024;
+    const std::size_t parts = (n + kTogether - 1) / kTogether;
+    parallel_for(n >= kParallelRows ? options_.n_threads : 1, parts, [&](std::size_t part) {
+        const std::size_t begin = part * kTogether, end = std::min(n, begin + kTogether);
+        thread_local std::vector<std::uint8_t> rows;
+        rows.resize(kTogether * d);
+        data_.copy_rows(begin, end, rows.data());
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint8_t* codes = rows.data() + (i - begin) * d;
+            tree_.leaf_of_row[i] = by_categories ? leaf_of<true>(codes) : leaf_of<false>(codes);
+        }
+    });
 }
 
 // What every answer gains, and the sample weight, at every node over all rows: leaves from their rows, the others from

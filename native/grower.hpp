@@ -66,6 +66,8 @@ private:
     template <class Nodes>
     void collect(const Nodes& nodes);
     void number_nodes();
+    template <bool kCategories>
+    std::int32_t leaf_of(const std::uint8_t* codes) const;
     void place_all_rows();
     void sum_leaves();
 

@@ -2,46 +2,7 @@
 
 #include <algorithm>
 
-#include "pool.hpp"
-
 namespace radboost {
-namespace {
-
-constexpr std::size_t kParallelRows = 16384;
-
-}  // namespace
-
-// The leaf that a row with these codes reaches.
-template <bool kCategories>
-std::int32_t GrownTree::leaf_of(const BinnedData& data, const std::uint8_t* codes) const {
-    std::int32_t at = 0;
-    while (nodes[static_cast<std::size_t>(at)].left >= 0) {
-        const GrownNode& node = nodes[static_cast<std::size_t>(at)];
-        const std::uint32_t code = codes[node.column];
-        const bool missing = data.has_missing[node.column] && code == data.bin_counts[node.column];
-        bool goes_left = missing ? node.missing_left : code <= node.bin;
-        if (kCategories && node.by_categories && !missing) goes_left = category_sets[node.bin].has(code);
-        at = node.left + (goes_left ? 0 : 1);
-    }
-    return at;
-}
-
-void GrownTree::place_rows(const BinnedData& data, int n_threads) {
-    const std::size_t n = data.n_rows, d = data.n_columns;
-    const bool by_categories = !category_sets.empty();
-    constexpr std::size_t kTogether = 1024;
-    const std::size_t parts = (n + kTogether - 1) / kTogether;
-    parallel_for(n >= kParallelRows ? n_threads : 1, parts, [&](std::size_t part) {
-        const std::size_t begin = part * kTogether, end = std::min(n, begin + kTogether);
-        thread_local std::vector<std::uint8_t> rows;
-        rows.resize(kTogether * d);
-        data.copy_rows(begin, end, rows.data());
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::uint8_t* codes = rows.data() + (i - begin) * d;
-            leaf_of_row[i] = by_categories ? leaf_of<true>(data, codes) : leaf_of<false>(data, codes);
-        }
-    });
-}
 
 std::int64_t GrownTree::best_gain(std::size_t node) const {
     const std::int64_t* gain = gains_of(node);

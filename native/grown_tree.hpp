@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "binning.hpp"
 #include "categories.hpp"
 #include "columns.hpp"
 
@@ -36,9 +35,6 @@ struct GrownTree {
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;
 
-    // Sends every row of the data down the tree: its label is then the number of its leaf.
-    void place_rows(const BinnedData& data, int n_threads);
-
     // Candidates are the trees at the end of each layer, or of every size.
     void list_candidates(bool every_size, double edge_unit);
     // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
@@ -47,8 +43,6 @@ struct GrownTree {
     void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
 
 private:
-    template <bool kCategories>
-    std::int32_t leaf_of(const BinnedData& data, const std::uint8_t* codes) const;
     const std::int64_t* gains_of(std::size_t node) const { return gains.data() + node * n_channels; }
     // The edge of a node that answers as well as it can.
     std::int64_t best_gain(std::size_t node) const;

@@ -8,5 +8,6 @@ NB_MODULE(_native, m) {
     radboost::bind_given_weights(m);
     radboost::bind_softmax(m);
     radboost::bind_gradient(m);
+    radboost::bind_sparse(m);
     radboost::bind_functions(m);
 }

@@ -15,12 +15,13 @@ PACKAGE = ROOT / "src" / "radboost"
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
     {"_native", "_progress", "_typing", "_validation", "model_file"},
-    {"datasets"},
+    {"datasets", "metrics"},
     {"complexity", "losses", "penalties"},
     {"objectives", "trees"},
     {"families"},
     {"boosting"},
     {"rgb_boosting", "softmax_boosting"},
+    {"sparsity"},
     {"ensemble"},
     {"estimators"},
     {"baselines"},

@@ -17,7 +17,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
+from radboost import (
+    DeepBoostClassifier,
+    MultiTaskSparseBoostClassifier,
+    MultiTaskSparseBoostClassifierCV,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostClassifierCV,
+    SparseBoostRegressor,
+    SparseBoostRegressorCV,
+    TreeOptions,
+)
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from reference.data import smooth
 
@@ -39,6 +51,17 @@ ESTIMATORS = [
     AdaBoostMHClassifier(10),
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
+    SparseBoostClassifier(),
+    SparseBoostClassifier(penalty="l1/linf", update="gradboost", tol=1e-3),
+    SparseBoostClassifier(features="stumps", features_per_round=4, totally_corrective=False, max_rounds=20),
+    SparseBoostClassifier(features="kernel", max_rounds=20),
+    SparseBoostClassifier(features="trees", max_rounds=5),
+    SparseBoostRegressor(),
+    SparseBoostRegressor(features="products", max_rounds=5),
+    MultiTaskSparseBoostClassifier(),
+    SparseBoostClassifierCV(n_alphas=5, cv=3),
+    SparseBoostRegressorCV(n_alphas=5, cv=3),
+    MultiTaskSparseBoostClassifierCV(n_alphas=5, cv=3),
 ]
 
 
@@ -47,7 +70,21 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DeepBoostClassifier,
+        RGBClassifier,
+        RGBRegressor,
+        SoftmaxBoostClassifier,
+        SparseBoostClassifier,
+        SparseBoostRegressor,
+        MultiTaskSparseBoostClassifier,
+        SparseBoostClassifierCV,
+        SparseBoostRegressorCV,
+        MultiTaskSparseBoostClassifierCV,
+    ],
+)
 def test_init_only_stores(estimator: Any) -> None:
     marks = {name: object() for name in inspect.signature(estimator).parameters}
     model = estimator(**marks)

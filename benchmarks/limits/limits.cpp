@@ -158,7 +158,7 @@ Forest full_trees(std::mt19937& random) {
         offsets.push_back(static_cast<std::int64_t>(features.size()));
     }
     const std::vector<std::uint8_t> missing_left(features.size(), 0);
-    return Forest(offsets, features, thresholds, left, missing_left, values, kColumns, 1, {}, {});
+    return Forest(offsets, features, thresholds, left, missing_left, values, kColumns, 1, {}, {}, {});
 }
 
 void run(std::size_t n_rows) {

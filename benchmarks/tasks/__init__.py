@@ -18,6 +18,9 @@ from benchmarks.tasks import (
     rgb_large,
     softmax_growth,
     softmax_letters,
+    sparse_amazon,
+    sparse_dense,
+    sparse_satimage,
 )
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
@@ -34,4 +37,7 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "rgb-large": rgb_large.run,
     "softmax-letters": softmax_letters.run,
     "softmax-growth": softmax_growth.run,
+    "sparse-amazon": sparse_amazon.run,
+    "sparse-dense": sparse_dense.run,
+    "sparse-satimage": sparse_satimage.run,
 }

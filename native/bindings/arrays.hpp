@@ -63,6 +63,7 @@ void bind_trees(nb::module_& m);
 void bind_given_weights(nb::module_& m);
 void bind_softmax(nb::module_& m);
 void bind_gradient(nb::module_& m);
+void bind_sparse(nb::module_& m);
 void bind_functions(nb::module_& m);
 
 }  // namespace radboost

@@ -7,9 +7,15 @@ from types import ModuleType
 from radboost.estimators import (
     DeepBoostClassifier,
     EarlyStopping,
+    MultiTaskSparseBoostClassifier,
+    MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostClassifierCV,
+    SparseBoostRegressor,
+    SparseBoostRegressorCV,
 )
 from radboost.families import KernelFamily, TreeFamilies
 from radboost.model_file import ModelFileError
@@ -23,15 +29,21 @@ __all__ = [
     "EarlyStopping",
     "KernelFamily",
     "ModelFileError",
+    "MultiTaskSparseBoostClassifier",
+    "MultiTaskSparseBoostClassifierCV",
     "RGBClassifier",
     "RGBRegressor",
     "SoftmaxBoostClassifier",
+    "SparseBoostClassifier",
+    "SparseBoostClassifierCV",
+    "SparseBoostRegressor",
+    "SparseBoostRegressorCV",
     "TreeFamilies",
     "TreeOptions",
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "guarantees", "plot")
+_ON_DEMAND = ("baselines", "datasets", "guarantees", "metrics", "plot", "sparsity")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -7,6 +7,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -218,8 +219,23 @@ def generator_from(random_state: Any) -> np.random.Generator:
     )
 
 
+def check_score_memory(n_rows: int, n_classes: int, bytes_per_score: int) -> None:
+    """Refuses a number for each row and class that would not fit."""
+    needed, available = bytes_per_score * n_rows * n_classes, free_memory()
+    if needed > available:
+        raise ValueError(
+            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for their scores, and "
+            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
+        )
+
+
 def free_memory() -> float:
-    """Bytes that are free, or infinity where the system does not tell."""
+    """Bytes that a process can have, or infinity where the system does not tell."""
+    try:  # Linux counts the cache of files in, which gives way
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        pass
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):

@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "table",
         help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, soft-max-boosting-2, -3, "
-        "-fig1, -fig3, -fig7, or rgb-3.1",
+        "-fig1, -fig3, -fig7, structural-sparsity-8 to -12, -14, or rgb-3.1",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
@@ -77,7 +77,10 @@ def _parser() -> argparse.ArgumentParser:
         help="keep every fit in this file: a second run, or a table that shares fits, computes only what is new",
     )
     reproduce.add_argument(
-        "--plot", type=Path, metavar="FILE", help="also draw it (soft-max-boosting only; needs matplotlib)"
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="also draw it (not deep boosting; needs matplotlib)",
     )
     reproduce.add_argument(
         "--split-criterion",
@@ -214,7 +217,7 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
     study = experiments.STUDIES[given.table]
     if given.split_criterion is not None:
         raise ValueError(
-            f"{study.name} grows its trees by weighted impurity, as in the paper; leave out --split-criterion"
+            f"{study.name} has no choice of how trees are split, as in its paper; leave out --split-criterion"
         )
     draw = None
     if given.plot is not None:

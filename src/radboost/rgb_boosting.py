@@ -103,10 +103,11 @@ class OwnLossRows(LossRows):
         super().__init__(state, loss, n_threads)
         self.targets = targets
         self._scores = np.zeros(len(targets))
+        self._mean_loss = math.nan
 
     @property
     def mean_loss(self) -> float:
-        return self._mean(self._value(self._scores))
+        return self._mean_loss
 
     @property
     def error(self) -> float:
@@ -116,6 +117,7 @@ class OwnLossRows(LossRows):
         self._scores = np.array(scores, dtype=np.float64)
         self.state.set_scores(self._scores, self.n_threads)
         self.state.set_derivatives(self._derivative(self._scores), self.n_threads)
+        self._mean_loss = self._mean(self._value(self._scores))
 
     def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         pairs = zip(cuts, steps.tolist(), strict=True)
@@ -171,6 +173,8 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
         return rows.state.mean(value, rows.n_threads), rows.state.mean(slope, rows.n_threads)
 
     value, slope = along(0.0)
+    if slope == 0.0:
+        return np.zeros(1)
     way = -math.copysign(1.0, slope)
     found = line_search(lambda c: _mirrored(along(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])
@@ -227,12 +231,14 @@ class RGBBooster:
     def begin(self, constant: FloatArray) -> None:
         """The constant is the first hypothesis, of the smallest trees."""
         size = float(np.abs(constant).max())
-        scores = np.tile(constant, (self.rows.state.n_rows, 1))
+        values = constant / size if size > 0.0 else constant
+        # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
+        scores = np.tile(size * values, (self.rows.state.n_rows, 1))
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return
         self.trace.steps.append(Step(0, len(self.trace.hypotheses), size))
-        self.trace.hypotheses.append(constant_tree(constant / size, self._n_features, self.rows.state.total_weight))
+        self.trace.hypotheses.append(constant_tree(values, self._n_features, self.rows.state.total_weight))
         self.trace.complexities.append(self._bounds[self.families.sizes[0]])
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:

@@ -27,7 +27,7 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
     X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
     n_categories = {1: 9} if categories else {}
     weights = rng.integers(1, 4, m).astype(float) if weighted else None
-    data = bin_rows(X, weights, np.arange(m), int(rng.choice([3, 255])), 1, n_categories)
+    data = bin_rows(X, weights, np.arange(m, dtype=np.uint32), int(rng.choice([3, 255])), 1, n_categories)
     target = rng.normal(size=m) + np.nan_to_num(X[:, 0])
     if outputs == 1:
         state = _native.GradientState("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
@@ -153,7 +153,7 @@ def test_subsamples_and_copies(seed: int, shuffled: bool) -> None:
         rng.shuffle(rows)
     trees = []
     for places, weights in ((np.arange(200), counts.astype(float)), (rows, None)):
-        data = bin_rows(X[places], weights, np.arange(len(places)), 255, 1, {})
+        data = bin_rows(X[places], weights, np.arange(len(places), dtype=np.uint32), 255, 1, {})
         state = _native.GradientState("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
         state.set_scores(np.zeros(len(places)), 1)
         grower = grower_of(data, state, subsample=0.5, max_features=2)
@@ -175,7 +175,7 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
     y = rng.integers(0, outputs, n).astype(float) if outputs > 1 else rng.normal(size=n) * np.exp(3 * X[:, 0])
     found = []
     for used in (1, threads):
-        data = bin_rows(X, None, np.arange(n), 255, used, {})
+        data = bin_rows(X, None, np.arange(n, dtype=np.uint32), 255, used, {})
         state = _native.GradientState("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
         state.set_scores(np.zeros(n * outputs), used)
         grower = _native.GradientGrower(
@@ -210,7 +210,7 @@ def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
 
 
 def test_what_is_refused() -> None:
-    data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3), 255, 1, {})
+    data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3, dtype=np.uint32), 255, 1, {})
     y = np.array([0.0, 1.0, 2.0])
     with pytest.raises(ValueError, match="unknown loss"):
         _native.GradientState("hinge", 0.0, 1, y, np.zeros(0))
@@ -235,3 +235,9 @@ def test_what_is_refused() -> None:
     other = _native.GradientState("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
+
+
+def test_nothing_to_cut_before_a_tree_is_grown() -> None:
+    _, data, state, _ = make(0)
+    with pytest.raises(ValueError, match="no tree"):
+        grower_of(data, state).cut(1, 1.0, "2")

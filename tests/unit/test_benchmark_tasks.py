@@ -154,7 +154,7 @@ def test_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gradient_boosting_with_one_candidate_and_with_seven(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rgb_large, "PEERS", ("XGBoost",))
+    monkeypatch.setattr(rgb_large, "LEAF_WISE", rgb_large.LEAF_WISE[:1])
     sizes = Sizes(large_rows=2000, large_columns=5, large_test_rows=500, rgb_rounds=3, repeats=1)
     result = rgb_large.run(sizes)
     assert [row.competitor for row in result.rows] == ["RGB, 1 candidate", "RGB, 7 candidates", "XGBoost"]

@@ -16,7 +16,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
-from radboost import RGBRegressor, guarantees, plot
+from radboost import RGBRegressor, SparseBoostClassifier, guarantees, plot
 from radboost.baselines import MartiBoostClassifier
 
 
@@ -265,12 +265,25 @@ def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
 
 
 @pytest.mark.native
-def test_regression_has_sizes_and_says_why_it_has_no_errors() -> None:
+def test_trees_of_regression_have_sizes() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3))
     model = RGBRegressor(4).fit(rows, rows[:, 0])
     assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == len(model.ensemble_)
-    with pytest.raises(TypeError, match=r"RGBRegressor predicts numbers.*history_ holds 'objective'"):
-        plot.learning_curve(model)
+    sparse = SparseBoostClassifier().fit(rows, rows[:, 0] > 0)
+    np.testing.assert_array_equal(plot.learning_curve(sparse).lines[0].get_ydata(), sparse.history_["objective"])
+    with pytest.raises(TypeError, match="SparseBoostClassifier is not made of trees"):
+        plot.tree_sizes(sparse)
     with pytest.raises(TypeError, match="AdaBoostClassifier has no ensemble_: tree sizes are for RadBoost models"):
         plot.tree_sizes(AdaBoostClassifier(n_estimators=2).fit(rows, rows[:, 0] > 0))
+
+
+def test_learning_curve_of_a_regressor() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    model = RGBRegressor(5, early_stopping=5).fit(X, X[:, 0] * 1000.0)
+    ax = plot.learning_curve(model)
+    assert ax.get_ylabel() == "loss"
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), model.history_["validation_loss"])
+    assert f"lowest {min(model.history_['validation_loss']):.4g}" in texts(ax)

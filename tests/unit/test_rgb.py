@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, guarantees
+from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, _validation, guarantees
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -421,3 +421,10 @@ def test_the_bound_speaks_of_the_model() -> None:
     assert "Multi-Class Deep Boosting" in str(guarantees.bound(several, *smooth_classes(16)))
     with pytest.raises(TypeError, match="predicts numbers"):
         guarantees.bound(RGBRegressor(2).fit(*numbers()), *numbers())
+
+
+def test_more_scores_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_validation, "free_memory", lambda: 1000.0)
+    X, y = smooth_classes(17)
+    with pytest.raises(ValueError, match=r"150 rows with 3 classes need about .* GiB.*fewer rows"):
+        RGBClassifier(2).fit(X, y)

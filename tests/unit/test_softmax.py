@@ -185,7 +185,7 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
         np.testing.assert_array_equal(loaded.cost_, 1.0 - np.eye(n_classes))
         assert loaded.history_ == model.history_
-        assert loaded.get_params() == {**model.get_params(), "cost": (1.0 - np.eye(n_classes)).tolist()}
+        assert loaded.get_params() == model.get_params()  # without a matrix: that of the fit is an array of its own
         assert repr(loaded.ensemble_) == repr(model.ensemble_)
 
 

@@ -127,6 +127,9 @@ _ENTRIES = (
         ("fashion-mnist",),
         images=True,
     ),
+    # Targets are numbers: so many different ones.
+    Entry("housing", 506, 13, 229, "prices of houses in Boston, regression", aliases=("boston",)),
+    Entry("ailerons", 13750, 40, 35, "control of an aircraft's ailerons, regression"),
 )
 
 _BY_NAME = {entry.name: entry for entry in _ENTRIES}

@@ -4,5 +4,27 @@ from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.early_stopping import EarlyStopping
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
+from radboost.estimators.sparse import (
+    MultiTaskSparseBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostRegressor,
+)
+from radboost.estimators.sparse_cv import (
+    MultiTaskSparseBoostClassifierCV,
+    SparseBoostClassifierCV,
+    SparseBoostRegressorCV,
+)
 
-__all__ = ["DeepBoostClassifier", "EarlyStopping", "RGBClassifier", "RGBRegressor", "SoftmaxBoostClassifier"]
+__all__ = [
+    "DeepBoostClassifier",
+    "EarlyStopping",
+    "MultiTaskSparseBoostClassifier",
+    "MultiTaskSparseBoostClassifierCV",
+    "RGBClassifier",
+    "RGBRegressor",
+    "SoftmaxBoostClassifier",
+    "SparseBoostClassifier",
+    "SparseBoostClassifierCV",
+    "SparseBoostRegressor",
+    "SparseBoostRegressorCV",
+]

@@ -14,25 +14,45 @@ from radboost._typing import ClassIds, FloatArray, RowOrder
 
 @dataclass(frozen=True)
 class Costs:
-    """c(x_i, y_i, z), scaled by the largest to [0, 1]: Soft-max boosting, equation (5)."""
+    """c(x_i, y_i, z) above the least of each row, scaled by the largest to [0, 1]: Soft-max boosting, equation (5).
+
+    What every answer costs in a row is nothing to learn from, and left in it would use up the precision of the rest.
+    """
 
     table: npt.NDArray[np.float32]  # a row for each class, or for each example
     per_row: bool
     scale: float  # what a scaled cost of 1 stands for
+    floor: FloatArray  # the least of each row, not scaled
 
     def select(self, rows: RowOrder) -> Costs:
         """Those of some examples, in their order."""
-        return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale) if self.per_row else self
+        if not self.per_row:
+            return self
+        return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
+
+    def mean_floor(self, class_ids: ClassIds, weights: FloatArray | None) -> float:
+        """What the cheapest answers of these examples cost in the mean."""
+        floors = self.floor if self.per_row else self.floor[class_ids]
+        if not floors.any():
+            return 0.0
+        # By value, and by weight among equals: neither the order of the examples nor their copies change the sum.
+        values, places = np.unique(floors, return_inverse=True)
+        weights = np.ones(len(floors)) if weights is None else weights
+        order = np.lexsort((weights, places))
+        totals = np.bincount(places[order], weights[order])
+        return float((values * totals).sum() / totals.sum())
 
     def of_rows(self, class_ids: ClassIds) -> npt.NDArray[np.float32]:
         """A row of costs for each example."""
         return self.table if self.per_row else self.table[class_ids]
 
 
-def read_cost_matrix(cost: Any, n_classes: int) -> FloatArray | None:
+def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     """The constructor's matrix: rows are the true classes, columns the predicted ones."""
     if cost is None:
         return None
+    n_classes = len(classes)
+    cost = _in_order_of("index", _in_order_of("columns", cost, classes), classes)
     matrix = _as_numbers("cost", cost, f"{n_classes} x {n_classes} numbers")
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
@@ -51,11 +71,12 @@ def read_cost_matrix(cost: Any, n_classes: int) -> FloatArray | None:
     return matrix
 
 
-def read_example_costs(cost: Any, n_rows: int, n_classes: int) -> FloatArray | None:
+def read_example_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any]) -> FloatArray | None:
     """The costs given to `fit`: a row for each example, a column for each class."""
     if cost is None:
         return None
-    costs = _as_numbers("cost", cost, "a row of numbers for each example")
+    n_classes = len(classes)
+    costs = _as_numbers("cost", _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
         raise ValueError(
             f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in "
@@ -72,8 +93,34 @@ def make_costs(matrix: FloatArray | None, examples: FloatArray | None, n_classes
         matrix = 1.0 - np.eye(n_classes)
     table = matrix if examples is None else examples
     assert table is not None
-    scale = float(table.max())
-    return Costs(np.ascontiguousarray(table / scale, dtype=np.float32), examples is not None, scale)
+    _check_differences("cost", table)  # once more: rows without weight are gone
+    floor = table.min(axis=1)
+    above = table - floor[:, None]
+    scale = float(above.max())
+    return Costs(np.ascontiguousarray(above / scale, dtype=np.float32), examples is not None, scale, floor)
+
+
+def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
+    """A data frame that names its columns or rows by classes, in the order of `classes`; anything else as it is."""
+    labels = getattr(cost, axis, None)
+    if labels is None or callable(labels) or not hasattr(cost, "shape"):
+        return cost
+    names, wanted = list(labels), classes.tolist()
+    if names == list(range(len(names))) or (axis == "index" and not hasattr(cost, "loc")):
+        return cost  # not named
+    if len(names) != len(wanted) or set(names) != set(wanted):
+        what = "columns" if axis == "columns" else "rows"
+        raise ValueError(
+            f"The {what} of cost are named {_short(names)}, and the classes in y are {_short(wanted)}. Name them by "
+            "the classes, or pass a plain array in the order of classes_."
+        )
+    if axis == "index":
+        return cost.loc[wanted]
+    return cost[wanted]
+
+
+def _short(names: list[Any]) -> str:
+    return f"[{', '.join(map(repr, names[:10]))}{', ...' if len(names) > 10 else ''}]"
 
 
 def _as_numbers(name: str, cost: Any, wanted: str) -> FloatArray:
@@ -94,7 +141,12 @@ def _check_numbers(name: str, costs: FloatArray) -> None:
             f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
             "positive: only their differences matter."
         )
+    _check_differences(name, costs)
+
+
+def _check_differences(name: str, costs: FloatArray) -> None:
     if not (costs > costs.min(axis=1, keepdims=True)).any():
         raise ValueError(
-            f"{name} is the same for every answer, so that there is nothing to learn; some must cost more."
+            f"{name} is the same for every answer, so that there is nothing to learn; some must cost "
+            "more, in rows with a positive weight."
         )

@@ -21,6 +21,7 @@ from radboost._validation import (
     check_max_features,
     check_real,
     check_real_or,
+    check_score_memory,
     check_verbose,
     resolve_n_jobs,
     seed_from,
@@ -41,6 +42,7 @@ from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 # when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
 LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
+BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 
 
@@ -278,6 +280,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         before: Ensemble | None,
     ) -> RGBBooster:
         data, targets = learning.data, self._targets(learning.class_ids, learning.targets, n_outputs)
+        check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
         rows = make_rows(loss, targets, learning.weights, n_outputs, growth.n_threads)
         constant = start_constant(rows, targets, learning.weights)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])

@@ -182,6 +182,7 @@ def _columns_without_numbers(X: Any) -> list[str]:
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     """The classes in ascending order, and the place of each row's among them."""
+    y = _plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > LARGEST_NUMBER_OF_CLASSES:
@@ -195,6 +196,29 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
             "needed to learn to tell them apart."
         )
     return classes, codes.reshape(-1).astype(np.uint16)
+
+
+def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
+    if y.dtype != object:
+        return y
+    kinds = {bool if isinstance(label, np.bool_) else type(label) for label in y.tolist()}
+    if all(issubclass(kind, str) for kind in kinds):
+        return y
+    if len(kinds) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(
+            f"y holds labels of different types ({names}), which have no common order. Make them alike, for example by "
+            "[str(label) for label in y], and leave out rows whose label is missing."
+        )
+    (kind,) = kinds
+    plain = np.array(y.tolist()) if issubclass(kind, bool | int | float | np.number | bytes) else y
+    if plain.dtype == object:
+        raise ValueError(
+            f"y holds labels of the type {kind.__name__}, such as {str(y[0])[:40]}; labels must be text, booleans or "
+            "numbers that fit 64 bits."
+        )
+    return plain
 
 
 def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:

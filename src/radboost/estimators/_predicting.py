@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +71,13 @@ class ScoringMixin:
 
     def _take_parameters_of_fit(self) -> None:
         """The other way round, when the parameters and classes of a file are in place."""
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        """What else predictions depend on; a file keeps these as well."""
+        return {}
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """The other way round."""
 
 
 class PredictingMixin(ScoringMixin):

@@ -78,7 +78,7 @@ def split_by_content(
     if not held_back.any():
         raise ValueError(
             f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
-            "stopping. Pass X_val and y_val, or switch early_stopping off."
+            "stopping. Switch early_stopping off, or give more rows."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,8 @@ DEEPEST = 60
 # How long all steps by the edge are together: the largest of these (docs/softmax.md).
 SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
+# Pairs drawn in a round where their number is not given: more would cost memory and time and teach little.
+MOST_DRAWS = 2**22
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
@@ -51,7 +54,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
     the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
     Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
-    class, on pairs (row, label) drawn from the rule, which tells where the label costs more than the rule pays. The
+    class, on drawn pairs (row, label), which tells where the label costs more than the rule pays. The
     risk is smooth and bounded: a row that cannot be learned, because its label is wrong, stops pulling.
 
     `SoftmaxBoostClassifier.paper()` is the plain algorithm.
@@ -73,7 +76,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         trees.
     samples_per_round : int, "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
-        and "all" uses every pair, weighted by its part of the gradient, which is slower by about the number of classes.
+        at most 4,194,304; "all" uses every pair, weighted by its part of the gradient, which is slower by about the
+        number of classes.
     sampling : {"gradient", "rule"}
         What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
@@ -216,8 +220,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight)
         rows, classes = training.rows, training.known_classes
-        examples = read_example_costs(cost, training.n_given, len(classes))
-        matrix = read_cost_matrix(self.cost, len(classes)) if examples is None else None
+        _check_memory(rows.n_rows, len(classes))
+        examples = read_example_costs(cost, training.n_given, classes)
+        matrix = read_cost_matrix(self.cost, classes) if examples is None else None
         if examples is not None and training.kept is not None:
             examples = examples[training.kept]
         costs = make_costs(matrix, examples, len(classes))
@@ -240,6 +245,13 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             feature_names=getattr(checked, "feature_names_in_", None),
             categories=rows.categories,
         )
+        if not any(tree.n_splits for tree in checked.ensemble_.hypotheses):
+            warnings.warn(
+                "The model answers the same everywhere: no tree asks a question. Look whether the columns tell "
+                "anything about the labels, and whether there are more than a few rows.",
+                UserWarning,
+                stacklevel=2,
+            )
         checked.cost_ = matrix if matrix is not None or examples is not None else 1.0 - np.eye(len(classes))
         take_over(self, checked, classes, trace, n_rounds)
         return self
@@ -292,7 +304,6 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         watch: RiskWatch | None,
     ) -> tuple[Trace, float]:
         data = rows.data
-        _check_memory(data.n_rows, n_classes)
         state = SoftmaxState(
             data,
             rows.class_ids,
@@ -304,13 +315,14 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_threads=settings.n_threads,
         )
         every_pair = self.samples_per_round == "all"
-        drawn = round(state.total_weight) if self.samples_per_round is None or every_pair else self.samples_per_round
+        by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
+        drawn = min(state.total_weight, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
         booster = SoftmaxBooster(
             state,
             make_weighted_trees(data, 2, settings),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",
-                max(1, int(drawn)),
+                max(1, round(drawn)),
                 self.step,
                 self._learning_rate(state.total_weight, n_classes),
                 settings.n_threads,
@@ -319,19 +331,21 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
         )
+        floors = {"risk": costs.mean_floor(rows.class_ids, rows.weights)}
         if watch is not None:
             watch.begin(booster.trace)
+            floors["validation_risk"] = watch.floor
         with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
             def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
                 history = trace.history
-                advance(history["risk"][-1] * costs.scale, history["train_error"][-1], int(history["n_hypotheses"][-1]))
+                risk = history["risk"][-1] * costs.scale + floors["risk"]
+                advance(risk, history["train_error"][-1], int(history["n_hypotheses"][-1]))
                 return None if watch is None else watch.follow(trace, steps)
 
             trace = booster.run(self.n_rounds, monitor)
-        for name in ("risk", "validation_risk"):
-            if name in trace.history:
-                trace.history[name] = [risk * costs.scale for risk in trace.history[name]]
+        for name, floor in floors.items():
+            trace.history[name] = [risk * costs.scale + floor for risk in trace.history[name]]
         return trace, state.total_weight
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -383,10 +397,21 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
-        return {"cost": None if self.cost_ is None else self.cost_.tolist()}
+        # A data frame that names the classes has become the matrix of the fit.
+        given = self.cost_ if self.cost is not None and self.cost_ is not None else self.cost
+        return {"cost": None if given is None else np.asarray(given, dtype=np.float64).tolist()}
 
     def _take_parameters_of_fit(self) -> None:
-        self.cost_ = read_cost_matrix(self.cost, len(self.classes_))
+        """Predictions depend on the matrix of the fit alone, which is one of its arrays."""
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        return {"cost": np.zeros((0, 0)) if self.cost_ is None else self.cost_}
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        matrix, n_classes = arrays["cost"], len(self.classes_)
+        if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
+            raise ValueError("the costs of the fit do not fit the number of classes")
+        self.cost_ = matrix if matrix.size else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,12 +18,14 @@ from radboost.experiments.regularized_gradient_boosting import ComparisonTable
 from radboost.experiments.soft_max_boosting import STUDIES as _SOFT_MAX
 from radboost.experiments.soft_max_boosting import Study
 from radboost.experiments.spec import Algorithm, Figures, Table
+from radboost.experiments.structural_sparsity import STUDIES as _STRUCTURAL_SPARSITY
+from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
 
 TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
-STUDIES = {study.name: study for study in _SOFT_MAX}
+STUDIES: dict[str, Study | SparsityStudy] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY)}
 """Without a grid: `radboost.experiments.studies` runs them."""
 
 COMPARISONS = {table.name: table for table in _REGULARIZED}
@@ -50,6 +52,7 @@ __all__ = [
     "KeptResults",
     "Outcome",
     "Run",
+    "SparsityStudy",
     "Study",
     "Table",
     "reproduce",

@@ -1,4 +1,5 @@
-"""Studies without a grid: every fit stands for itself. "Soft-max boosting", section 5.
+"""Studies without a grid: every fit stands for itself. "Soft-max boosting", section 5, and "Boosting with Structural
+Sparsity", section 10.
 
 A study is a list of units, each of them one fit that is told by its facts alone: what is in a file of kept results is
 not fitted again, and studies share what they have in common (Figures 1 and 3 their problems and sm-boost).
@@ -29,6 +30,7 @@ from radboost.experiments.soft_max_boosting import (
     make_model,
     make_noise_model,
 )
+from radboost.experiments.structural_sparsity import SparsityStudy, fit_unit, units_of
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
@@ -42,11 +44,15 @@ class Outcome:
     result: dict[str, Any]
 
 
-def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0) -> list[Facts]:
+def units(
+    study: Study | SparsityStudy, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0
+) -> list[Facts]:
     """The facts of every fit, in order."""
     if not isinstance(study, StagedTable) and datasets is not None:
-        raise ValueError(f"{study.name} makes its own data; leave out the names of data sets")
+        raise ValueError(f"{study.name} chooses or makes its own data; leave out the names of data sets")
     same: Facts = {"radboost": version("radboost"), "seed": seed}
+    if isinstance(study, SparsityStudy):
+        return [same | facts for facts in units_of(study, quick)]
     if isinstance(study, StagedTable):
         return [
             same
@@ -104,12 +110,14 @@ def run(
         if result is None:
             result = next(fitted)
             known.add(facts, result)
-        advance(str(facts.get("dataset", facts["algorithm"])))
+        advance(str(facts.get("dataset") or facts.get("algorithm") or facts.get("penalty") or facts["update"]))
         yield Outcome(facts, result)
 
 
 def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
+    if {"paths", "regression", "rounds_of"} & set(facts):
+        return fit_unit(facts, data_dir)
     if "dataset" in facts:
         return _fit_split(facts, data_dir)
     return _fit_problem(facts) if "problem" in facts else _fit_noisy(facts)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from radboost.experiments import sparsity_report
 from radboost.experiments.soft_max_boosting import SM_BOOST, STAGES, Duel, NoiseCurve, StagedTable, Study
+from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
 
 CLOSE_POINTS, CLOSE_SHARE = 0.01, 0.15
@@ -21,8 +23,10 @@ def close(error: float, paper: float) -> bool:
     return error <= paper + max(CLOSE_POINTS, CLOSE_SHARE * paper)
 
 
-def header(study: Study) -> str:
+def header(study: Study | SparsityStudy) -> str:
     """The two lines above the rows."""
+    if isinstance(study, SparsityStudy):
+        return sparsity_report.header(study)
     if isinstance(study, StagedTable):
         line = f"{'data set':<11}{'algorithm':<13}"
         line += "".join(_STAGE.format(f"T = {stage}", "paper") for stage in STAGES) + "  close"
@@ -90,15 +94,19 @@ def curve_errors(study: NoiseCurve, outcomes: Sequence[Outcome]) -> dict[str, An
     return {name: of(name, "error") for name in study.sizes} | {"one walk": of(martiboost, "walk")}
 
 
-def rows(study: Study, outcomes: Sequence[Outcome]) -> list[str]:
+def rows(study: Study | SparsityStudy, outcomes: Sequence[Outcome]) -> list[str]:
     """All lines of a study that has ended."""
+    if isinstance(study, SparsityStudy):
+        return sparsity_report.rows(study, outcomes)
     if isinstance(study, StagedTable):
         return [staged_row(study, outcome) for outcome in outcomes]
     return duel_rows(study, outcomes) if isinstance(study, Duel) else curve_rows(study, outcomes)
 
 
-def legend(study: Study) -> str:
+def legend(study: Study | SparsityStudy) -> str:
     """The lines below the rows."""
+    if isinstance(study, SparsityStudy):
+        return sparsity_report.legend(study)
     if isinstance(study, StagedTable):
         return (
             "T: test error after so many rounds of one fit, beside the paper's\n"

@@ -1,21 +1,28 @@
-"""Losses: Phi, its derivative, and the names they go by."""
+"""Losses: Phi and losses of scores, their derivatives, and the names they go by."""
 
 from __future__ import annotations
 
 from radboost._validation import resolve
 from radboost.losses.absolute import AbsoluteLoss
 from radboost.losses.base import MarginLoss, NativeLoss
+from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialLoss
 from radboost.losses.huber import HuberLoss
 from radboost.losses.logistic import LogisticLoss
+from radboost.losses.margin_scores import ExponentialScores, LogisticScores
 from radboost.losses.multinomial import MultinomialLoss
+from radboost.losses.multinomial_scores import MultinomialScores
 from radboost.losses.poisson import PoissonLoss
 from radboost.losses.quantile import QuantileLoss
+from radboost.losses.scores import ScoreLoss
 from radboost.losses.squared import SquaredLoss
 from radboost.losses.target import NativeTargetLoss, TargetLoss
 from radboost.losses.two_class import ExponentialTargetLoss, LogisticTargetLoss
 
 LOSSES: dict[str, type[NativeLoss]] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
+SCORE_LOSSES: dict[str, type[ScoreLoss]] = {
+    loss.name: loss for loss in (LogisticScores, ExponentialScores, MultinomialScores, EpsilonInsensitiveScores)
+}
 
 TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = {
     "logistic": LogisticTargetLoss,
@@ -46,19 +53,25 @@ def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLo
 __all__ = [
     "LOSSES",
     "REGRESSION_LOSSES",
+    "SCORE_LOSSES",
     "TWO_CLASS_LOSSES",
     "AbsoluteLoss",
+    "EpsilonInsensitiveScores",
     "ExponentialLoss",
+    "ExponentialScores",
     "ExponentialTargetLoss",
     "HuberLoss",
     "LogisticLoss",
+    "LogisticScores",
     "LogisticTargetLoss",
     "MarginLoss",
     "MultinomialLoss",
+    "MultinomialScores",
     "NativeLoss",
     "NativeTargetLoss",
     "PoissonLoss",
     "QuantileLoss",
+    "ScoreLoss",
     "SquaredLoss",
     "TargetLoss",
     "get_loss",

@@ -49,6 +49,7 @@ PARTS: Mapping[str, str] = {
 }
 _ENSEMBLE = "ensemble/"
 _HISTORY = "history/"
+_FIT = "fit/"
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
 
 
@@ -83,6 +84,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
     }
     arrays = {_ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
     arrays |= {_HISTORY + key: _history_array(key, items) for key, items in estimator.history_.items()}
+    arrays |= {_FIT + key: array for key, array in estimator._arrays_of_fit().items()}
     write(path, header, arrays)
 
 
@@ -141,6 +143,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     elif header["classes"] is not None:
         raise ModelFileError("a regressor has no class labels.")
     model._take_parameters_of_fit()
+    model._take_arrays_of_fit({k.removeprefix(_FIT): a for k, a in arrays.items() if k.startswith(_FIT)})
     if model.stores_objective:
         model.objective_ = _restore_objective(header["objective"], model.loss)
     for key in _COUNTS:

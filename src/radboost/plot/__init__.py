@@ -6,5 +6,14 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 from radboost.plot.costs import cost_confusion
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
+from radboost.plot.sparsity import features_over_time, regularization_path
 
-__all__ = ["cost_confusion", "learning_curve", "margins", "noise_robustness", "tree_sizes"]
+__all__ = [
+    "cost_confusion",
+    "features_over_time",
+    "learning_curve",
+    "margins",
+    "noise_robustness",
+    "regularization_path",
+    "tree_sizes",
+]

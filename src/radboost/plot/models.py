@@ -94,6 +94,8 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
             f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
             f"{type(ensemble).__name__}, without weights. Leave out weighted."
         )
+    if not all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses):
+        raise TypeError(f"{type(model).__name__} is not made of trees, so that there are no sizes to draw.")
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
@@ -129,10 +131,12 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
 def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the error after each round, on the training rows and, where there were some, on validation rows.
 
+    Where the history counts no errors, as in regression, the loss is drawn instead.
+
     Parameters
     ----------
     model : fitted model
-        A classifier: regression has no errors to count, only losses, which ``history_`` holds.
+        With ``history_``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure when None.
 
@@ -142,30 +146,29 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     """
     ensemble_of(model, "learning curves")
     history: Mapping[str, Sequence[float]] = model.history_
-    if "train_error" not in history:
-        raise TypeError(
-            f"{type(model).__name__} predicts numbers, which are not right or wrong, so that there is no error to "
-            f"draw. Its history_ holds {', '.join(map(repr, history))}: plot one of these."
-        )
+    numbers = "train_error" not in history
+    keys = ("objective", "validation_loss") if numbers else ("train_error", "validation_error")
     curves = {
         name: np.asarray(history[key], dtype=np.float64)
-        for name, key in (("training", "train_error"), ("validation", "validation_error"))
+        for name, key in zip(("training", "validation"), keys, strict=True)
         if key in history
     }
+    form = ".4g" if numbers else ".1%"
     ax = axes(ax)
     ax.set_title("Learning curve", loc="left")
-    ax.set(xlabel="round", ylabel="error")
+    ax.set(xlabel="round", ylabel="loss" if numbers else "error")
     if not all(len(errors) for errors in curves.values()):
         ax.text(0.5, 0.5, "no round was run", ha="center", color=FAINT, transform=ax.transAxes)
         return tidy(ax)
     for index, errors in enumerate(curves.values()):
         ax.plot(np.arange(1, len(errors) + 1), errors, color=COLOURS[index], linewidth=1.8)
     ax.set_xlim(left=0.0)
-    ax.set_ylim(bottom=0.0)
-    in_percent(ax)
-    _label_ends(ax, curves)
+    if not numbers:
+        ax.set_ylim(bottom=0.0)
+        in_percent(ax)
+    _label_ends(ax, curves, form)
     if "validation" in curves:
-        _mark_lowest(ax, curves["validation"])
+        _mark_lowest(ax, curves["validation"], form)
     return tidy(ax)
 
 
@@ -196,15 +199,16 @@ def _size_edges(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     return low - 1.0 + step * np.arange(-padding, n_bins + padding + 1, dtype=np.float64)
 
 
-def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:
+def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]], form: str) -> None:
     """Write each curve's name and last value at its right end, without one covering the other."""
     ends = sorted((float(errors[-1]), index, name) for index, (name, errors) in enumerate(curves.items()))
-    gap = 0.07 * max(float(errors.max()) for errors in curves.values())
-    position = -gap
+    every = np.concatenate(list(curves.values()))
+    gap = 0.07 * float(every.max() - min(every.min(), 0.0))
+    position = -np.inf
     for value, index, name in ends:
         position = max(value, position + gap)
         ax.annotate(
-            f" {name} {value:.1%}",
+            f" {name} {value:{form}}",
             (len(curves[name]), position),
             color=COLOURS[index],
             va="center",
@@ -212,12 +216,12 @@ def _label_ends(ax: Axes, curves: Mapping[str, NDArray[np.float64]]) -> None:
         )
 
 
-def _mark_lowest(ax: Axes, errors: NDArray[np.float64]) -> None:
+def _mark_lowest(ax: Axes, errors: NDArray[np.float64], form: str) -> None:
     """Put a dot and its value on the lowest validation error."""
     best = int(np.argmin(errors))
     ax.plot(best + 1, errors[best], "o", color=COLOURS[1], markersize=5)
     ax.annotate(
-        f"lowest {errors[best]:.1%}",
+        f"lowest {errors[best]:{form}}",
         (best + 1, errors[best]),
         xytext=(0, -7),
         textcoords="offset points",

@@ -1,4 +1,4 @@
-"""Figures beside the studies of "Soft-max boosting"."""
+"""Figures beside the studies of the papers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ from radboost.experiments.soft_max_boosting import (
     StagedTable,
     Study,
 )
+from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
 from radboost.experiments.studies_report import curve_errors, duel_errors
 from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
 from radboost.plot.noise import draw_noise_curves
+from radboost.plot.sparsity import draw_sparsity_study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
+def draw_study(study: Study | SparsityStudy, outcomes: Sequence[Outcome]) -> Figure:
     """The figure of a study that has ended."""
+    if isinstance(study, SparsityStudy):
+        return draw_sparsity_study(study, outcomes)
     if isinstance(study, StagedTable):
         return _draw_table(study, outcomes)
     return _draw_duel(study, outcomes) if isinstance(study, Duel) else _draw_curve(study, outcomes)

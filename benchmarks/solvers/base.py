@@ -1,0 +1,51 @@
+"""What a solver of a sparse linear model has to offer."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+
+@dataclass(frozen=True)
+class SparseTask:
+    """Mean logistic loss plus alpha times a norm of the weights, without an intercept: what all solvers have."""
+
+    X: Any
+    y: NDArray[np.int64]
+    alpha: float
+    penalty: str
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the labels 0, 1, ... name."""
+        return int(self.y.max()) + 1
+
+    def objective(self, weights: NDArray[np.float64]) -> float:
+        """At weights with a line for each class; one line is the lead of class 1 over class 0."""
+        scores = self.X @ weights.T
+        size = np.sqrt((weights**2).sum(axis=0)).sum() if self.penalty == "l1/l2" else np.abs(weights).sum()
+        if len(weights) == 1:
+            losses = np.logaddexp(0.0, -(2 * self.y - 1) * scores[:, 0])
+        else:
+            losses = logsumexp(scores, axis=1) - scores[np.arange(len(self.y)), self.y]
+        return float(losses.mean() + self.alpha * size)
+
+
+class Solver(ABC):
+    """One library. `solve` is timed whole, from the rows as everybody gets them: C order, or compressed by rows."""
+
+    name: ClassVar[str]
+    ours: ClassVar[bool] = False
+    tolerances: ClassVar[tuple[float, ...]]
+    """From coarse to fine; the first that is fine enough counts."""
+
+    @abstractmethod
+    def takes(self, task: SparseTask) -> bool:
+        """Whether the library solves this problem."""
+
+    @abstractmethod
+    def solve(self, task: SparseTask, tolerance: float) -> NDArray[np.float64]:
+        """The weights, a line for each class (one line for two classes)."""

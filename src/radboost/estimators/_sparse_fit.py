@@ -1,0 +1,354 @@
+"""What the estimators of boosting with structural sparsity share: input, fitting, paths."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from radboost._progress import progress_bar
+from radboost._typing import FloatArray
+from radboost._validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_sample_weight,
+    check_verbose,
+    resolve_n_jobs,
+    seed_from,
+)
+from radboost.losses import ScoreLoss
+from radboost.penalties import RowPenalty, get_row_penalty
+from radboost.sparsity import (
+    Certificate,
+    Column,
+    Columns,
+    Induction,
+    InductionSettings,
+    Point,
+    Problem,
+    SparseEnsemble,
+    Trail,
+    Training,
+    canonical_rows,
+    get_generator,
+    solve_by_bounds,
+    solve_by_newton,
+)
+
+UPDATES = ("newton", "adaboost", "gradboost")
+FLOATS = (np.float64, np.float32)
+
+
+@dataclass(frozen=True)
+class Read:
+    """Checked training rows: different ones only, in an order of their own."""
+
+    X: Any
+    rows: npt.NDArray[np.int64]
+    loss: ScoreLoss
+    row_weights: FloatArray  # they sum to 1
+
+
+class SparseBoost:
+    """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
+
+    penalty: str
+    alpha: float
+    update: str
+    template: str | int
+    features: Any
+    features_per_round: int | None
+    totally_corrective: bool
+    max_rounds: int
+    tol: float
+    standardize: bool
+    fit_intercept: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    n_features_in_: int
+    ensemble_: SparseEnsemble
+    history_: dict[str, list[float]]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows X and targets y.
+
+        Parameters
+        ----------
+        X : matrix, data frame or sparse matrix of numbers
+        y : array of targets
+        sample_weight : array or None
+            A row of weight w counts as w copies of it.
+        """
+        settings = self._read_parameters()
+        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
+        checked = copy(self)
+        read = checked._read(X, y, sample_weight)
+        self._check_update(settings.penalty, read.loss)
+        with progress_bar(self.max_rounds, int(self.verbose)) as advance:
+            trail = Trail(watch=lambda objective, n_features: advance(objective, np.nan, n_features))
+            if self._solves_at_once():
+                certificate = checked._fit_given(read, settings, trail)
+            else:
+                certificate = checked._fit_induced(read, settings, trail)
+        checked._finish(trail, certificate)
+        self.__dict__ = checked.__dict__
+        return self
+
+    def alpha_max(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The smallest alpha at which the model of all columns of X is empty (section 8, at zero)."""
+        settings = self._read_parameters()
+        if not settings.penalty.sparse:
+            raise ValueError(f"penalty={settings.penalty.name!r} leaves no feature out, whatever alpha is.")
+        return self._problem(copy(self)._read(X, y, sample_weight), settings, 1.0).price_of_entry()
+
+    def path(
+        self, X: Any, y: Any, sample_weight: Any = None, *, alphas: Any = None, n_alphas: int = 30, eps: float = 1e-2
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Models along decreasing alpha, each started at the one before.
+
+        Parameters
+        ----------
+        alphas : array or None
+            None: `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
+
+        Returns
+        -------
+        alphas, coefs, intercepts
+            In decreasing order of alpha; entries of `coefs` and `intercepts` have the shapes of `coef_`, `intercept_`.
+        """
+        settings = self._read_parameters()
+        checked = copy(self)
+        read = checked._read(X, y, sample_weight)
+        if not self._solves_at_once():
+            raise ValueError('A path needs features="given" and features_per_round=None.')
+        problem = self._problem(read, settings, 1.0)
+        alphas = decreasing(alphas, problem, n_alphas, eps)
+        coefs, intercepts = zip(
+            *(checked._shaped(*point) for point in self.points(problem, settings, alphas)), strict=True
+        )
+        return alphas, np.array(coefs), np.array(intercepts)
+
+    def points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+        """Weights and intercept in the units of X at each alpha."""
+        point, unit = problem.start(), problem.prices
+        for alpha in alphas:
+            at_alpha = replace(problem, prices=unit * alpha)
+            point = self._solve(at_alpha, point, settings, Trail())
+            yield _in_units_of_x(at_alpha, point)
+
+    def _read_parameters(self) -> InductionSettings:
+        """Everything that can be checked before the data is seen."""
+        check_choice("update", self.update, UPDATES)
+        if isinstance(self.template, str):
+            check_choice("template", self.template, ["auto", "one", "all"])
+        else:
+            check_integer("template", self.template, 1)
+        if self.features_per_round is not None:
+            check_integer("features_per_round", self.features_per_round, 1)
+        get_generator(self.features)
+        check_verbose(self.verbose)
+        resolve_n_jobs(self.n_jobs)
+        return InductionSettings(
+            penalty=get_row_penalty(self.penalty),
+            alpha=self._alpha(),
+            update=self.update,
+            template=self.template,
+            features_per_round=self.features_per_round,
+            totally_corrective=bool(self.totally_corrective),
+            standardize=bool(self.standardize),
+            fit_intercept=bool(self.fit_intercept),
+            tolerance=check_real("tol", self.tol, low=0.0),
+            max_rounds=check_integer("max_rounds", self.max_rounds, 1),
+        )
+
+    def _alpha(self) -> float:
+        return check_real("alpha", self.alpha, low=0.0)
+
+    def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
+        if self.update == "adaboost" and not penalty.exponential:
+            raise ValueError(
+                f'update="adaboost" has no closed form with penalty={penalty.name!r}; use penalty="l1" or "l1/linf", '
+                'or update="gradboost" or "newton".'
+            )
+        if self.update == "gradboost" and loss.curvature_bound is None:
+            raise ValueError(
+                f'update="gradboost" needs a bound on the curvature, and the {loss.name} loss has none; use '
+                'update="adaboost" or "newton".'
+            )
+
+    def _solves_at_once(self) -> bool:
+        """Whether all columns are in the problem from the start."""
+        return bool(self.features == "given" and self.features_per_round is None)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
+        return self._in_order(*self._checked(X, y, sample_weight))
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
+        """Rows with a positive weight, their targets (a line for each output) and weights."""
+        X, y, weights = self._weighted(X, y, sample_weight)
+        kept = np.flatnonzero(weights > 0)
+        if len(kept) < len(weights):
+            X, y, weights = X[kept], y[kept], weights[kept]
+        return X, self._read_targets(y), weights
+
+    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
+        """All rows, their targets as they came, and a weight for each."""
+        X, y = self._validated(X, y)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        return X, y, np.ones(X.shape[0]) if weights is None else weights
+
+    def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
+        rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
+        loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
+        return Read(X, rows, loss, weights / weights.sum())
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
+        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS)  # type: ignore[no-any-return]
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        """The targets as numbers, a line for each output."""
+        raise NotImplementedError
+
+    def _make_loss(self, labels: FloatArray) -> ScoreLoss:
+        """The loss of these targets."""
+        raise NotImplementedError
+
+    def _shaped(self, weights: FloatArray, intercept: FloatArray) -> tuple[FloatArray, Any]:
+        """coef_ and intercept_ in scikit-learn's shapes."""
+        return np.ascontiguousarray(weights.T), intercept
+
+    def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> Problem:
+        columns = Columns.of(
+            read.X,
+            read.rows,
+            read.row_weights,
+            intercept=settings.fit_intercept,
+            n_threads=resolve_n_jobs(self.n_jobs),
+        )
+        degree = settings.penalty.degree
+        prices = np.full(columns.n_columns, alpha) if settings.standardize else alpha * columns.factors**degree
+        return Problem(columns, read.loss, settings.penalty, read.row_weights, prices, settings.fit_intercept)
+
+    def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
+        limits = (settings.tolerance, settings.max_rounds, trail)
+        if settings.update == "newton":
+            return solve_by_newton(problem, point, *limits)
+        return solve_by_bounds(problem, point, *limits, update=settings.update, template=settings.template)
+
+    def _fit_given(self, read: Read, settings: InductionSettings, trail: Trail) -> Certificate:
+        problem = self._problem(read, settings, settings.alpha)
+        point = self._solve(problem, problem.start(), settings, trail)
+        weights, intercept = _in_units_of_x(problem, point)
+        used = np.flatnonzero(weights.any(axis=1))
+        self._keep([Column(int(feature)) for feature in used], weights[used], intercept)
+        self.coef_, self.intercept_ = self._shaped(weights, intercept)
+        return problem.certify(point)
+
+    def _fit_induced(self, read: Read, settings: InductionSettings, trail: Trail) -> Certificate:
+        X = read.X[read.rows]
+        training = Training(
+            sparse.csc_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64),
+            read.loss,
+            read.row_weights,
+            seed_from(self.random_state),
+            resolve_n_jobs(self.n_jobs),
+        )
+        induced = Induction(training, get_generator(self.features), settings, trail).run()
+        self._keep(induced.hypotheses, induced.weights, induced.intercept)
+        if self.features == "given":
+            weights = np.zeros((X.shape[1], induced.weights.shape[1]))
+            for hypothesis, line in zip(induced.hypotheses, induced.weights, strict=True):
+                assert isinstance(hypothesis, Column)
+                weights[hypothesis.feature] = line
+            self.coef_, self.intercept_ = self._shaped(weights, induced.intercept)
+        return induced.certificate
+
+    def _keep(self, hypotheses: Any, weights: FloatArray, intercept: FloatArray) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        self.ensemble_ = SparseEnsemble(hypotheses, weights, intercept, names, self._output_names())
+
+    def _finish(self, trail: Trail, certificate: Certificate) -> None:
+        self.history_ = {"objective": trail.objective, "n_features": [float(n) for n in trail.n_features]}
+        self.n_iter_ = max(1, len(trail.objective))
+        self.stop_reason_ = trail.stop_reason
+        self.n_features_used_ = len(self.ensemble_)
+        self.optimality_gap_, self.duality_gap_ = certificate.violation, certificate.duality_gap
+        if trail.stop_reason == "max_rounds":
+            warnings.warn(
+                f"{type(self).__name__} stopped after max_rounds={self.max_rounds} with the optimality conditions "
+                f"violated by {certificate.violation:.2g}. Raise max_rounds or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif not self.n_features_used_:
+            warnings.warn(
+                f"The model is empty: at alpha={self._alpha():g} no feature is worth its price. alpha_max(X, y) tells "
+                "below which alpha one is.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _scores(self, X: Any) -> FloatArray:
+        """A line for each row and a column for each output."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
+        return self.ensemble_.scores(X)
+
+    def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
+        """The columns of X that the model needs: as a mask, or as their places."""
+        mask = self.feature_importances_ > 0.0
+        return np.flatnonzero(mask) if indices else mask
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """For each column of X the sizes of the weights, summed over outputs and the hypotheses that use it."""
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        for hypothesis, weights in zip(self.ensemble_.hypotheses, self.ensemble_.weights, strict=True):
+            used = getattr(hypothesis, "columns", None)
+            importances[slice(None) if used is None else list(used)] += np.abs(weights).sum()
+        return importances
+
+    def _output_names(self) -> list[str] | None:
+        return None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
+    """Weights and intercept for columns that are neither centred nor scaled."""
+    weights = point.weights * problem.columns.factors[:, None]
+    intercept = point.intercept - problem.columns.centres @ weights
+    # The same number added to all intercepts changes no probability: of all solutions, the one in the middle.
+    return weights, intercept - intercept.mean() if problem.loss.coupled else intercept
+
+
+def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
+    """The alphas of a path: those given, or equal ratios from the empty model down."""
+    if alphas is not None:
+        given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+        if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
+            raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+        return given
+    check_integer("n_alphas", n_alphas, 1)
+    check_real("eps", eps, low=0.0, high=1.0, open_low=True)
+    if not problem.penalty.sparse:
+        raise ValueError(f"penalty={problem.penalty.name!r} has no alpha_max to start from; give the alphas.")
+    largest = problem.price_of_entry()
+    return largest * np.geomspace(1.0, eps, n_alphas) if n_alphas > 1 else np.array([largest * eps])

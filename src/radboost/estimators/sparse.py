@@ -1,0 +1,346 @@
+"""Boosting with structural sparsity (Duchi and Singer, 2009) in scikit-learn's form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from radboost._typing import FloatArray
+from radboost._validation import check_choice, check_real
+from radboost.estimators._input import read_labels
+from radboost.estimators._sparse_fit import FLOATS, SparseBoost
+from radboost.estimators._tasks import as_tasks, missing_labels, read_tasks
+from radboost.losses import (
+    EpsilonInsensitiveScores,
+    ExponentialScores,
+    LogisticScores,
+    MultinomialScores,
+    ScoreLoss,
+)
+
+PARAMETERS = """
+    penalty : {"l1", "l1/l2", "l1/linf", "l2"}
+        What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
+        Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
+        weights together. "l2" is half the sum of the squares: nothing becomes zero.
+    alpha : float
+        The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
+    update : {"newton", "adaboost", "gradboost"}
+        How weights are found; all end at the same optimum. "newton" is the fast way; the others are the paper's bounds,
+        exponential (equation (8), Figures 2 and 3) and quadratic ((25), Figure 5, (35)).
+    template : {"auto", "one", "all"} or int
+        How many columns the paper's updates move at a time.
+    features : {"given", "products", "kernel", "stumps", "trees"} or Generator
+        Where features come from: the columns of X, their products without end, kernels around centres, thresholds,
+        trees.
+    features_per_round : int or None
+        How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
+        set, otherwise 8.
+    totally_corrective : bool
+        Whether all weights in the model are optimised after features have entered, or only those of the features that
+        were chosen, by one step (sequential boosting).
+    max_rounds : int
+        Most rounds: inductions, or steps of the solver where all features are there from the start.
+    tol : float
+        Largest violation of the optimality conditions at the end, for columns scaled to a spread of 1.
+    standardize : bool
+        Whether the price is one for columns scaled to a spread of 1. False: for columns as they are.
+    fit_intercept : bool
+        Whether there is an intercept; it costs nothing.
+    n_jobs : int or None
+        Threads; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the order in which a perceptron looks for centres, and of trees.
+    verbose : int
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        With features="given", in the units of X and in scikit-learn's shapes.
+    ensemble_ : SparseEnsemble
+        The hypotheses and their weights; its `repr` is a formula.
+    n_features_used_ : int
+        Hypotheses with a weight.
+    optimality_gap_ : float
+        The largest violation of the termination conditions of section 8, over the features outside the model too.
+    duality_gap_ : float
+        The objective is at most so far above the smallest one. NaN where features are induced.
+    history_ : dict of lists, one entry per round
+        "objective" and "n_features".
+    stop_reason_ : {"optimal", "max_rounds", "precision"}
+        "precision": the objective does not fall any more in floating-point numbers.
+    feature_importances_, n_iter_, n_features_in_, feature_names_in_
+"""
+
+
+class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
+    """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
+
+    Parameters
+    ----------
+    loss : {"logistic", "exponential"}
+        With more than two classes "logistic" is multinomial, and the exponential loss is not there.
+    """
+
+    __doc__ = __doc__.rstrip() + PARAMETERS
+
+    classes_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        loss: str = "logistic",
+        penalty: str = "l1/l2",
+        update: str = "newton",
+        template: str | int = "auto",
+        features: Any = "given",
+        features_per_round: int | None = None,
+        totally_corrective: bool = True,
+        max_rounds: int = 1000,
+        tol: float = 1e-6,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.penalty = penalty
+        self.update = update
+        self.template = template
+        self.features = features
+        self.features_per_round = features_per_round
+        self.totally_corrective = totally_corrective
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row."""
+        scores = self._scores(X)
+        best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, for which the scores minimise the expected loss."""
+        scores = self._scores(X)
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        second = expit(scores if self.loss_ == "logistic" else 2.0 * scores)
+        return np.hstack([1.0 - second, second])
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        check_choice("loss", self.loss, ["logistic", "exponential"])
+        self.classes_, class_ids = read_labels(y)
+        self.loss_ = self.loss
+        if len(self.classes_) > 2 and self.loss == "exponential":
+            raise ValueError(
+                f'loss="exponential" is for two classes, and y holds {len(self.classes_)}. Use loss="logistic".'
+            )
+        return class_ids[None].astype(np.float64)
+
+    def _make_loss(self, labels: FloatArray) -> ScoreLoss:
+        n_classes = len(self.classes_)
+        if n_classes > 2:
+            return MultinomialScores(labels[0].astype(np.uint16), n_classes)
+        return (LogisticScores if self.loss == "logistic" else ExponentialScores)(2.0 * labels - 1.0)
+
+    def _output_names(self) -> list[str] | None:
+        return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
+
+
+class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
+    """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
+
+    A residual within epsilon costs next to nothing, and a large one its size: bring y to a scale on which 1 is large.
+
+    Parameters
+    ----------
+    epsilon : float
+        The width of the insensitive zone, in the unit of y.
+    """
+
+    __doc__ = __doc__.rstrip() + PARAMETERS
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        *,
+        epsilon: float = 0.1,
+        penalty: str = "l1",
+        update: str = "newton",
+        template: str | int = "auto",
+        features: Any = "given",
+        features_per_round: int | None = None,
+        totally_corrective: bool = True,
+        max_rounds: int = 1000,
+        tol: float = 1e-6,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.penalty = penalty
+        self.update = update
+        self.template = template
+        self.features = features
+        self.features_per_round = features_per_round
+        self.totally_corrective = totally_corrective
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> FloatArray:
+        """The predicted number for each row."""
+        return self._scores(X)[:, 0]
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
+        return validate_data(  # type: ignore[no-any-return]
+            self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS, y_numeric=True
+        )
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        check_real("epsilon", self.epsilon, low=0.0)
+        return np.asarray(y, dtype=np.float64).reshape(1, -1)
+
+    def _make_loss(self, labels: FloatArray) -> ScoreLoss:
+        return EpsilonInsensitiveScores(labels[0], float(self.epsilon))
+
+    def _shaped(self, weights: FloatArray, intercept: FloatArray) -> tuple[FloatArray, Any]:
+        return weights[:, 0].copy(), float(intercept[0])
+
+
+class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
+    """Several tasks with two classes each, which share the features they pay for (equation (3)).
+
+    y has a column for each task, with two labels of any kind in it, for example -1 and +1; NaN is a missing label. A y
+    without columns is one task, and answers have no columns then either.
+
+    Parameters
+    ----------
+    """
+
+    __doc__ = (
+        __doc__.rstrip()
+        + PARAMETERS.rstrip()
+        + """
+    classes_ : array, or list of arrays
+        The two labels, if they are the same for all tasks; otherwise those of each.
+    task_labels_ : list of arrays
+        The two labels of each task.
+"""
+    )
+
+    classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
+    task_labels_: list[npt.NDArray[Any]]
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        penalty: str = "l1/l2",
+        update: str = "newton",
+        template: str | int = "auto",
+        features: Any = "given",
+        features_per_round: int | None = None,
+        totally_corrective: bool = True,
+        max_rounds: int = 1000,
+        tol: float = 1e-6,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.penalty = penalty
+        self.update = update
+        self.template = template
+        self.features = features
+        self.features_per_round = features_per_round
+        self.totally_corrective = totally_corrective
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The score of each row and task; positive for the larger label of the task."""
+        scores = self._scores(X)
+        return scores[:, 0] if self._one_task else scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row and task."""
+        above = (self._scores(X) > 0.0).astype(np.intp)
+        if self._one_task:
+            return self.task_labels_[0][above[:, 0]]
+        return np.column_stack([labels[column] for labels, column in zip(self.task_labels_, above.T, strict=True)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of the larger label of each row and task; of both labels where y had no columns."""
+        larger = np.asarray(expit(self._scores(X)))
+        return np.hstack([1.0 - larger, larger]) if self._one_task else larger
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The mean share of right labels over all tasks; missing labels do not count."""
+        tasks, predicted = as_tasks(y), as_tasks(self.predict(X))
+        right = np.column_stack([predicted[:, task] == tasks[:, task] for task in range(tasks.shape[1])])
+        counts = ~missing_labels(tasks) * (1.0 if sample_weight is None else np.asarray(sample_weight)[:, None])
+        return float((right * counts).sum() / counts.sum())
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_consistent_length(X, y)
+        return X, y.toarray() if sparse.issparse(y) else np.asarray(y)
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        self.task_labels_, signs = read_tasks(as_tasks(y))
+        alike = all(np.array_equal(labels, self.task_labels_[0]) for labels in self.task_labels_)
+        self.classes_ = self.task_labels_[0] if alike else self.task_labels_
+        self._one_task = y.ndim == 1
+        return signs
+
+    def _make_loss(self, labels: FloatArray) -> ScoreLoss:
+        return LogisticScores(np.nan_to_num(labels))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -1,0 +1,51 @@
+"""What boosting with structural sparsity asks of a loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from radboost._typing import FloatArray
+
+
+class ScoreLoss(ABC):
+    """A convex loss of the scores of a row: one score, or one for each class or task.
+
+    Scores, gradients and curvatures have a line for each output and a column for each row of the data; values have one
+    number for each row. Rows are not weighted here: who takes the mean multiplies by the weights.
+    """
+
+    name: ClassVar[str]
+    # Whether the Hessian of a row is diag(p) - p p^T instead of a diagonal matrix.
+    coupled: ClassVar[bool] = False
+    # The largest second derivative along one score, for the quadratic bounds of GradBoost; None if there is none.
+    curvature_bound: ClassVar[float | None]
+    # What the row sums of |x| count in the exponential bounds of AdaBoost: 2 where a feature moves two scores of a row.
+    budget: ClassVar[float] = 1.0
+
+    n_outputs: int
+    n_rows: int
+
+    @abstractmethod
+    def value(self, scores: FloatArray) -> FloatArray:
+        """The loss of each row."""
+
+    @abstractmethod
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        """The derivative by each score."""
+
+    @abstractmethod
+    def curvature(self, scores: FloatArray) -> FloatArray:
+        """The diagonal of the Hessian of each row; the probabilities p where the loss is coupled."""
+
+    @abstractmethod
+    def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The gradient as `down` - `up`, both at least zero.
+
+        A step v of a score that is not in `budget` with others raises the loss of the row by at most
+        up (e^-v - 1) + down (e^v - 1).
+        """
+
+    @abstractmethod
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        """sup over the scores of <slopes, scores> - loss, for each row; `slopes` are gradients times at most 1."""

@@ -1,0 +1,38 @@
+"""Every weight pays for itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.penalties.rows import RowPenalty, exponential_root
+
+
+class L1(RowPenalty):
+    """The sum of the absolute values. Boosting with Structural Sparsity, equation (2)."""
+
+    name = "l1"
+    exponential = True
+
+    def size(self, weights: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(weights).sum(axis=1))
+
+    def dual_norm(self, slopes: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(slopes).max(axis=1))
+
+    def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
+        """Equation (25): the minimum without the penalty, thresholded."""
+        excess = np.maximum(np.abs(slopes) - prices[:, None], 0.0)
+        pulls = -np.sign(slopes) * excess
+        weights: FloatArray = np.divide(pulls, curvatures, out=np.zeros_like(slopes), where=curvatures > 0)
+        return weights
+
+    def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
+        """Equation (8) and Lemma 3: the root is negative exactly where the weight has to be zero."""
+        high, low = np.maximum(log_up, log_down), np.minimum(log_up, log_down)
+        return np.sign(log_up - log_down) * np.maximum(exponential_root(high, low, log_prices[:, None]), 0.0)
+
+    def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
+        at_zero = np.maximum(np.abs(slopes) - prices[:, None], 0.0)
+        moved = np.abs(slopes + np.sign(weights) * prices[:, None])
+        return np.asarray(np.where(weights == 0.0, at_zero, moved).max(axis=1))

@@ -1,0 +1,78 @@
+"""What boosting with structural sparsity asks of a penalty."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.penalties.weighted_l1 import LARGEST_STEP
+
+# Below this share of the largest weight of a row a weight is not the largest itself.
+TIE = 1e-10
+
+
+class RowPenalty(ABC):
+    """sum over j of price_j * size(w_j), where w_j holds the weights of feature j, one for each class or task.
+
+    Weights, slopes and curvatures have a line for each feature and a column for each output; prices and results one
+    number for each feature. Every method works on all lines at once.
+    """
+
+    name: ClassVar[str]
+    # Whether whole weights or rows become exactly zero.
+    sparse: ClassVar[bool] = True
+    # What a factor on a column does to its price: the norms grow with the weights, half the squares with their squares.
+    degree: ClassVar[int] = 1
+    # Whether the exponential bounds of AdaBoost have a minimum in closed form.
+    exponential: ClassVar[bool] = False
+
+    @abstractmethod
+    def size(self, weights: FloatArray) -> FloatArray:
+        """The norm of each row, or half its square."""
+
+    @abstractmethod
+    def dual_norm(self, slopes: FloatArray) -> FloatArray:
+        """The smallest price at which a feature with these slopes stays out (section 8, termination conditions)."""
+
+    @abstractmethod
+    def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
+        """The weights w that minimise sum over r of curvature_r w_r^2 / 2 + slope_r w_r, plus price * size(w)."""
+
+    @abstractmethod
+    def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
+        """How far each row is from where no step can help; zero where the conditions of section 8 hold."""
+
+    def exponential_update(
+        self, up: FloatArray, down: FloatArray, weights: FloatArray, templates: FloatArray, prices: FloatArray
+    ) -> FloatArray:
+        """The weights that minimise the bound (21): a * sum over r of up_r e^-d_r + down_r e^d_r, plus price *
+        size(w + a d), where a is the template's entry for the feature.
+
+        The unknown is gamma = w / a + d. `up` and `down` are the correlations mu+ and mu-. Their logarithms are
+        used throughout, because e^(w / a) overflows for small a.
+        """
+        start = weights / templates[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gamma = self.exponential_minimum(np.log(up) + start, np.log(down) - start, np.log(prices))
+        steps = np.clip(np.where(np.isnan(gamma), 0.0, gamma - start), -LARGEST_STEP, LARGEST_STEP)
+        # A step that ends at zero has to end there exactly.
+        moved: FloatArray = np.where(
+            (gamma == 0.0) & (np.abs(start) <= LARGEST_STEP), 0.0, weights + templates[:, None] * steps
+        )
+        return moved
+
+    def exponential_minimum(self, log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
+        """gamma that minimises sum over r of e^(log_up - gamma) + e^(log_down + gamma), plus price * size(gamma)."""
+        raise NotImplementedError(f"The penalty {self.name!r} has no AdaBoost update.")
+
+
+def exponential_root(log_up: FloatArray, log_down: FloatArray, log_prices: FloatArray) -> FloatArray:
+    """gamma with up e^-gamma - down e^gamma = price: equation (8), from the logarithms of all three.
+
+    e^gamma = 2 up / (price + sqrt(price^2 + 4 up down)), which loses no digits. Negative where up - down < price.
+    """
+    root = 0.5 * np.logaddexp(2.0 * log_prices, np.log(4.0) + log_up + log_down)
+    return np.asarray(np.log(2.0) + log_up - np.logaddexp(log_prices, root))

@@ -1,0 +1,206 @@
+"""Features enter (induction), are weighed again, and leave (back-pruning): section 8 of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.penalties import RowPenalty
+from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places
+from radboost.sparsity.generators import Generator, Proposer, Training
+from radboost.sparsity.hypotheses import Hypothesis
+from radboost.sparsity.newton import newton_step, solve_by_newton
+from radboost.sparsity.plain import progress, solve_by_bounds
+from radboost.sparsity.problem import Certificate, Point, Problem, Trail
+
+DEFAULT_FEATURES_PER_ROUND = 8
+
+
+@dataclass(frozen=True)
+class InductionSettings:
+    """What a fit asks for."""
+
+    penalty: RowPenalty
+    alpha: float
+    update: str
+    template: str | int
+    features_per_round: int | None
+    totally_corrective: bool
+    standardize: bool
+    fit_intercept: bool
+    tolerance: float
+    max_rounds: int
+
+
+@dataclass(frozen=True)
+class Induced:
+    """A model: hypotheses, a line of weights for each, an intercept for each output."""
+
+    hypotheses: list[Hypothesis]
+    weights: FloatArray
+    intercept: FloatArray
+    certificate: Certificate
+
+
+class Induction:
+    """The rounds. Weights are kept for the hypotheses as they are, and scaled for each problem."""
+
+    def __init__(self, training: Training, generator: Generator, settings: InductionSettings, trail: Trail) -> None:
+        self.training, self.settings, self.trail = training, settings, trail
+        self.propose: Proposer = generator.start(training)
+        k, m = training.loss.n_outputs, training.loss.n_rows
+        self.members: list[Hypothesis] = []
+        self.values = np.zeros((0, m))
+        self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
+        at_once = settings.features_per_round is None and generator.finite
+        self.most = None if at_once else settings.features_per_round or DEFAULT_FEATURES_PER_ROUND
+
+    def run(self) -> Induced:
+        """Rounds until no candidate can help, or there were `max_rounds` of them."""
+        problem, point = self._problem()
+        for _ in range(self.settings.max_rounds):
+            problem, point, entered = self._induce(problem, point)
+            if not entered:
+                self.trail.stop_reason = "optimal"
+                break
+            point = self._weigh(problem, point, entered)
+            self.trail.note(problem.objective(point), len(point.used))
+            problem, point = self._prune(problem, point)
+        worst = self._worst_candidate(point)
+        certificate = problem.certify(point)
+        return Induced(
+            self.members,
+            self.weights,
+            self.intercept,
+            replace(certificate, violation=max(certificate.violation, worst), duality_gap=np.nan),
+        )
+
+    def _problem(self) -> tuple[Problem, Point]:
+        """The objective over the members, and where their weights are."""
+        problem = self._problem_of(self.values.copy())
+        factors, centres = problem.columns.factors, problem.columns.centres
+        scaled = np.divide(
+            self.weights, factors[:, None], out=np.zeros_like(self.weights), where=factors[:, None] > 0.0
+        )
+        point = (
+            problem.start() if not self.members else Point(scaled, self.intercept + centres @ self.weights, np.empty(0))
+        )
+        if self.members:
+            point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
+        return problem, point
+
+    def _problem_of(self, values: FloatArray) -> Problem:
+        training, settings = self.training, self.settings
+        columns = Columns.of_dense(
+            values, training.row_weights, intercept=settings.fit_intercept, n_threads=training.n_threads
+        )
+        degree = settings.penalty.degree
+        prices = (
+            np.full(len(values), settings.alpha) if settings.standardize else settings.alpha * columns.factors**degree
+        )
+        return Problem(columns, training.loss, settings.penalty, training.row_weights, prices, settings.fit_intercept)
+
+    def _candidates(self, point: Point) -> list[Hypothesis]:
+        problem = self._problem_of(np.zeros((0, self.training.loss.n_rows)))
+        present = set(self.members)
+        proposed = self.propose(self.members, problem.residual(point.scores))
+        return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
+
+    def _blocks(self, hypotheses: Sequence[Hypothesis]) -> list[list[Hypothesis]]:
+        size = max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
+        return [list(hypotheses[begin : begin + size]) for begin in range(0, len(hypotheses), size)]
+
+    def _evaluate(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+        values = np.array([hypothesis.values(self.training.X) for hypothesis in hypotheses])
+        if values.shape != (len(hypotheses), self.training.loss.n_rows) or not np.isfinite(values).all():
+            raise ValueError(
+                "A hypothesis must return one finite number for each row; one of "
+                f"{', '.join(type(h).__name__ for h in hypotheses[:3])} did not."
+            )
+        return values
+
+    def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
+        """Lets the candidates with the best progress bounds enter; the places of those that did."""
+        settings = self.settings
+        candidates = self._candidates(point)
+        gains, excesses = [np.zeros(0)], [np.zeros(0)]
+        for block in self._blocks(candidates):
+            gain, excess = self._score(block, point)
+            gains.append(gain)
+            excesses.append(excess)
+        gain, excess = np.concatenate(gains), np.concatenate(excesses)
+        helpful = np.flatnonzero(excess > settings.tolerance)
+        ranked = helpful[np.argsort(-gain[helpful], kind="stable")]
+        if settings.totally_corrective or not self.members:
+            entering, again = ranked[: self.most], list[int]()
+        else:
+            entering, again = self._beside_members(problem, point, ranked, gain)
+        if not len(entering) and not again:
+            return problem, point, []
+        chosen = [candidates[place] for place in entering]
+        n_before = len(self.members)
+        if chosen:
+            self.members = [*self.members, *chosen]
+            self.values = np.concatenate([self.values, self._evaluate(chosen)])
+            self.weights = np.concatenate([self.weights, np.zeros((len(chosen), self.weights.shape[1]))])
+            if not n_before:
+                self.intercept = point.intercept
+            problem, point = self._problem()
+        return problem, point, [*again, *range(n_before, len(self.members))]
+
+    def _score(self, hypotheses: list[Hypothesis], point: Point) -> tuple[FloatArray, FloatArray]:
+        """The progress bound of each candidate, and by how much it violates the termination condition."""
+        problem = self._problem_of(self._evaluate(hypotheses))
+        empty = Point(np.zeros((len(hypotheses), problem.loss.n_outputs)), point.intercept, point.scores)
+        slopes = problem.slopes(problem.residual(point.scores), problem.everything)
+        excess = problem.penalty.violation(empty.weights, slopes, problem.prices)
+        return progress(problem, empty, problem.everything, self.settings.update), excess
+
+    def _beside_members(
+        self, problem: Problem, point: Point, ranked: Places, gain: FloatArray
+    ) -> tuple[Places, list[int]]:
+        """Sequential boosting: a step along a member may promise more than any candidate."""
+        old = progress(problem, point, problem.everything, self.settings.update)
+        new = gain[ranked]
+        order = np.argsort(-np.concatenate([old, new]), kind="stable")[: self.most]
+        order = order[np.concatenate([old, new])[order] > 1e-15]
+        return ranked[order[order >= len(old)] - len(old)], order[order < len(old)].tolist()
+
+    def _weigh(self, problem: Problem, point: Point, entered: list[int]) -> Point:
+        """The weights to tolerance (totally corrective), or one step along those that were chosen."""
+        settings, inner = self.settings, Trail()
+        columns = None if settings.totally_corrective else np.array(entered)
+        rounds = 100 * settings.max_rounds if settings.totally_corrective else 1
+        if settings.update != "newton":
+            return solve_by_bounds(
+                problem, point, settings.tolerance, rounds, inner,
+                update=settings.update, template=settings.template, columns=columns,
+            )  # fmt: skip
+        if columns is None:
+            return solve_by_newton(problem, point, settings.tolerance, rounds, inner)
+        newton_step(problem, point, columns)
+        return point
+
+    def _prune(self, problem: Problem, point: Point) -> tuple[Problem, Point]:
+        """Members without a weight leave; they may come back as candidates."""
+        factors, centres = problem.columns.factors, problem.columns.centres
+        weights = point.weights * factors[:, None]
+        self.intercept = point.intercept - centres @ weights
+        kept = np.asarray(weights.any(axis=1))
+        self.members = [member for member, keep in zip(self.members, kept, strict=True) if keep]
+        self.values, self.weights = self.values[kept], weights[kept]
+        if kept.all():
+            return problem, point
+        problem, moved = self._problem()
+        if not self.members:
+            moved = Point(
+                self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1)
+            )
+        return problem, moved
+
+    def _worst_candidate(self, point: Point) -> float:
+        blocks = self._blocks(self._candidates(point))
+        return max((float(self._score(block, point)[1].max(initial=0.0)) for block in blocks), default=0.0)

@@ -1,0 +1,188 @@
+"""The kernels of boosting with structural sparsity against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from radboost import _native
+from radboost.penalties import ROW_PENALTIES, get_row_penalty
+from radboost.sparsity import Columns, canonical_rows
+from reference import sparsity as naive
+
+pytestmark = pytest.mark.native
+M, N = 83, 11
+
+
+def matrix(seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(M, N)) * (rng.random(size=(M, N)) < 0.4)
+
+
+def stores(X: np.ndarray, factors: np.ndarray) -> list[Any]:
+    columns = sparse.csc_array(X)
+    parts = (columns.indptr.astype(np.int64), columns.indices.astype(np.int32))
+    return [
+        _native.DenseColumns(np.ascontiguousarray(X.T), factors),
+        _native.CompressedColumns(*parts, columns.data, M, factors),
+        _native.CompressedColumns32(*parts, columns.data.astype(np.float32), M, factors),
+    ]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_sums_over_columns(n_threads: int) -> None:
+    X, rng = matrix().astype(np.float32).astype(np.float64), np.random.default_rng(1)
+    factors, lines = rng.uniform(0.5, 2.0, size=N), rng.normal(size=(3, M))
+    chosen, scaled = np.array([7, 2, 2, 10]), X * factors
+    for store in stores(X, factors):
+        found = store.correlate(chosen, lines, False, n_threads).reshape(4, 3)
+        np.testing.assert_allclose(found, scaled[:, chosen].T @ lines.T, atol=1e-12)
+        found = store.correlate(chosen, lines, True, n_threads).reshape(4, 3)
+        np.testing.assert_allclose(found, np.abs(scaled[:, chosen]).T @ lines.T, atol=1e-12)
+        found = store.weighted_squares(chosen, lines, n_threads).reshape(4, 3)
+        np.testing.assert_allclose(found, (scaled[:, chosen] ** 2).T @ lines.T, atol=1e-12)
+        np.testing.assert_allclose(store.row_totals(chosen, False), np.abs(scaled[:, chosen]).sum(axis=1), atol=1e-12)
+        np.testing.assert_array_equal(store.row_totals(chosen, True), (X[:, chosen] != 0).sum(axis=1))
+        np.testing.assert_allclose(store.largest_entries(chosen), np.abs(scaled[:, chosen]).max(axis=0), atol=1e-15)
+        scores, weights = rng.normal(size=(3, M)), rng.normal(size=(4, 3))
+        expected = scores + (scaled[:, chosen] @ weights).T
+        store.add_columns(chosen, weights, scores, n_threads)
+        np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
+def test_threads_change_no_bit() -> None:
+    rng = np.random.default_rng(2)
+    X, lines = rng.normal(size=(5000, 400)), rng.normal(size=(2, 5000))
+    store = _native.DenseColumns(np.ascontiguousarray(X.T), np.ones(400))
+    everything = np.arange(400)
+    one, four = (store.correlate(everything, lines, False, n) for n in (1, 4))
+    np.testing.assert_array_equal(one, four)
+
+
+def quadratic(scores: np.ndarray, start: np.ndarray, curvature: np.ndarray, row_weights: np.ndarray | None) -> float:
+    value = (start * scores).sum()
+    if row_weights is None:
+        return float(value + 0.5 * (curvature * scores**2).sum())
+    mean = (curvature * scores).sum(axis=0)
+    return float(value + 0.5 * (row_weights * ((curvature * scores**2).sum(axis=0) - mean**2)).sum())
+
+
+@pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
+@pytest.mark.parametrize("coupled", [False, True])
+@pytest.mark.parametrize("expected_passes", [0, 1000])
+def test_descent_ends_at_the_minimum_of_the_model(name: str, coupled: bool, expected_passes: int) -> None:
+    """Over the rows, and in terms of X^T D X: no condition of optimality is violated."""
+    rng, k, penalty = np.random.default_rng(3), 3, get_row_penalty(name)
+    X, factors = matrix(4), rng.uniform(0.5, 2.0, size=N)
+    start = rng.normal(size=(k, M)) / M
+    curvature = rng.uniform(0.1, 1.0, size=(k, M))
+    row_weights = np.full(M, 1.0 / M) if coupled else None
+    if coupled:
+        curvature /= curvature.sum(axis=0)
+        start -= start.mean(axis=0)  # like every gradient of such a loss
+        diagonal = 2.0 * curvature * (1.0 - curvature) / M
+    else:
+        curvature /= M
+        diagonal = curvature
+    prices = np.full(N, 0.02)
+    for store in stores(X, factors)[:2]:
+        weights, intercept = np.zeros((N, k)), np.zeros(k)
+        _, direction = store.descend(
+            np.arange(N),
+            curvature,
+            np.zeros(0) if row_weights is None else row_weights,
+            start,
+            store.weighted_squares(np.arange(N), diagonal, 1).reshape(N, k),
+            diagonal.sum(axis=1),
+            prices,
+            penalty=name,
+            intercept=True,
+            tolerance=1e-13,
+            most_passes=5000,
+            expected_passes=expected_passes,
+            weights=weights,
+            intercepts=intercept,
+        )
+        scaled = X * factors
+        scores = (scaled @ weights).T + intercept[:, None]
+        np.testing.assert_allclose(direction.reshape(k, M), scores, atol=1e-10)
+        slopes = start + curvature * scores
+        if coupled:
+            slopes = start + row_weights * curvature * (scores - (curvature * scores).sum(axis=0))
+        violation = penalty.violation(weights, scaled.T @ slopes.T, prices)
+        assert violation.max() < 1e-10
+        assert np.abs(slopes.sum(axis=1)).max() < 1e-10
+        assert weights.any()
+        value = quadratic(scores, start, curvature, row_weights) + 0.02 * naive.PENALTIES[name](weights)
+        for seed in range(5):
+            noise = np.random.default_rng(seed).normal(size=weights.shape) * 0.01
+            moved = (scaled @ (weights + noise)).T + intercept[:, None]
+            other = quadratic(moved, start, curvature, row_weights) + 0.02 * naive.PENALTIES[name](weights + noise)
+            assert other >= value
+
+
+def test_columns_are_centred_and_scaled() -> None:
+    X, weights = matrix(5) + 3.0, np.random.default_rng(6).uniform(size=M)
+    weights /= weights.sum()
+    X[:, 4] = 7.0
+    columns = Columns.of(X, np.arange(M), weights, intercept=True, n_threads=1)
+    np.testing.assert_allclose(columns.centres, weights @ X, rtol=1e-13)
+    spread = np.sqrt(weights @ (X - weights @ X) ** 2)
+    spread[4] = np.inf
+    np.testing.assert_allclose(columns.factors, 1.0 / spread, rtol=1e-12)
+    sparser = Columns.of(sparse.csr_array(X), np.arange(M), weights, intercept=True, n_threads=1)
+    np.testing.assert_allclose(sparser.factors, 1.0 / spread, rtol=1e-9)
+    assert not sparser.centres.any()
+
+
+@pytest.mark.parametrize("form", ["dense", "fortran", "float32", "csr", "csc"])
+def test_rows_in_an_order_of_their_own(form: str) -> None:
+    """The same rows and weights, bit for bit, for every order and for copies in place of weights."""
+    X, y = matrix(7).astype(np.float32).astype(np.float64), np.random.default_rng(8).normal(size=(2, M))
+    y[1, :9] = np.nan
+    X[50], y[:, 50] = X[20], y[:, 20]  # a copy
+    X[51] = X[20]  # a copy with another label
+    make = {
+        "dense": np.ascontiguousarray,
+        "fortran": np.asfortranarray,
+        "float32": lambda A: A.astype(np.float32),
+        "csr": sparse.csr_array,
+        "csc": sparse.csc_array,
+    }[form]
+    weights = np.random.default_rng(9).integers(1, 4, size=M).astype(float)
+    rows, total = canonical_rows(make(X), y, weights)
+    assert len(rows) == M - 1
+    assert total.sum() == weights.sum()
+    assert total[np.isin(rows, [20, 50])] == weights[20] + weights[50]
+    repeated = np.repeat(np.arange(M), weights.astype(int))
+    mixed = np.random.default_rng(10).permutation(repeated)
+    others, counted = canonical_rows(make(X[mixed]), np.ascontiguousarray(y[:, mixed]), np.ones(len(mixed)))
+    np.testing.assert_array_equal(X[mixed][others], X[rows])
+    np.testing.assert_array_equal(counted, total)
+    plain, _ = canonical_rows(X, y, weights)
+    np.testing.assert_array_equal(X[plain], X[rows])
+    columns = Columns.of(make(X), rows, total / total.sum(), intercept=False, n_threads=1)
+    scores = columns.scores(np.arange(N), np.eye(N))
+    np.testing.assert_allclose(scores.T, X[rows] * columns.factors, atol=1e-12)
+
+
+def test_nonsense_is_refused() -> None:
+    starts, rows, values = np.array([0, 2]), np.array([0, 5], dtype=np.int32), np.ones(2)
+    with pytest.raises(ValueError, match="row number"):
+        _native.CompressedColumns(starts, rows, values, 3, np.ones(1))
+    with pytest.raises(ValueError, match="do not fit"):
+        _native.CompressedColumns(np.array([0, 3]), rows, values, 9, np.ones(1))
+    with pytest.raises(ValueError, match="ascend"):
+        _native.CompressedColumns(starts, rows[::-1].copy(), values, 9, np.ones(1))
+    store = _native.DenseColumns(np.ones((2, 3)), np.ones(2))
+    with pytest.raises(ValueError, match="column number"):
+        store.correlate(np.array([2]), np.ones((1, 3)), False, 1)
+    with pytest.raises(ValueError, match="per row"):
+        store.correlate(np.array([1]), np.ones((1, 4)), False, 1)
+    with pytest.raises(ValueError, match="out of range"):
+        _native.compress_columns(starts, rows, values, np.array([0]), 3, 1)
+    with pytest.raises(ValueError, match="row number"):
+        _native.gather_columns(np.ones((2, 2)), np.array([4]), np.empty((2, 1)), 1)

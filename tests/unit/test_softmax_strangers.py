@@ -1,0 +1,114 @@
+"""What users may do to SoftmaxBoostClassifier, and what they are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from radboost import DeepBoostClassifier, SoftmaxBoostClassifier, load
+
+X, Y = load_wine(return_X_y=True)
+NAMES = np.array(["a", "b", "c"])[Y]
+MATRIX = np.array([[0.0, 5.0, 5.0], [1.0, 0.0, 1.0], [1.0, 2.0, 0.0]])
+
+
+@pytest.mark.parametrize("constant", [1.0, 1e8])
+def test_a_constant_in_a_row_of_costs_changes_only_what_is_paid(constant: float) -> None:
+    plain = SoftmaxBoostClassifier(20, cost=MATRIX).fit(X, Y)
+    constants = constant * np.array([1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match="diagonal"):
+        shifted = SoftmaxBoostClassifier(20, cost=MATRIX + constants[:, None]).fit(X, Y)
+    np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
+    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+    plain = SoftmaxBoostClassifier(20).fit(X, Y, cost=MATRIX[Y])
+    shifted = SoftmaxBoostClassifier(20).fit(X, Y, cost=(MATRIX + constants[:, None])[Y])
+    np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
+    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+
+
+def test_the_history_of_watched_rows_is_in_the_unit_of_the_costs() -> None:
+    settings: dict[str, Any] = {"n_rounds": 15, "early_stopping": 30}
+    plain = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=MATRIX[Y])
+    shifted = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=(MATRIX + 7.0)[Y])
+    for name in ("risk", "validation_risk"):
+        np.testing.assert_allclose(shifted.history_[name], np.array(plain.history_[name]) + 7.0, rtol=1e-12)
+
+
+def test_frames_of_costs_name_their_classes() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(MATRIX, index=list("abc"), columns=list("abc"))
+    plain = SoftmaxBoostClassifier(10, cost=MATRIX).fit(X, NAMES)
+    turned = SoftmaxBoostClassifier(10, cost=frame.loc[list("cab"), list("bca")]).fit(X, NAMES)
+    np.testing.assert_array_equal(turned.cost_, MATRIX)
+    np.testing.assert_array_equal(turned.decision_function(X), plain.decision_function(X))
+    unnamed = SoftmaxBoostClassifier(10, cost=pd.DataFrame(MATRIX)).fit(X, NAMES)
+    np.testing.assert_array_equal(unnamed.cost_, MATRIX)
+    rows = frame.loc[NAMES].reset_index(drop=True)
+    plain = SoftmaxBoostClassifier(10).fit(X, NAMES, cost=MATRIX[Y])
+    turned = SoftmaxBoostClassifier(10).fit(X, NAMES, cost=rows[list("cab")])
+    np.testing.assert_array_equal(turned.decision_function(X), plain.decision_function(X))
+    with pytest.raises(
+        ValueError, match=r"columns of cost are named \['z', 'b', 'c'\].*classes in y are \['a', 'b', 'c'\]"
+    ):
+        SoftmaxBoostClassifier(10, cost=frame.rename(columns={"a": "z"})).fit(X, NAMES)
+    with pytest.raises(ValueError, match="rows of cost are named"):
+        SoftmaxBoostClassifier(10, cost=frame.rename(index={"a": "z"})).fit(X, NAMES)
+
+
+def test_costs_of_weighted_rows_must_differ() -> None:
+    costs, weights = np.zeros((len(Y), 3)), np.ones(len(Y))
+    costs[0], weights[0] = [0.0, 1.0, 1.0], 0.0
+    with pytest.raises(ValueError, match=r"same for every answer.*positive weight"):
+        SoftmaxBoostClassifier(3).fit(X, Y, cost=costs, sample_weight=weights)
+
+
+def test_heavy_weights_do_not_draw_without_end() -> None:
+    model = SoftmaxBoostClassifier(1, n_jobs=1).fit(X, Y, sample_weight=np.full(len(Y), 1e9))
+    assert model.score(X, Y) > 0.6
+
+
+def test_a_rule_that_learned_nothing_says_so() -> None:
+    with pytest.warns(UserWarning, match="answers the same everywhere"):
+        SoftmaxBoostClassifier(3).fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+
+
+def test_files_keep_the_given_costs_and_those_of_the_fit(tmp_path: Any) -> None:
+    file = tmp_path / "model.radboost"
+    SoftmaxBoostClassifier(4).fit(X, Y).save(file)
+    loaded = load(file)
+    assert loaded.cost is None
+    np.testing.assert_array_equal(loaded.cost_, 1 - np.eye(3))
+    two = Y < 2
+    assert len(loaded.fit(X[two], Y[two]).classes_) == 2
+    SoftmaxBoostClassifier(4, cost=MATRIX).fit(X, Y, cost=MATRIX[Y] + 1.0).save(file)
+    loaded = load(file)
+    assert loaded.cost == MATRIX.tolist()
+    assert loaded.cost_ is None
+    with pytest.raises(ValueError, match="needs a cost matrix"):
+        loaded.set_params(decision="minimum_cost").predict(X)
+
+
+@pytest.mark.parametrize("model", [DeepBoostClassifier(2), SoftmaxBoostClassifier(2)], ids=["deep", "softmax"])
+def test_labels_in_arrays_of_objects(model: Any) -> None:
+    def fitted(*labels: object) -> list[Any]:
+        y = np.empty(len(Y), dtype=object)
+        y[:] = [labels[min(one, len(labels) - 1)] for one in Y]
+        return list(model.fit(X, y).classes_.tolist())
+
+    assert fitted(True, False) == [False, True]
+    assert fitted(np.bool_(True), False) == [False, True]
+    assert fitted(3, 1, 2) == [1, 2, 3]
+    assert fitted("x", "y") == ["x", "y"]
+    with pytest.raises(ValueError, match=r"labels of different types \(NoneType, str\)"):
+        fitted(None, "a")
+    with pytest.raises(ValueError, match=r"labels of different types \(int, str\)"):
+        fitted(1, "a")
+    with pytest.raises(ValueError, match=r"labels of the type int.*64 bits"):
+        fitted(10**30, 1)
+    with pytest.raises(ValueError, match="labels of the type tuple"):
+        fitted((1, 2), (3,))

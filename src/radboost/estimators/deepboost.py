@@ -75,8 +75,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Where hypotheses come from. Kernels learn faster with learning_rate=1: their values are small, and so are their
         steps.
     max_depth : int or "auto"
-        Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
-        smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
+        Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
+        growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
+        (docs/defaults.md).
     complexity_penalty : float or "auto"
         lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
         is 0.03 with two classes and 0.01 with more.
@@ -105,7 +106,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     random_state : int, generator or None
         Seed of the proposals' randomness.
     verbose : int

@@ -18,6 +18,8 @@ T = TypeVar("T")
 # Sums of weights are kept in fixed point: beyond these bounds they would lose rows.
 LARGEST_WEIGHT = 2.0**52
 SMALLEST_WEIGHT = 1e-100
+# What the native code counts rounds and leaves in.
+LARGEST_INTEGER = 2**31 - 1
 
 
 def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind: type[T], otherwise: str) -> T:
@@ -39,45 +41,100 @@ def check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
     return value
 
 
-def check_integer(name: str, value: object, low: int, high: int | None = None) -> int:
+def check_integer(name: str, value: object, low: int, high: int = LARGEST_INTEGER) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer; got {value!r}.")
     number = int(value)
-    if number < low or (high is not None and number > high):
-        span = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{name} must be {span}; got {value!r}.")
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be {_integer_span(low, high, number)}; got {_shown(number)}.")
     return number
 
 
 def check_verbose(value: object) -> int:
     """0, 1, ..., or a boolean."""
-    return check_integer("verbose", int(value) if isinstance(value, bool) else value, 0)
+    return check_integer("verbose", int(value) if isinstance(value, bool | np.bool_) else value, 0)
 
 
 def check_real(name: str, value: object, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not (low < number if open_low else low <= number) or not number <= high or not np.isfinite(number):
-        bracket = "(" if open_low else "["
-        raise ValueError(
-            f"{name} must lie in {bracket}{low:g}, {high:g}{')' if high == np.inf else ']'}; got {value!r}."
-        )
+        raise ValueError(f"{name} must lie in {_real_span(low, high, open_low)}; got {_shown(value)}.")
     return number
+
+
+def check_integer_or(
+    words: Sequence[str | None], name: str, value: object, low: int, high: int = LARGEST_INTEGER
+) -> None:
+    """An integer, or one of some words that stand for one; the message names both."""
+    span = _integer_span(low, high, low).replace("at least", "of at least")
+    _check_or(words, name, value, [f"an integer {span}"], lambda: check_integer(name, value, low, high))
+
+
+def check_real_or(
+    words: Sequence[str | None],
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    open_low: bool = False,
+) -> None:
+    """A number, or one of some words that stand for one; the message names both."""
+    what = [f"a number in {_real_span(low, high, open_low)}"]
+    _check_or(words, name, value, what, lambda: check_real(name, value, low=low, high=high, open_low=open_low))
+
+
+def _check_or(
+    words: Sequence[str | None], name: str, value: object, what: Sequence[str], check_number: Callable[[], object]
+) -> None:
+    is_word = value is None or isinstance(value, str)
+    if is_word and value in words:
+        return
+    try:
+        check_number()
+    except (TypeError, ValueError) as error:
+        kind = ValueError if is_word else type(error)
+        *all_but_one, last = [*map(repr, words), *what]
+        raise kind(f"{name} must be {', '.join(all_but_one)} or {last}; got {_shown(value)}.") from None
+
+
+def _integer_span(low: int, high: int, number: int) -> str:
+    """What is allowed. The limit that goes without saying is only named to who has passed it."""
+    return f"at least {low}" if high == LARGEST_INTEGER and number <= high else f"between {low} and {high}"
+
+
+def _real_span(low: float, high: float, open_low: bool) -> str:
+    return f"{'(' if open_low else '['}{low:g}, {high:g}{')' if high == np.inf else ']'}"
+
+
+def _shown(value: object) -> str:
+    """Python refuses to write out integers of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 2000:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
 
 
 def check_max_features(value: object, n_features: int) -> int:
     """How many columns a node looks at; 0 stands for all of them."""
+    shares = {"sqrt": n_features**0.5, "third": n_features / 3, "log2": np.log2(max(2, n_features))}
+    whole = isinstance(value, int | np.integer)
+
+    def number() -> float:
+        if whole:
+            return min(n_features, check_integer("max_features", value, 1))
+        return n_features * check_real("max_features", value, low=0.0, high=1.0, open_low=True)
+
+    what = ["an integer of at least 1 (columns)", "a number in (0, 1] (a share of them)"]
+    _check_or([None, *shares], "max_features", value, what, number)
     if value is None:
         return 0
-    if isinstance(value, str):
-        shares = {"sqrt": n_features**0.5, "third": n_features / 3, "log2": np.log2(max(2, n_features))}
-        check_choice("max_features", value, list(shares))
-        return min(n_features, max(1, round(float(shares[value]))))
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return min(n_features, check_integer("max_features", value, 1))
-    share = check_real("max_features", value, low=0.0, high=1.0, open_low=True)
-    return max(1, round(share * n_features))
+    wanted = shares[value] if isinstance(value, str) else number()
+    return min(n_features, max(1, round(float(wanted))))
 
 
 def resolve_n_jobs(n_jobs: object) -> int:

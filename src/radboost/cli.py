@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from radboost import __version__, datasets
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 means done, 2 a mistake in the call, 130 stopped by Ctrl-C."""
+    _open_closed_streams()
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -27,12 +29,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("radboost: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # nobody reads any more (`radboost datasets | head`): end without Python's complaint on closing stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # nobody reads any more (`radboost datasets | head`)
+        _let_go_of_stdout()
         return 0
     except (ValueError, OSError, ImportError) as error:
         print(f"radboost: {error}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # it was this that failed (`radboost datasets > /dev/full`)
+            _let_go_of_stdout()
         return 2
+
+
+def _open_closed_streams() -> None:
+    """Python has None for a stream that was closed (`radboost datasets >&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _let_go_of_stdout() -> None:
+    """Ends without Python's complaint on closing it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,14 +113,56 @@ def _reproduce(given: argparse.Namespace) -> int:
     if given.seed < 0:
         raise ValueError(f"--seed is {given.seed}; give a number that is not negative")
     for option, path in (("--json", given.json), ("--keep", given.keep), ("--plot", given.plot)):
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+        if path is not None:
+            _check_output(option, path)
     names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
     if given.table in experiments.STUDIES:
         return _reproduce_study(given, names)
     if given.table in experiments.COMPARISONS:
         return _reproduce_comparison(given, names)
     return _reproduce_table(given, names)
+
+
+def _check_output(option: str, path: Path) -> None:
+    """Hours of fits are not to end in a file that cannot be written."""
+    try:
+        wrong = _what_is_wrong_with(path, moved_into_place=option == "--json")
+    except OSError as error:
+        wrong = f"it cannot be written here ({error.strerror}); name another file"
+    if wrong is not None:
+        raise ValueError(f"{option} {path}: {wrong}")
+
+
+def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if path.is_dir():
+        return "this is a folder; name a file"
+    is_new = not path.exists()
+    if not is_new and not path.is_file():
+        return "this is no ordinary file; name one, or a new one"
+    with path.open("ab"):
+        pass
+    if is_new:
+        path.unlink()
+    if moved_into_place:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    return None
+
+
+def _check_picture(path: Path) -> None:
+    from radboost.plot._style import pyplot
+
+    pyplot()  # a missing matplotlib shows before hours of fits
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    endings = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lower().removeprefix(".") not in endings:
+        raise ValueError(
+            f"--plot {path}: the end of the name says what kind of picture is wanted, and {path.suffix!r} is none of "
+            f"{', '.join(f'.{ending}' for ending in endings)}"
+        )
 
 
 def _reproduce_table(given: argparse.Namespace, names: list[str] | None) -> int:
@@ -161,10 +221,9 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
         )
     draw = None
     if given.plot is not None:
-        from radboost.plot._style import pyplot
+        _check_picture(given.plot)
         from radboost.plot.papers import draw_study
 
-        pyplot()  # a missing matplotlib shows before hours of fits
         draw = draw_study
     wanted = studies.units(study, names, quick=given.quick, seed=given.seed)
     kept = experiments.KeptResults(given.keep)

@@ -349,6 +349,27 @@ def test_threads_do_not_matter(options: dict[str, Any]) -> None:
         assert found == first
 
 
+@pytest.mark.parametrize("sizes", [(1025, 1025), (1025, 1088), (2049, 1), (1087, 1087), (3001, 1113)])
+@pytest.mark.parametrize("options", [{}, {"criterion": "gini", "max_features": 2}, {"subsample": 0.7}])
+def test_rows_swept_by_words_are_those_of_the_node(sizes: tuple[int, int], options: dict[str, Any]) -> None:
+    """Large trees with drawn thresholds are grown on masks of 64 rows, the last word of a class seldom full.
+
+    A least weight of one row forbids nothing, but trees with such a limit are grown row by row.
+    """
+    rng = np.random.default_rng(sum(sizes))
+    y = np.repeat([-1, 1], sizes)
+    X = rng.normal(size=(len(y), 5)) + 0.3 * y[:, None] * rng.random(5)
+    data, state = bin_natively(X), state_with_weights(y, rng.random(len(y)))
+    options = {"random_thresholds": True, "max_depth": 8, **options}
+    for round_number in range(12):
+        _, *swept, trees = grow_natively(data, state, round_number, **options)
+        _, *one_by_one, expected = grow_natively(data, state, round_number, minimum_leaf_weight=1.0, **options)
+        assert swept == one_by_one
+        for native, other in zip(trees, expected, strict=True):
+            same(native, other)
+            np.testing.assert_array_equal(native.cover, other.cover)
+
+
 def test_reused_grower_forgets() -> None:
     """One grower grows many trees: the second is that of a fresh one."""
     X, y = by_class(*smooth(6, m=150, missing=0.1))

@@ -271,7 +271,7 @@ def test_long_servedio_defeats_samme_and_not_martiboost() -> None:
     ("model", "message"),
     [
         (SAMMEClassifier(0), "n_rounds must be at least 1"),
-        (SAMMEClassifier(max_leaves="many"), "max_leaves must be one of 'auto'"),
+        (SAMMEClassifier(max_leaves="many"), "max_leaves must be 'auto' or an integer of at least 2; got 'many'"),
         (AdaBoostMHClassifier(max_leaves=1), "max_leaves must be at least 2"),
         (MartiBoostClassifier(0), "n_layers must be between 1 and 2000"),
         (MartiBoostClassifier(max_bins=300), "max_bins must be between 2 and 255"),

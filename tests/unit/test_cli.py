@@ -16,6 +16,7 @@ import pytest
 
 from radboost import __version__
 from radboost.cli import main
+from radboost.experiments.report import write_document
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +121,68 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], folder: Path,
     assert "'ocr17' not found" in fails(capsys, *table, "--datasets", "ocr17", "--data-dir", str(folder))
 
 
+NO_FIT_BEGINS = ("reproduce", "soft-max-boosting-fig7", "--quick", "--jobs", "1")
+
+
+@pytest.mark.parametrize("option", ["--json", "--keep", "--plot"])
+def test_files_that_cannot_be_written_are_found_before_the_first_fit(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    assert main([*NO_FIT_BEGINS, option, str(tmp_path)]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"radboost: {option} {tmp_path}: this is a folder; name a file\n"
+    assert captured.out == ""
+    device = "/dev/null"
+    assert f"{option} {device}: this is no ordinary file" in fails(capsys, *NO_FIT_BEGINS, option, device)
+    nowhere = "/proc/x.png"  # not even root can make files there
+    if Path("/proc").is_dir():
+        message = fails(capsys, *NO_FIT_BEGINS, option, nowhere)
+        assert f"{option} {nowhere}: it cannot be written here (No such file or directory); name another" in message
+    long = tmp_path / ("x" * 300 + ".png")
+    assert f"{option} {long}: it cannot be written here (File name too long)" in fails(
+        capsys, *NO_FIT_BEGINS, option, str(long)
+    )
+    if option == "--json":  # the name itself is short enough, and no other beside it can be made
+        limit = tmp_path / ("x" * 250)
+        assert f"{limit}: it cannot be written here (File name" in fails(capsys, *NO_FIT_BEGINS, option, str(limit))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_folders_that_are_locked(capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str) -> None:
+    (tmp_path / "old.png").write_text("old")
+    tmp_path.chmod(0o500)
+    try:
+        message = fails(capsys, *NO_FIT_BEGINS, option, str(tmp_path / "new.png"))
+        assert f"{option} {tmp_path / 'new.png'}: it cannot be written here (Permission denied)" in message
+        message = fails(capsys, *NO_FIT_BEGINS, "--json", str(tmp_path / "old.png"))
+        assert "cannot be written here (Permission denied)" in message
+        assert (tmp_path / "old.png").read_text() == "old"
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_kinds_of_pictures_are_checked_before_the_first_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("figure.pictures", "figure"):
+        file = tmp_path / name
+        message = fails(capsys, *NO_FIT_BEGINS, "--plot", str(file))
+        assert f"--plot {file}: the end of the name says what kind" in message
+        assert f"and {file.suffix!r} is none of ." in message
+        assert ".pdf" in message
+        assert not file.exists()
+
+
+def test_no_temporary_name_in_messages(tmp_path: Path) -> None:
+    target = tmp_path / "folder.json"
+    target.mkdir()
+    with pytest.raises(OSError, match=rf"Is a directory: '{target}'$"):
+        write_document(target, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
+    with pytest.raises(OSError, match=r"No such file or directory: '.*/no/x\.json'$"):
+        write_document(tmp_path / "no" / "x.json", {})
+
+
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "import sys; from radboost.cli import main; sys.exit(main())", *arguments]
 
@@ -155,3 +218,20 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
         assert process.stderr is not None
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_may_be_closed(closed: str, tmp_path: Path) -> None:
+    script = f'"$@" {closed}; echo $? > "{tmp_path}/status"'
+    ended = subprocess.run(["sh", "-c", script, "sh", *command("datasets")], capture_output=True, text=True, check=True)
+    assert (tmp_path / "status").read_text() == "0\n"
+    assert ended.stderr == ""
+    assert ("ionosphere" in ended.stdout) == (closed == "2>&-")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command("datasets"), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "radboost: [Errno 28] No space left on device\n"

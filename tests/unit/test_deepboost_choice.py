@@ -174,6 +174,22 @@ def test_useless_rounds_are_skipped_counted_and_end_the_fit() -> None:
     assert len(model.history_["objective"]) == model.n_iter_
 
 
+def test_a_hypothesis_without_weight_does_not_stay() -> None:
+    """Steps below the grid of the scores are no steps, and who got none is no member."""
+    model = run((1,), n_rounds=5, learning_rate=1e-14)
+    assert model.history_["n_hypotheses"] == [0] * 5
+    assert model.n_skipped_rounds_ == 5
+    assert len(model.ensemble_) == 0
+
+
+def test_places_of_hypotheses_without_weight_are_taken_by_others() -> None:
+    """A penalty that leaves the first proposal a slope of 2e-9, and a hundredth of a percent of that is no step."""
+    model = run((3,), (1,), learning_rate=1e-4, complexity_penalty=0.2 * math.e * (1.0 - 1e-8))
+    assert model.history_["n_hypotheses"] == [0, 1]
+    assert [(t, name) for t, name, _ in path(model)] == [(1, 1)]
+    assert len(model.ensemble_.entered) == 1
+
+
 def test_patience_counts_the_rounds_after_the_best() -> None:
     """The validation labels are all wrong: every step makes them worse, so the first round is the best."""
     for patience in (1, 3):

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from radboost import DeepBoostClassifier, EarlyStopping
+from radboost import DeepBoostClassifier, EarlyStopping, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost.estimators._training import read_training
 from reference import rademacher
 from reference.data import smooth, tiny
 
@@ -116,6 +118,47 @@ def test_early_stopping_keeps_copies_of_a_row_together() -> None:
     once = DeepBoostClassifier(10, early_stopping=True).fit(X, y)
     twice = DeepBoostClassifier(10, early_stopping=True).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert twice.ensemble_.sample_size == 2 * once.ensemble_.sample_size
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "model",
+    [
+        DeepBoostClassifier(40, early_stopping=EarlyStopping(4, 0.3), complexity_penalty=0.0),
+        RGBClassifier(40, early_stopping=EarlyStopping(4, 0.3)),
+        RGBRegressor(40, early_stopping=EarlyStopping(4, 0.3)),
+        SoftmaxBoostClassifier(40, early_stopping=EarlyStopping(4, 0.3)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_held_back_keep_their_weights(model: Any) -> None:
+    """Integer weights are repetition on both sides of the split, whatever the order of the rows."""
+    X, y = smooth(12, m=240, noise=0.3)
+    targets = X[:, 0] + 0.3 * y if isinstance(model, RGBRegressor) else y
+    rng = np.random.default_rng(13)
+    # Few rows carry most of the weight: to weigh others in their place is another problem.
+    copies = rng.permutation(np.where(np.arange(240) % 6 == 0, 9, 1))
+    rows = rng.permutation(np.repeat(np.arange(240), copies))
+    weighted = clone(model).fit(X, targets, sample_weight=copies)
+    written_out = clone(model).fit(X[rows], targets[rows])
+    assert weighted.ensemble_.sample_size == written_out.ensemble_.sample_size < copies.sum()
+    assert weighted.history_ == written_out.history_
+    scores = "predict" if isinstance(model, RGBRegressor) else "decision_function"
+    np.testing.assert_array_equal(getattr(weighted, scores)(X), getattr(written_out, scores)(X))
+
+
+@pytest.mark.native
+def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
+    X, y = smooth(14, m=240, noise=0.3)
+    w = np.random.default_rng(15).permutation(np.where(np.arange(240) % 6 == 0, 9.0, 0.7))
+    training = read_training(DeepBoostClassifier(), X, y, w).sorted_by_class(255, 1)
+    rest, watched, places = training.hold_back(0.3, 5, 1)
+    np.testing.assert_array_equal(watched.X, X[places])
+    np.testing.assert_array_equal(watched.weights, w[places])
+    np.testing.assert_array_equal(watched.class_ids, y[places] > 0)
+    np.testing.assert_array_equal(rest.weights, w[rest.order])
+    np.testing.assert_array_equal(rest.class_ids, y[rest.order] > 0)
+    assert sorted([*places, *rest.order]) == list(range(240))
 
 
 def test_verbose_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:

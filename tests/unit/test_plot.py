@@ -12,10 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
-from radboost import RGBRegressor, guarantees, plot
+from radboost import RGBRegressor, SparseBoostClassifier, guarantees, plot
+from radboost.baselines import MartiBoostClassifier
 
 
 class Votes(BaseEstimator):
@@ -226,6 +228,54 @@ def test_cost_confusion_refuses_what_does_not_fit() -> None:
         plot.cost_confusion(model, np.zeros((0, 1)), [])
     with pytest.raises(NotFittedError):
         plot.cost_confusion(Says(), [[0]], ["a"])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_cost_confusion_refuses_costs_that_are_no_numbers(bad: float) -> None:
+    model = Says().fit(np.array([[0], [1]]), np.array(["a", "b"]))
+    with pytest.raises(ValueError, match=rf"cost holds {bad} in line 0, column 1; every cost must be a finite number"):
+        plot.cost_confusion(model, [[0]], ["a"], cost=[[0, bad], [1, 0]])
+    with pytest.raises(ValueError, match="cost must be a matrix of numbers; got 'dear'"):
+        plot.cost_confusion(model, [[0]], ["a"], cost="dear")
+
+
+def test_cost_confusion_of_many_classes_has_colours_only() -> None:
+    for n_classes, n_texts, n_ticks in ((30, 900, 30), (31, 0, 16), (200, 0, 29)):
+        y = np.arange(n_classes)
+        rows = np.roll(y, 1)[:, None]
+        ax = plot.cost_confusion(Says().fit(rows, y), rows, y)
+        assert ax.images[0].get_array().sum() == n_classes  # all are wrong, at 1 each
+        assert len(ax.texts) == n_texts
+        assert len(ax.get_xticks()) == len(ax.get_yticks()) == n_ticks
+        step = ax.get_yticks()[1]
+        assert [tick.get_text() for tick in ax.get_yticklabels()][1] == str(step)
+
+
+@pytest.mark.native
+def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    model = MartiBoostClassifier(5).fit(rows, rows[:, 0] > 0)
+    assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == 15
+    np.testing.assert_array_equal(plot.learning_curve(model).lines[0].get_ydata(), model.history_["train_error"])
+    with pytest.raises(ValueError, match="the trees of MartiBoostClassifier do not vote"):
+        plot.tree_sizes(model, weighted=True)
+    with pytest.raises(TypeError, match="MartiBoostClassifier does not vote"):
+        plot.margins(model, rows, rows[:, 0] > 0)
+
+
+@pytest.mark.native
+def test_trees_of_regression_have_sizes() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    model = RGBRegressor(4).fit(rows, rows[:, 0])
+    assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == len(model.ensemble_)
+    sparse = SparseBoostClassifier().fit(rows, rows[:, 0] > 0)
+    np.testing.assert_array_equal(plot.learning_curve(sparse).lines[0].get_ydata(), sparse.history_["objective"])
+    with pytest.raises(TypeError, match="SparseBoostClassifier is not made of trees"):
+        plot.tree_sizes(sparse)
+    with pytest.raises(TypeError, match="AdaBoostClassifier has no ensemble_: tree sizes are for RadBoost models"):
+        plot.tree_sizes(AdaBoostClassifier(n_estimators=2).fit(rows, rows[:, 0] > 0))
 
 
 def test_learning_curve_of_a_regressor() -> None:

@@ -38,7 +38,7 @@ class AdaBoostMHClassifier(Baseline):
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         As for `DeepBoostClassifier`.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
 
@@ -52,6 +52,8 @@ class AdaBoostMHClassifier(Baseline):
     history_ : dict of lists, one entry per round
         "objective" (the mean exponential loss over rows and classes), "train_error", "n_hypotheses".
     n_iter_, stop_reason_ : how many rounds there were, and why no more
+    n_skipped_rounds_ : int
+        Always 0: a round without a useful tree ends the fit.
     feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
 
     Examples

@@ -36,7 +36,8 @@ class MartiBoostClassifier(Baseline):
     Parameters
     ----------
     n_layers : int
-        L: there are L (L + 1) / 2 trees. An odd number leaves no middle, which counts for the first class.
+        L, at most 2000: there are L (L + 1) / 2 trees. An odd number leaves no middle, which counts for the first
+        class.
     max_leaves : int
         Leaves of a tree; 2 is a stump, as in the paper.
     max_bins : int
@@ -44,7 +45,7 @@ class MartiBoostClassifier(Baseline):
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         As for `DeepBoostClassifier`.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
 
@@ -56,6 +57,8 @@ class MartiBoostClassifier(Baseline):
         "objective" (the expected error of a walk that ends there), "train_error", "n_hypotheses".
     n_iter_ : int
         Layers.
+    n_skipped_rounds_ : int
+        Always 0: every layer is kept.
     stop_reason_, feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
 
     Examples

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from radboost._native import log
 from radboost._progress import Progress
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_integer
+from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
 from radboost.penalties import on_grid
@@ -34,7 +34,7 @@ class SAMMEClassifier(Baseline):
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         As for `DeepBoostClassifier`.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
 
@@ -46,6 +46,8 @@ class SAMMEClassifier(Baseline):
     history_ : dict of lists, one entry per round
         "objective" (the mean exponential loss that SAMME descends on), "train_error", "n_hypotheses".
     n_iter_, stop_reason_ : how many rounds there were, and why no more
+    n_skipped_rounds_ : int
+        Always 0: a round without a useful tree ends the fit.
     feature_importances_, n_features_in_, feature_names_in_, categories_ : as for `DeepBoostClassifier`
 
     Examples
@@ -77,10 +79,7 @@ class SAMMEClassifier(Baseline):
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)
-        if isinstance(self.max_leaves, str):
-            check_choice("max_leaves", self.max_leaves, ["auto"])
-        else:
-            check_integer("max_leaves", self.max_leaves, 2)
+        check_integer_or(["auto"], "max_leaves", self.max_leaves, 2)
 
     def _n_stages(self) -> int:
         return self.n_rounds

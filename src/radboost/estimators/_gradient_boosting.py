@@ -20,6 +20,7 @@ from radboost._validation import (
     check_integer,
     check_max_features,
     check_real,
+    check_real_or,
     check_score_memory,
     check_verbose,
     resolve_n_jobs,
@@ -215,10 +216,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             )
         if not isinstance(self.warm_start, bool | np.bool_):
             raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
-        if isinstance(self.learning_rate, str):
-            check_choice("learning_rate", self.learning_rate, ["auto"])
-        else:
-            check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),

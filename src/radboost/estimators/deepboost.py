@@ -14,8 +14,10 @@ from radboost._progress import progress_bar
 from radboost._validation import (
     check_choice,
     check_integer,
+    check_integer_or,
     check_max_features,
     check_real,
+    check_real_or,
     check_verbose,
     resolve_n_jobs,
     seed_from,
@@ -73,8 +75,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Where hypotheses come from. Kernels learn faster with learning_rate=1: their values are small, and so are their
         steps.
     max_depth : int or "auto"
-        Depth of the deepest trees. Every smaller depth is a candidate in every round (with best-first growth every
-        smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves (docs/defaults.md).
+        Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
+        growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
+        (docs/defaults.md).
     complexity_penalty : float or "auto"
         lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
         is 0.03 with two classes and 0.01 with more.
@@ -103,7 +106,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     random_state : int, generator or None
         Seed of the proposals' randomness.
     verbose : int
@@ -297,14 +300,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
         """Everything that can be checked before the data is seen."""
         check_integer("n_rounds", self.n_rounds, 1)
-        if isinstance(self.complexity_penalty, str):
-            check_choice("complexity_penalty", self.complexity_penalty, ["auto"])
-        else:
-            check_real("complexity_penalty", self.complexity_penalty, low=0.0)
-        if isinstance(self.max_depth, str):
-            check_choice("max_depth", self.max_depth, ["auto"])
-        else:
-            check_integer("max_depth", self.max_depth, 1, 60)
+        check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
+        check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])

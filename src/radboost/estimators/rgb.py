@@ -78,7 +78,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
     n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
+        Threads, at most 1024; None for all cores. The model does not depend on it.
     random_state : int, generator or None
         Seed of the draws.
     verbose : int

@@ -74,11 +74,14 @@ def write_json(path: Path, settings: Mapping[str, Any], cells: Iterable[Cell]) -
 
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
     """Write JSON in one move."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w") as file:
-            json.dump(document, file, indent=1)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(document, file, indent=1)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:  # it names the temporary file, which the user knows nothing of
+        raise OSError(error.errno, error.strerror, str(path)) from None

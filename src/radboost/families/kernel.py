@@ -14,7 +14,7 @@ from scipy import sparse
 from radboost import complexity
 from radboost._native import kernel_values
 from radboost._typing import FloatArray, FloatMatrix
-from radboost._validation import check_choice, check_integer, check_real
+from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
 
 LARGEST_MATRIX = 2**32  # bytes
@@ -166,15 +166,15 @@ class KernelFamily(Family):
         return 1
 
     def resolve_gamma(self, rows: FloatArray, problem: Problem) -> float:
+        check_real_or(["scale"], "gamma", self.gamma, low=0.0, open_low=True)
         if isinstance(self.gamma, str):
-            check_choice("gamma", self.gamma, ["scale"])
             # Sums that do not depend on the order of the rows.
             state, n_threads = problem.objective.state, problem.settings.n_threads
             cells = problem.sample_size * rows.shape[1]
             mean = state.weighted_sum(rows.sum(axis=1), n_threads) / cells
             variance = state.weighted_sum(((rows - mean) ** 2).sum(axis=1), n_threads) / cells
             return max(1.0 / (rows.shape[1] * variance), SMALLEST_GAMMA) if variance > 0 else 1.0
-        return check_real("gamma", self.gamma, low=0.0, open_low=True)
+        return float(self.gamma)
 
 
 def _dense_rows(X: Any) -> FloatArray:

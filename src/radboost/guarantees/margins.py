@@ -67,17 +67,25 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
     return np.clip(leads / total, -1.0, 1.0)
 
 
-def voting_ensemble(model: Any) -> VotingEnsemble:
-    """Return the ensemble of a fitted model, or say what is wrong with the model."""
+def ensemble_of(model: Any, what: str) -> Any:
+    """Return what a fitted model of RadBoost is made of, or say what is wrong with the model.
+
+    ``what`` is wanted of it, in the plural.
+    """
     if isinstance(model, type) or not hasattr(model, "fit"):
         raise TypeError(f"Expected a fitted RadBoost model such as DeepBoostClassifier, got {model!r}.")
     check_is_fitted(model)
     if not hasattr(model, "ensemble_"):
         raise TypeError(
-            f"{type(model).__name__} has no ensemble_: margins and bounds are for RadBoost models. "
+            f"{type(model).__name__} has no ensemble_: {what} are for RadBoost models. "
             "Pass the last step of a pipeline and the rows as it sees them; AdaBoost is DeepBoostClassifier.paper()."
         )
-    ensemble: VotingEnsemble = model.ensemble_
+    return model.ensemble_
+
+
+def voting_ensemble(model: Any) -> VotingEnsemble:
+    """Return the ensemble of a fitted classifier that votes, or say what is wrong with the model."""
+    ensemble: VotingEnsemble = ensemble_of(model, "margins and bounds")
     if not hasattr(model, "classes_"):
         raise TypeError(
             f"{type(model).__name__} predicts numbers, which have no margins: margins and this bound are for "

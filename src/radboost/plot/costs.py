@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.plot._style import INK, axes, tidy
@@ -13,12 +13,15 @@ from radboost.plot._style import INK, axes, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_LABELLED = 30  # classes whose cells have room for numbers, and whose names have room beside them
+
 
 def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, cost: ArrayLike | None = None) -> Axes:
     """Draw a confusion matrix coloured by what each kind of mistake costs.
 
     A cell shows how many rows of a true class (line) are taken for another (column), and below it what these cost
-    together. The title has the mean cost of a row.
+    together. The title has the mean cost of a row. With more than 30 classes the cells are too small for numbers: they
+    have colours only, and not every class is named.
 
     Parameters
     ----------
@@ -38,13 +41,7 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     """
     check_is_fitted(model)
     classes = model.classes_
-    given = getattr(model, "cost", None) if cost is None else cost
-    costs = 1.0 - np.eye(len(classes)) if given is None else np.asarray(given, dtype=np.float64)
-    if costs.shape != (len(classes), len(classes)):
-        raise ValueError(
-            f"cost has the shape {costs.shape}, and the model knows {len(classes)} classes; pass a matrix with a line "
-            "and a column for each, in the order of classes_."
-        )
+    costs = _read_costs(getattr(model, "cost", None) if cost is None else cost, len(classes))
     places = {label: index for index, label in enumerate(classes.tolist())}
     labels = np.asarray(y).tolist()
     strangers = [label for label in labels if label not in places]
@@ -57,13 +54,36 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     paid = counts * costs
     ax = axes(ax)
     ax.imshow(paid, cmap="Oranges", vmin=0.0, vmax=max(float(paid.max()), 1e-300))
+    if len(classes) <= MOST_LABELLED:
+        _write_numbers(ax, counts, paid)
+    ticks = np.arange(0, len(classes), -(-len(classes) // MOST_LABELLED))
+    ax.set_xticks(ticks, [str(classes[tick]) for tick in ticks])
+    ax.set_yticks(ticks, [str(classes[tick]) for tick in ticks])
+    ax.set(xlabel="predicted", ylabel="true")
+    ax.set_title(f"Mean cost {paid.sum() / len(labels):.4g}", loc="left")
+    return tidy(ax)
+
+
+def _read_costs(given: ArrayLike | None, n_classes: int) -> NDArray[np.float64]:
+    if given is None:
+        return np.asarray(1.0 - np.eye(n_classes))
+    try:
+        costs = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"cost must be a matrix of numbers; got {given!r}.") from None
+    if costs.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"cost has the shape {costs.shape}, and the model knows {n_classes} classes; pass a matrix with a line "
+            "and a column for each, in the order of classes_."
+        )
+    if not np.isfinite(costs).all():
+        i, j = np.argwhere(~np.isfinite(costs))[0]
+        raise ValueError(f"cost holds {costs[i, j]} in line {i}, column {j}; every cost must be a finite number.")
+    return costs
+
+
+def _write_numbers(ax: Axes, counts: NDArray[np.float64], paid: NDArray[np.float64]) -> None:
     dark = 0.6 * paid.max()
     for i, j in np.ndindex(*paid.shape):
         text = f"{counts[i, j]:.0f}" + (f"\ncosts {paid[i, j]:.4g}" if paid[i, j] else "")
         ax.text(j, i, text, ha="center", va="center", color="white" if paid[i, j] > dark else INK, size="small")
-    ticks = np.arange(len(classes))
-    ax.set_xticks(ticks, [str(label) for label in classes])
-    ax.set_yticks(ticks, [str(label) for label in classes])
-    ax.set(xlabel="predicted", ylabel="true")
-    ax.set_title(f"Mean cost {paid.sum() / len(labels):.4g}", loc="left")
-    return tidy(ax)

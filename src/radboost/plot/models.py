@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_regressor
-from sklearn.utils.validation import check_is_fitted
 
 from radboost import guarantees
-from radboost.guarantees.margins import voting_ensemble
+from radboost.guarantees.margins import ensemble_of
 from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
 
 if TYPE_CHECKING:
@@ -83,13 +81,21 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure when None.
     weighted : bool
-        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses.
+        Bars show the share of the vote (of the sum of abs(alpha)) instead of the number of hypotheses. Not for
+        ``MartiBoostClassifier``, whose trees do not vote.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    ensemble: Any = voting_ensemble(model)
+    ensemble = ensemble_of(model, "tree sizes")
+    if weighted and not hasattr(ensemble, "weights"):
+        raise ValueError(
+            f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
+            f"{type(ensemble).__name__}, without weights. Leave out weighted."
+        )
+    if not all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses):
+        raise TypeError(f"{type(model).__name__} is not made of trees, so that there are no sizes to draw.")
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)
     ax.set_title("Tree sizes", loc="left")
@@ -125,7 +131,7 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
 def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the error after each round, on the training rows and, where there were some, on validation rows.
 
-    Of a regressor the loss is drawn instead.
+    Where the history counts no errors, as in regression, the loss is drawn instead.
 
     Parameters
     ----------
@@ -138,12 +144,9 @@ def learning_curve(model: Any, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    numbers = is_regressor(model)
-    if numbers:
-        check_is_fitted(model)
-    else:
-        voting_ensemble(model)
+    ensemble_of(model, "learning curves")
     history: Mapping[str, Sequence[float]] = model.history_
+    numbers = "train_error" not in history
     keys = ("objective", "validation_loss") if numbers else ("train_error", "validation_error")
     curves = {
         name: np.asarray(history[key], dtype=np.float64)

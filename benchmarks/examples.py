@@ -1,0 +1,141 @@
+"""`python -m benchmarks.examples`: the figures beside two examples in the documents.
+
+python -m benchmarks.examples digits         the test errors in the README, on handwritten digits
+python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.accuracy.competitors import PEERS, ours
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
+PICTURE = PAGE.parent / "images" / "costs.png"
+BLOCK = re.compile(r"^```python *\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^\| model \| mean cost \|.*?\n\n", re.MULTILINE | re.DOTALL)
+
+
+def digits() -> None:
+    """Everybody at the defaults, on the folds of the README."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    X, y = load_digits(return_X_y=True)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    for competitor in (ours("many")[0], *PEERS):
+        try:
+            errors = 1.0 - cross_val_score(competitor.build(0), X, y, cv=folds, error_score="raise")
+        except ImportError as error:
+            print(f"{competitor.name}: left out ({error})", flush=True)
+            continue
+        wrong = float(errors.mean())
+        print(f"{competitor.name}: {wrong:.4f}, standard error {(wrong * (1 - wrong) / len(y)) ** 0.5:.4f}", flush=True)
+
+
+def read_page() -> dict[str, Any]:
+    """What the code on the page leaves behind."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        exec(compile(block["code"], str(PAGE), "exec"), names)
+    return names
+
+
+def decisions(page: Mapping[str, Any]) -> dict[str, Any]:
+    """The labels that each line of the table gives to the test patients."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    from radboost import DeepBoostClassifier
+
+    X, y, X_test, cost = (page[name] for name in ("X", "y", "X_test", "cost"))
+    choices = {"": None, ", weights from the costs": page["weights"], ", balanced weights": "balanced"}
+    forests = {
+        about: RandomForestClassifier(class_weight=choice, min_samples_leaf=5, random_state=0).fit(X, y)
+        for about, choice in choices.items()
+    }
+    deep = DeepBoostClassifier(random_state=0).fit(X, y)
+
+    def cheapest(model: Any) -> Any:
+        return model.classes_[(model.predict_proba(X_test) @ cost).argmin(axis=1)]
+
+    return {
+        "`SoftmaxBoostClassifier()`": page["before"].predict(X_test),
+        "`SoftmaxBoostClassifier(cost=cost)`": page["after"].predict(X_test),
+        **{f"random forest{about}": forest.predict(X_test) for about, forest in forests.items()},
+        "random forest, its probabilities times the costs": cheapest(forests[""]),
+        "`DeepBoostClassifier`, its probabilities times the costs": cheapest(deep),
+    }
+
+
+def table(rows: Sequence[tuple[str, float, float]]) -> str:
+    """Name, mean cost and share of mistakes of each model, as the page has them."""
+    lines = [f"| {name} | {_short(cost)} | {_short(share)} |" for name, cost, share in rows]
+    return "\n".join(["| model | mean cost | share of mistakes |", "|---|---|---|", *lines]) + "\n"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def with_table(text: str, new: str) -> str:
+    """The page with another table."""
+    if len(TABLE.findall(text)) != 1:
+        raise ValueError(f"{PAGE.name} must hold one table of mean costs")
+    return TABLE.sub(lambda _: f"{new}\n", text)
+
+
+def draw(page: Mapping[str, Any], path: Path) -> None:
+    """Both models of the page side by side."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from radboost import plot
+
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
+    models = {"every mistake the same": page["before"], "with the cost matrix": page["after"]}
+    for panel, (name, model) in zip(panels, models.items(), strict=True):
+        plot.cost_confusion(model, page["X_test"], page["y_test"], panel, cost=page["cost"])
+        mean = page["mean_cost"](model.predict(page["X_test"]))
+        panel.set_title(f"{name}: mean cost {mean:.3f}", loc="left")
+    figure.savefig(path, dpi=100)
+
+
+def costs(*, write: bool) -> None:
+    """Print the table; on demand put it and the picture into the documents."""
+    page = read_page()
+    rows = [
+        (name, float(page["mean_cost"](labels)), float(np.mean(labels != page["y_test"])))
+        for name, labels in decisions(page).items()
+    ]
+    print(f"\n{table(rows)}")
+    if write:
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), table(rows)), encoding="utf-8")
+        draw(page, PICTURE)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one of the examples."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.examples", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("digits", help="test errors on handwritten digits")
+    of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
+    of_costs.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")
+    given = parser.parse_args(argv)
+    if given.command == "digits":
+        digits()
+    else:
+        costs(write=given.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -115,7 +115,7 @@ def test_early_stopping_holds_rows_back() -> None:
 
 def test_early_stopping_keeps_copies_of_a_row_together() -> None:
     X, y = smooth(10, m=100)
-    once = DeepBoostClassifier(10, early_stopping=True).fit(X, y)
+    once = DeepBoostClassifier(10, early_stopping=np.True_).fit(X, y)  # as good as Python's own
     twice = DeepBoostClassifier(10, early_stopping=True).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert twice.ensemble_.sample_size == 2 * once.ensemble_.sample_size
 

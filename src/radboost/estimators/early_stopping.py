@@ -49,6 +49,8 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
     if isinstance(value, EarlyStopping):
         value.validate()
         return value
+    if isinstance(value, np.bool_):
+        value = bool(value)
     if value is None or value is False:
         return None
     if value is True:

@@ -21,8 +21,10 @@ from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
+    check_integer_or,
     check_max_features,
     check_real,
+    check_real_or,
     check_verbose,
     free_memory,
     resolve_n_jobs,
@@ -261,16 +263,10 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         check_integer("n_rounds", self.n_rounds, 1)
         check_choice("decision", self.decision, DECISIONS)
         check_integer("max_leaves", self.max_leaves, 2)
-        if isinstance(self.samples_per_round, str):
-            check_choice("samples_per_round", self.samples_per_round, ["all"])
-        elif self.samples_per_round is not None:
-            check_integer("samples_per_round", self.samples_per_round, 1, 2**31)
+        check_integer_or([None, "all"], "samples_per_round", self.samples_per_round, 1)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
         check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
-        if isinstance(self.learning_rate, str):
-            check_choice("learning_rate", self.learning_rate, ["auto"])
-        else:
-            check_real("learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
+        check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
         check_verbose(self.verbose)
         options = TreeOptions(

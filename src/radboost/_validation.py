@@ -225,7 +225,8 @@ def check_score_memory(n_rows: int, n_classes: int, bytes_per_score: int) -> Non
     if needed > available:
         raise ValueError(
             f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for their scores, and "
-            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
+            f"{available / 2**30:.1f} GiB are free. Use fewer rows or classes; is y a class at all, or a number to "
+            "predict or an identifier?"
         )
 
 

@@ -291,10 +291,10 @@ def test_alpha_of_zero_and_many_classes() -> None:
         ({"update": "gradboost", "loss": "exponential"}, r"exponential loss has none.*newton"),
         ({"alpha": -1.0}, r"alpha must lie in \[0, inf\)"),
         ({"alpha": np.nan}, r"alpha must lie in"),
-        ({"template": 0}, r"template must be at least 1"),
-        ({"template": "two"}, r"template must be one of"),
+        ({"template": 0}, r"template must be 'auto', 'one', 'all' or an integer of at least 1; got 0"),
+        ({"template": "two"}, r"template must be 'auto', 'one', 'all' or an integer of at least 1; got 'two'"),
         ({"features": "forests"}, r"Unknown features 'forests'.*'products'"),
-        ({"features_per_round": 0}, r"features_per_round must be at least 1"),
+        ({"features_per_round": 0}, r"features_per_round must be None or an integer of at least 1; got 0"),
         ({"max_rounds": 0}, r"max_rounds must be at least 1"),
         ({"loss": "hinge"}, r"loss must be one of 'logistic', 'exponential'"),
     ],
@@ -321,7 +321,7 @@ def test_bad_targets() -> None:
         SparseBoostRegressor(epsilon=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         SparseBoostClassifier().fit(np.where(X == 0, np.nan, X), y)
-    with pytest.raises(ValueError, match="overflow"):
+    with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
         SparseBoostClassifier().fit(X * 1e200, y)
 
 
@@ -333,3 +333,38 @@ def test_a_failed_fit_leaves_the_model_alone() -> None:
         model.fit(X[:, :3], np.zeros(len(y)))
     np.testing.assert_array_equal(model.coef_, before)
     assert model.n_features_in_ == 12
+
+
+@pytest.mark.parametrize("made", [np.array, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_squares_beyond_the_range_of_numbers_are_refused(made: Any, size: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) * [1.0, size, 1.0]
+    y = X[:, 0] > 0
+    with pytest.raises(ValueError, match=r"the first is column 1: values must lie between 1e-150 and 1e150"):
+        SparseBoostClassifier().fit(made(X), y)
+
+
+def test_tiny_and_zero_columns_that_do_not_vary_are_left_out() -> None:
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    X[:, 1], X[:, 2] = 1e-200, 0.0
+    model = SparseBoostClassifier(alpha=0.05).fit(X, X[:, 0] > 0)
+    assert model.get_support(indices=True).tolist() == [0]
+
+
+def test_what_is_said_of_rows_and_targets_that_hold_no_numbers() -> None:
+    X = np.random.default_rng(2).normal(size=(20, 2))
+    frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * 20})
+    with pytest.raises(
+        ValueError, match=r"text, categories or dates in column 'b'.*SparseBoostClassifier.*encode them first"
+    ):
+        SparseBoostClassifier().fit(frame, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="integer too large"):
+        SparseBoostClassifier().fit([[10**400], [1]] * 10, [0, 1] * 10)
+    with pytest.raises(ValueError, match="For labels a classifier is the right tool"):
+        SparseBoostRegressor().fit(X, ["a"] * 20)
+    with pytest.raises(ValueError, match=r"y goes up to 1e\+200"):
+        SparseBoostRegressor().fit(X, np.full(20, 1e200))
+    fitted = SparseBoostClassifier().fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="X holds text"):
+        fitted.predict([["x", 1.0]])

@@ -115,7 +115,7 @@ def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]
     matrix = np.empty(X.shape)
     if others:
         numbers = X.iloc[:, others] if hasattr(X, "iloc") else X[:, others]
-        numbers = _as_numbers(estimator, numbers, lambda: check_array(numbers, **CHECKS, estimator=estimator))
+        numbers = as_numbers(estimator, numbers, lambda: check_array(numbers, **CHECKS, estimator=estimator))
         matrix = np.empty(X.shape, dtype=numbers.dtype)
         matrix[:, others] = numbers
     put_places(matrix, places)
@@ -143,7 +143,7 @@ def _any_infinite(X: FloatMatrix) -> bool:
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
     _check_names(X)
-    return _as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
+    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
 
 
 def _check_names(X: Any) -> None:
@@ -152,7 +152,7 @@ def _check_names(X: Any) -> None:
         raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")
 
 
-def _as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
+def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
     """Runs a check of scikit-learn's, and says what to do about columns that hold no numbers."""
     try:
         return check()
@@ -164,11 +164,16 @@ def _as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
         columns = _columns_without_numbers(X)
         if not columns and "could not convert string to float" not in str(error):
             raise
+        advice = "encode them"
+        if hasattr(estimator, "categorical_features"):
+            advice = (
+                "name categorical columns in categorical_features (or make them category columns of a data frame), and "
+                "encode others"
+            )
         where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
         raise ValueError(
             f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers there: "
-            "name categorical columns in categorical_features (or make them category columns of a data frame), and "
-            "encode others first, for example with sklearn.preprocessing.TargetEncoder."
+            f"{advice} first, for example with sklearn.preprocessing.TargetEncoder."
         ) from None
 
 

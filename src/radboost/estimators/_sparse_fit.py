@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,12 +19,14 @@ from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
+    check_integer_or,
     check_real,
     check_sample_weight,
     check_verbose,
     resolve_n_jobs,
     seed_from,
 )
+from radboost.estimators._input import as_numbers
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.sparsity import (
@@ -57,7 +60,7 @@ class Read:
     row_weights: FloatArray  # they sum to 1
 
 
-class SparseBoost:
+class SparseBoost(ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
     penalty: str
@@ -149,12 +152,8 @@ class SparseBoost:
     def _read_parameters(self) -> InductionSettings:
         """Everything that can be checked before the data is seen."""
         check_choice("update", self.update, UPDATES)
-        if isinstance(self.template, str):
-            check_choice("template", self.template, ["auto", "one", "all"])
-        else:
-            check_integer("template", self.template, 1)
-        if self.features_per_round is not None:
-            check_integer("features_per_round", self.features_per_round, 1)
+        check_integer_or(["auto", "one", "all"], "template", self.template, 1)
+        check_integer_or([None], "features_per_round", self.features_per_round, 1)
         get_generator(self.features)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
@@ -213,15 +212,16 @@ class SparseBoost:
         return Read(X, rows, loss, weights / weights.sum())
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS)  # type: ignore[no-any-return]
+        # Labels of any kind pass here; `_read_targets` looks at them.
+        return as_numbers(self, X, lambda: validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS))  # type: ignore[no-any-return]
 
+    @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         """The targets as numbers, a line for each output."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         """The loss of these targets."""
-        raise NotImplementedError
 
     def _shaped(self, weights: FloatArray, intercept: FloatArray) -> tuple[FloatArray, Any]:
         """coef_ and intercept_ in scikit-learn's shapes."""
@@ -301,8 +301,10 @@ class SparseBoost:
     def _scores(self, X: Any) -> FloatArray:
         """A line for each row and a column for each output."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
-        return self.ensemble_.scores(X)
+        rows = as_numbers(
+            self, X, lambda: validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
+        )
+        return self.ensemble_.scores(rows)
 
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
         """The columns of X that the model needs: as a mask, or as their places."""

@@ -25,8 +25,8 @@ from radboost._validation import (
     check_max_features,
     check_real,
     check_real_or,
+    check_score_memory,
     check_verbose,
-    free_memory,
     resolve_n_jobs,
     seed_from,
 )
@@ -222,7 +222,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight)
         rows, classes = training.rows, training.known_classes
-        _check_memory(rows.n_rows, len(classes))
+        check_score_memory(rows.n_rows, len(classes), BYTES_PER_SCORE)
         examples = read_example_costs(cost, training.n_given, classes)
         matrix = read_cost_matrix(self.cost, classes) if examples is None else None
         if examples is not None and training.kept is not None:
@@ -414,12 +414,3 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _check_memory(n_rows: int, n_classes: int) -> None:
-    needed, available = BYTES_PER_SCORE * n_rows * n_classes, free_memory()
-    if needed > available:
-        raise ValueError(
-            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for scores and the rule, and "
-            f"{available / 2**30:.1f} GiB are free. Use fewer rows, or join rare classes."
-        )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
-from radboost.estimators._input import read_labels
+from radboost.estimators._input import read_labels, read_targets
 from radboost.estimators._sparse_fit import FLOATS, SparseBoost
 from radboost.estimators._tasks import as_tasks, missing_labels, read_tasks
 from radboost.losses import (
@@ -231,7 +231,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         check_real("epsilon", self.epsilon, low=0.0)
-        return np.asarray(y, dtype=np.float64).reshape(1, -1)
+        return read_targets(y).reshape(1, -1)
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         return EpsilonInsensitiveScores(labels[0], float(self.epsilon))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from radboost._native import ClassState, HypothesisColumns, value_edges
 from radboost._typing import ClassIds, FloatArray
-from radboost._validation import free_memory
+from radboost._validation import check_score_memory
 from radboost.losses.base import MarginLoss
 from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
 from radboost.objectives.row_losses import margins_of
@@ -37,7 +37,7 @@ class ClassObjective(Objective):
         n_threads: int,
     ) -> None:
         super().__init__(name, loss, n_classes, n_threads)
-        _check_memory(len(class_ids), n_classes)
+        check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
         self.smooth = name != "max"
         self._class_ids = class_ids
         self.state = ClassState(
@@ -108,15 +108,4 @@ class ClassObjective(Objective):
         return (
             self.state.weighted_sum(np.ascontiguousarray(loss), self.n_threads) / total,
             self.state.weighted_sum(np.ascontiguousarray(slope), self.n_threads) / total,
-        )
-
-
-def _check_memory(n_rows: int, n_classes: int) -> None:
-    needed = BYTES_PER_SCORE * n_rows * n_classes
-    available = free_memory()
-    if needed > available:
-        raise ValueError(
-            f"{n_rows} rows with {n_classes} classes need about {needed / 2**30:.1f} GiB for scores and gradients, "
-            f"and {available / 2**30:.1f} GiB are free. Use fewer rows or classes; is y a class at all, or a number to "
-            "predict or an identifier?"
         )

@@ -104,6 +104,7 @@ class Columns:
         """A line of `columns` for each column; they are centred in place."""
         centres, squares = centre_columns(columns, weights, intercept, n_threads)
         spread = np.sqrt(squares)
+        _check_squares(spread, lambda place: np.abs(columns[place]).max() > CONSTANT_DENSE * abs(centres[place]))
         factors = _inverse(spread, spread > CONSTANT_DENSE * np.abs(centres))
         return cls(DenseColumns(columns, factors), centres, factors, n_threads)
 
@@ -118,6 +119,7 @@ class Columns:
         everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
         squares = native.weighted_squares(everything, line, n_threads)
         means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
+        _check_squares(np.sqrt(squares), lambda place: native.largest_entries(np.array([place]))[0] > 0.0)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
         factors[:] = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))  # the native side looks at them
         return cls(native, np.zeros(n_columns), factors, n_threads)
@@ -164,8 +166,18 @@ class Columns:
         return scores
 
 
+def _check_squares(sizes: FloatArray, has_values: Callable[[int], bool]) -> None:
+    """Refuses columns whose squares leave the range of double precision, above or below."""
+    gone = ~np.isfinite(sizes)
+    for place in np.flatnonzero(sizes == 0.0).tolist():
+        gone[place] = has_values(place)
+    if gone.any():
+        raise ValueError(
+            f"X holds columns whose squares leave the range of numbers, the first is column {int(np.argmax(gone))}: "
+            "values must lie between 1e-150 and 1e150 in size. Rescale them."
+        )
+
+
 def _inverse(spread: FloatArray, varies: npt.NDArray[np.bool_]) -> FloatArray:
     """One over the spread; a column that does not vary is left out by a factor of zero."""
-    if not np.isfinite(spread).all():
-        raise ValueError("X holds columns whose squares overflow (values above 1e150). Rescale them.")
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies & (spread > 0.0))

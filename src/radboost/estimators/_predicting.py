@@ -24,6 +24,8 @@ class ScoringMixin:
 
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     stores_objective: ClassVar[bool] = False
+    # What a file keeps of the model, by the name that model files look up.
+    kind_of_file: ClassVar[str] = "boosted"
     # What `ensemble_` is, by the name that model files look up.
     kind_of_ensemble: ClassVar[str] = "Ensemble"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,13 @@ from radboost._validation import (
     check_real,
     check_sample_weight,
     check_verbose,
+    free_memory,
     resolve_n_jobs,
     seed_from,
 )
 from radboost.estimators._input import as_numbers
 from radboost.losses import ScoreLoss
+from radboost.model_file import save_model
 from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.sparsity import (
     Certificate,
@@ -62,6 +65,9 @@ class Read:
 
 class SparseBoost(ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
+
+    kind_of_file: ClassVar[str] = "sparse"
+    learns_tasks: ClassVar[bool] = False
 
     penalty: str
     alpha: float
@@ -266,11 +272,7 @@ class SparseBoost(ABC):
         induced = Induction(training, get_generator(self.features), settings, trail).run()
         self._keep(induced.hypotheses, induced.weights, induced.intercept)
         if self.features == "given":
-            weights = np.zeros((X.shape[1], induced.weights.shape[1]))
-            for hypothesis, line in zip(induced.hypotheses, induced.weights, strict=True):
-                assert isinstance(hypothesis, Column)
-                weights[hypothesis.feature] = line
-            self.coef_, self.intercept_ = self._shaped(weights, induced.intercept)
+            self._restore_coefficients()
         return induced.certificate
 
     def _keep(self, hypotheses: Any, weights: FloatArray, intercept: FloatArray) -> None:
@@ -305,6 +307,31 @@ class SparseBoost(ABC):
             self, X, lambda: validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
         )
         return self.ensemble_.scores(rows)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
+        return {}
+
+    def _take_parameters_of_fit(self) -> None:  # noqa: B027 (most models have none)
+        """The other way round, when the parameters and labels of a file are in place."""
+
+    def _restore_coefficients(self) -> None:
+        """coef_ and intercept_ from the ensemble."""
+        ensemble = self.ensemble_
+        features = [hypothesis.feature for hypothesis in ensemble.hypotheses if isinstance(hypothesis, Column)]
+        if len(features) < len(ensemble):
+            raise ValueError("there are coefficients, and hypotheses that are no columns")
+        needed = 8.0 * self.n_features_in_ * ensemble.n_outputs
+        if needed > free_memory():
+            raise ValueError(f"its coefficients would need {needed / 2**30:.1f} GiB, more than is free")
+        weights = np.zeros((self.n_features_in_, ensemble.n_outputs))
+        weights[features] = ensemble.weights
+        self.coef_, self.intercept_ = self._shaped(weights, ensemble.intercept)
 
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
         """The columns of X that the model needs: as a mask, or as their places."""

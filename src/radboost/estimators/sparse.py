@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -168,6 +168,13 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
             return MultinomialScores(labels[0].astype(np.uint16), n_classes)
         return (LogisticScores if self.loss == "logistic" else ExponentialScores)(2.0 * labels - 1.0)
 
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        return {"loss": self.loss_}
+
+    def _take_parameters_of_fit(self) -> None:
+        check_choice("loss", self.loss, ["logistic", "exponential"])
+        self.loss_ = self.loss
+
     def _output_names(self) -> list[str] | None:
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
 
@@ -261,6 +268,8 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
 """
     )
 
+    learns_tasks: ClassVar[bool] = True
+
     classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
     task_labels_: list[npt.NDArray[Any]]
 
@@ -329,11 +338,15 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         return X, y.toarray() if sparse.issparse(y) else np.asarray(y)
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        self.task_labels_, signs = read_tasks(as_tasks(y))
-        alike = all(np.array_equal(labels, self.task_labels_[0]) for labels in self.task_labels_)
-        self.classes_ = self.task_labels_[0] if alike else self.task_labels_
-        self._one_task = y.ndim == 1
+        labels, signs = read_tasks(as_tasks(y))
+        self._take_tasks(labels, y.ndim == 1)
         return signs
+
+    def _take_tasks(self, task_labels: list[npt.NDArray[Any]], one_task: bool) -> None:
+        """Remembers the two labels of each task, and whether answers have no columns."""
+        alike = all(np.array_equal(labels, task_labels[0]) for labels in task_labels)
+        self.classes_ = task_labels[0] if alike else task_labels
+        self.task_labels_, self._one_task = task_labels, one_task
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
         return LogisticScores(np.nan_to_num(labels))

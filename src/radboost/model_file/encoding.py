@@ -66,7 +66,7 @@ class NotStored:
 def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
     """Return ``value`` as JSON-able data; what cannot be stored becomes a note that says so.
 
-    ``known`` names the dataclasses that are stored field by field.
+    ``known`` holds the dataclasses that are stored field by field, by the names they have in files.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -80,8 +80,8 @@ def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
         return [encode(item, parameter, known) for item in value]
     if isinstance(value, tuple):
         return {_TAG: "tuple", "items": [encode(item, parameter, known) for item in value]}
-    name = type(value).__name__
-    if known.get(name) is type(value):
+    name = next((name for name, kind in known.items() if kind is type(value)), None)
+    if name is not None:
         fields = {
             field.name: encode(getattr(value, field.name), f"{parameter}.{field.name}", known)
             for field in dataclasses.fields(known[name])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.model_file.checks import read_integer, read_names
+from radboost.sparsity.arrays import Arrays, read_weighted, write_hypotheses
 from radboost.sparsity.hypotheses import Column, Hypothesis
 
 SHOWN = 20
+LARGEST_NUMBER_OF_COLUMNS = 2**31 - 1
 
 
 class SparseEnsemble:
@@ -48,6 +52,21 @@ class SparseEnsemble:
         for hypothesis, weights in zip(self.hypotheses, self.weights, strict=True):
             scores += np.multiply.outer(hypothesis.values(X), weights)
         return scores
+
+    def to_arrays(self, n_features: int) -> tuple[dict[str, Any], Arrays]:
+        """A JSON-able header and arrays, from which `from_arrays` makes the same ensemble."""
+        names = self.feature_names
+        header = {"n_features": n_features, "feature_names": None if names is None else [str(name) for name in names]}
+        arrays = {"weights": self.weights, "intercept": self.intercept}
+        return header, {**arrays, **write_hypotheses(self.hypotheses, n_features)}
+
+    @classmethod
+    def from_arrays(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], output_names: Sequence[str] | None
+    ) -> tuple[SparseEnsemble, int]:
+        """An ensemble and the number of columns that it is for; anything that is not one is a ValueError."""
+        n_features = read_integer(header, "n_features", 1, LARGEST_NUMBER_OF_COLUMNS)
+        return cls(*read_weighted(arrays, n_features), read_names(header, n_features), output_names), n_features
 
     def __repr__(self) -> str:
         """One formula for each output; the largest weights of long ones."""

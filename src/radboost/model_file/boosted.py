@@ -1,0 +1,100 @@
+"""What a file keeps of models with rounds and an `Ensemble`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from radboost.model_file.container import AnyArray
+from radboost.model_file.encoding import decode_labels, encode_labels
+from radboost.model_file.errors import ModelFileError
+from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, look_up, read_history, section
+
+PARTS: Mapping[str, str] = {
+    "BranchingProgram": "radboost.baselines.program.BranchingProgram",
+    "Ensemble": "radboost.ensemble.Ensemble",
+    "OBJECTIVES": "radboost.objectives.OBJECTIVES",
+    "resolve_objective": "radboost.objectives.resolve_objective",
+}
+_COUNTS = ("n_iter_", "n_skipped_rounds_")
+
+
+def describe(estimator: Any) -> Content:
+    """Header and arrays of a fitted model."""
+    ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
+    header = {
+        "objective": str(estimator.objective_) if estimator.stores_objective else None,
+        "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
+        "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
+        "stop_reason": str(estimator.stop_reason_),
+        "ensemble": ensemble_header,
+    }
+    arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
+    arrays |= history_arrays(estimator.history_)
+    arrays |= {FIT + key: array for key, array in estimator._arrays_of_fit().items()}
+    return header, arrays
+
+
+def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Puts into an unfitted model what a file says."""
+    has_classes = is_classifier(model)
+    if has_classes:
+        model.classes_ = decode_labels(header["classes"])
+    elif header["classes"] is not None:
+        raise ModelFileError("a regressor has no class labels.")
+    model._take_parameters_of_fit()
+    model._take_arrays_of_fit(section(FIT, arrays))
+    if model.stores_objective:
+        model.objective_ = _restore_objective(header["objective"], model.loss)
+    for key in _COUNTS:
+        count = header["counts"][key]
+        if type(count) is not int or count < 0:
+            raise ModelFileError(f"{key} must be a whole number, got {str(count)[:40]}.")
+        setattr(model, key, count)
+    if not isinstance(header["stop_reason"], str):
+        raise ModelFileError("the stop reason must be a text.")
+    model.stop_reason_ = header["stop_reason"]
+    if not isinstance(header["ensemble"], dict):
+        raise ModelFileError("the description of the ensemble must be a dict.")
+    kind = look_up(PARTS)[model.kind_of_ensemble]
+    model.ensemble_ = kind.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
+    if n_outputs != (n_classes if n_classes > 2 else 1):
+        raise ModelFileError(
+            f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, as in "
+            "regression, and each of more has its own."
+        )
+    model.history_ = read_history(arrays)
+    # Every round left a line in the history, so the number of rounds is bounded by the size of the file.
+    lengths = {len(column) for column in model.history_.values()}
+    if lengths != {model.ensemble_.n_rounds} or model.n_iter_ != model.ensemble_.n_rounds:
+        raise ModelFileError("the history does not fit the number of rounds.")
+    model.n_features_in_ = model.ensemble_.n_features
+    if model.n_features_in_ >= 2**31:
+        raise ModelFileError("a model has fewer than 2^31 columns.")
+    if model.ensemble_.feature_names is not None:
+        model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
+
+
+def _restore_objective(name: Any, loss: Any) -> str:
+    """A loss of the user's own is not in the file, and does not speak against any objective."""
+    parts = look_up(PARTS)
+    if not isinstance(name, str) or name not in parts["OBJECTIVES"]:
+        raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(parts['OBJECTIVES'])}.")
+    return str(parts["resolve_objective"](name, loss)) if isinstance(loss, str) else name
+
+
+def bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+    """Add what format 1, which knew two classes and no categories, left unsaid."""
+    ensemble = header["ensemble"]
+    if isinstance(ensemble, dict):
+        ensemble["n_outputs"] = 1
+        ensemble["categories"] = []
+    header["objective"] = "sum"  # with two classes all objectives are the same
+    n_kernels = arrays.get(f"{ENSEMBLE}kernel_gammas", np.zeros(0)).size
+    arrays[f"{ENSEMBLE}kernel_classes"] = np.zeros(n_kernels, dtype="<i4")
+    arrays[f"{ENSEMBLE}category_nodes"] = np.zeros(0, dtype="<i8")
+    arrays[f"{ENSEMBLE}category_sets"] = np.zeros((0, 4), dtype="<u8")

@@ -1,0 +1,46 @@
+"""The sections of a model file, and what all kinds of models do with them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from radboost.model_file.container import AnyArray
+from radboost.model_file.errors import ModelFileError
+
+ENSEMBLE = "ensemble/"
+HISTORY = "history/"
+FIT = "fit/"
+
+Content: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
+
+
+def look_up(places: Mapping[str, str]) -> dict[str, Any]:
+    """Objects by their dotted names: late, because the modules that define them use this package."""
+    parts = {name: place.rpartition(".") for name, place in places.items()}
+    return {name: getattr(importlib.import_module(module), last) for name, (module, _, last) in parts.items()}
+
+
+def section(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """The arrays whose names begin like that, without the beginning."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def history_arrays(history: Mapping[str, list[Any]]) -> dict[str, AnyArray]:
+    """The columns of `history_`, as whole numbers where all items are."""
+    arrays = {}
+    for key, items in history.items():
+        whole = all(isinstance(item, int | np.integer) for item in items)
+        array = np.array(items, dtype=np.int64 if whole else np.float64)
+        if array.ndim != 1:
+            raise ModelFileError(f"history_[{key!r}] must be a list of numbers to be saved.")
+        arrays[HISTORY + key] = array
+    return arrays
+
+
+def read_history(arrays: Mapping[str, AnyArray]) -> dict[str, list[Any]]:
+    """The other way round."""
+    return {key: array.tolist() for key, array in section(HISTORY, arrays).items()}

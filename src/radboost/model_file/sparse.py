@@ -1,0 +1,94 @@
+"""What a file keeps of models with structural sparsity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from radboost.model_file.checks import read_array, require
+from radboost.model_file.container import AnyArray
+from radboost.model_file.encoding import decode_labels, encode_labels
+from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, look_up, read_history, section
+
+PARTS: Mapping[str, str] = {"SparseEnsemble": "radboost.sparsity.SparseEnsemble"}
+# Of estimators that choose alpha.
+_CHOICE = {"alphas": 1, "validation_losses": 2}
+
+
+def describe(estimator: Any) -> Content:
+    """Header and arrays of a fitted model."""
+    ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays(estimator.n_features_in_)
+    tasks = getattr(estimator, "task_labels_", None)
+    header = {
+        "classes": encode_labels(estimator.classes_) if is_classifier(estimator) and tasks is None else None,
+        "tasks": None if tasks is None else [encode_labels(labels) for labels in tasks],
+        "answers_have_columns": tasks is not None and not estimator._one_task,
+        "has_coefficients": hasattr(estimator, "coef_"),
+        "stop_reason": str(estimator.stop_reason_),
+        "ensemble": ensemble_header,
+    }
+    arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
+    arrays |= history_arrays(estimator.history_)
+    arrays[f"{FIT}gaps"] = np.array([estimator.optimality_gap_, estimator.duality_gap_])
+    if hasattr(estimator, "alpha_"):
+        arrays[f"{FIT}alpha"] = np.array([estimator.alpha_])
+        arrays |= {FIT + key: np.asarray(getattr(estimator, f"{key}_"), dtype="<f8") for key in _CHOICE}
+    return header, arrays
+
+
+def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Puts into an unfitted model what a file says."""
+    n_outputs = _restore_labels(model, header)
+    model._take_parameters_of_fit()
+    require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
+    ensemble_arrays = section(ENSEMBLE, arrays)
+    ensemble, n_features = look_up(PARTS)["SparseEnsemble"].from_arrays(
+        header["ensemble"], ensemble_arrays, model._output_names()
+    )
+    require(ensemble.n_outputs == n_outputs, f"it has {ensemble.n_outputs} scores per row, not {n_outputs}")
+    model.ensemble_, model.n_features_in_ = ensemble, n_features
+    if ensemble.feature_names is not None:
+        model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
+    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
+    model.stop_reason_ = header["stop_reason"]
+    model.history_ = read_history(arrays)
+    require(set(model.history_) == {"objective", "n_features"}, "the history does not have its two columns")
+    lengths = {len(column) for column in model.history_.values()}
+    require(len(lengths) == 1, "the columns of the history have different lengths")
+    model.n_iter_ = max(1, *lengths)
+    model.n_features_used_ = len(ensemble)
+    _restore_fit(model, section(FIT, arrays))
+    if header["has_coefficients"]:
+        model._restore_coefficients()
+
+
+def _restore_labels(model: Any, header: Mapping[str, Any]) -> int:
+    """Class labels, those of the tasks, or neither; the number of scores per row that belongs to them."""
+    if model.learns_tasks:
+        require(isinstance(header["tasks"], list) and len(header["tasks"]) > 0, "there are no labels of tasks")
+        model._take_tasks([decode_labels(labels) for labels in header["tasks"]], not header["answers_have_columns"])
+        require(all(len(labels) == 2 for labels in model.task_labels_), "a task has two labels")
+        require(not model._one_task or len(model.task_labels_) == 1, "answers for several tasks have columns")
+        return len(model.task_labels_)
+    require(header["tasks"] is None, f"{type(model).__name__} has no tasks")
+    if is_classifier(model):
+        model.classes_ = decode_labels(header["classes"])
+        return len(model.classes_) if len(model.classes_) > 2 else 1
+    require(header["classes"] is None, "a regressor has no class labels")
+    return 1
+
+
+def _restore_fit(model: Any, arrays: Mapping[str, AnyArray]) -> None:
+    require("gaps" in arrays and arrays["gaps"].shape == (2,), "the two gaps are missing")  # NaN: not known
+    model.optimality_gap_, model.duality_gap_ = (float(gap) for gap in arrays["gaps"])
+    if not hasattr(model, "cv"):
+        return
+    model.alpha_ = float(read_array(arrays, "alpha", "<f8", 1)[0])
+    for key, n_dimensions in _CHOICE.items():
+        fits = key in arrays and arrays[key].dtype == np.dtype("<f8") and arrays[key].ndim == n_dimensions
+        require(fits, f"the array {key!r} is missing or of a wrong kind")
+        setattr(model, f"{key}_", arrays[key].copy())
+    require(len(model.alphas_) == len(model.validation_losses_), "alphas and losses do not fit each other")

@@ -1,0 +1,103 @@
+"""Trees as arrays, one after the other, and back from arrays that nobody vouches for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import Category
+from radboost.model_file.checks import read_array, require
+from radboost.trees.tree import NODE_ARRAYS, SET_WORDS, Tree, forest_of
+
+EMPTY_SETS = np.zeros((0, SET_WORDS), dtype="<u8")
+
+
+def write_trees(trees: Sequence[Tree]) -> dict[str, npt.NDArray[Any]]:
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "tree_sizes": np.array([t.n_nodes for t in trees], dtype="<i8"),
+        "tree_splits": np.array([t.n_splits for t in trees], dtype="<i4"),
+    }
+    for name, dtype in NODE_ARRAYS.items():
+        parts = [getattr(t, name) for t in trees]
+        arrays[f"node_{name}"] = np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+    begins = np.cumsum(arrays["tree_sizes"]) - arrays["tree_sizes"]
+    nodes = [t.category_nodes + begin for t, begin in zip(trees, begins, strict=True)]
+    arrays["category_nodes"] = np.concatenate([np.zeros(0), *nodes]).astype("<i8")
+    arrays["category_sets"] = np.concatenate([EMPTY_SETS, *(t.category_sets for t in trees)]).astype("<u8")
+    vectors = [t.vectors for t in trees if t.vectors is not None]
+    if vectors:
+        arrays["leaf_vectors"] = np.concatenate(vectors).astype("<f8")
+    return arrays
+
+
+def read_trees(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    n_features: int,
+    n_outputs: int,
+    n_trees: int,
+    categories: Mapping[int, Sequence[Category]],
+    real: bool,
+) -> list[Tree]:
+    sizes = read_array(arrays, "tree_sizes", "<i8", n_trees)
+    splits = read_array(arrays, "tree_splits", "<i4", n_trees)
+    n_nodes = len(arrays.get("node_feature", ()))
+    require(bool((sizes >= 1).all() and (sizes <= n_nodes).all()), "a tree has an impossible number of nodes")
+    require(int(sizes.sum()) == n_nodes, "the sizes of the trees do not add up to the number of nodes")
+    nodes = {name: read_array(arrays, f"node_{name}", dtype, n_nodes) for name, dtype in NODE_ARRAYS.items()}
+    leaves = nodes["value"][nodes["feature"] < 0]
+    if real:
+        require(n_outputs > 1 or bool((np.abs(leaves) <= 1.0).all()), "the value of a leaf is not between -1 and 1")
+    else:
+        require(n_outputs > 1 or bool((np.abs(leaves) == 1.0).all()), "a leaf has a value other than -1 and +1")
+    vectors = _read_vectors(arrays, leaves, n_outputs) if real and n_outputs > 1 else None
+    finite = np.isfinite(nodes["cover"]).all() and np.isfinite(nodes["gain"]).all()
+    require(bool(finite), "a cover or gain is not a finite number")
+    category_nodes, category_sets = _read_sets(arrays, nodes["feature"], categories)
+    trees, end, used = [], 0, 0
+    for size, n_splits in zip(sizes.tolist(), splits.tolist(), strict=True):
+        begin, end = end, end + size
+        require(0 <= n_splits <= size, "a tree has an impossible number of splits")
+        low, high = np.searchsorted(category_nodes, [begin, end])
+        sets = ((category_nodes[low:high] - begin).astype(np.int32), category_sets[low:high].copy())
+        parts = [array[begin:end].copy() for array in nodes.values()]
+        own = None
+        if vectors is not None:
+            first, used = used, used + int((parts[0] < 0).sum())
+            own = vectors[first:used].copy()
+        trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets, own))
+    if trees:
+        forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
+    return trees
+
+
+def _read_vectors(
+    arrays: Mapping[str, npt.NDArray[Any]], leaves: npt.NDArray[Any], n_outputs: int
+) -> npt.NDArray[np.float64]:
+    """The numbers of all leaves, one row for each; the indices of a tree count its own."""
+    require("leaf_vectors" in arrays, "the array 'leaf_vectors' is missing")
+    vectors = arrays["leaf_vectors"]
+    fits = vectors.dtype == np.dtype("<f8") and vectors.shape == (len(leaves), n_outputs)
+    require(fits, "the numbers of the leaves do not fit")
+    require(bool((np.abs(vectors) <= 1.0).all()), "a number of a leaf is not between -1 and 1")
+    return vectors
+
+
+def _read_sets(
+    arrays: Mapping[str, npt.NDArray[Any]], features: npt.NDArray[Any], categories: Mapping[int, Sequence[Category]]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Which nodes split by categories, and their sets: those that ask about a categorical column, and no others."""
+    nodes = read_array(arrays, "category_nodes", "<i8")
+    asking = np.flatnonzero(np.isin(features, np.array(list(categories), dtype=features.dtype)))
+    require(np.array_equal(nodes, asking), "the sets of categories are not those of the splits on categorical columns")
+    require("category_sets" in arrays, "the array 'category_sets' is missing")
+    sets = arrays["category_sets"]
+    fits = sets.dtype == np.dtype("<u8") and sets.shape == (len(nodes), SET_WORDS)
+    require(fits, "the sets of categories do not fit")
+    counts = np.array([len(categories[column]) for column in features[nodes].tolist()], dtype=np.int64)
+    bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=1, bitorder="little")
+    largest = np.where(bits.any(axis=1), bits.shape[1] - 1 - bits[:, ::-1].argmax(axis=1), -1)
+    require(bool((largest < counts).all()), "a set holds a category that does not exist")
+    return nodes, sets

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from radboost import SparseBoostClassifier, SparseBoostRegressor
-from radboost.sparsity import GENERATORS, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
+from radboost.sparsity import GENERATORS, Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
 
 pytestmark = pytest.mark.native
 
@@ -211,3 +211,40 @@ def test_a_generator_of_ones_own() -> None:
         SparseBoostClassifier(features=Broken()).fit(X, y)
     with pytest.raises(TypeError, match=r"features must be one of 'given'.*Generator"):
         SparseBoostClassifier(features=Waves).fit(X, y)
+
+
+@pytest.mark.parametrize("chosen", [[3, 0], [0, 1, 1, 2, 3, 4]])
+def test_candidates_of_ones_own_may_be_some_columns_or_come_twice(chosen: list[int]) -> None:
+    class Some(Generator):
+        finite = True
+
+        def start(self, training: Training) -> Any:
+            return lambda members, residual: [Column(feature) for feature in chosen]
+
+    X, y = rows(9)
+    model = SparseBoostClassifier(0.01, penalty="l1", features=Some(), features_per_round=1, tol=1e-8).fit(X, y)
+    given = SparseBoostClassifier(0.01, penalty="l1", tol=1e-8).fit(X[:, sorted(set(chosen))], y)
+    assert len(set(model.ensemble_.hypotheses)) == model.n_features_used_
+    np.testing.assert_allclose(
+        model.decision_function(X), given.decision_function(X[:, sorted(set(chosen))]), atol=1e-4
+    )
+
+
+def test_few_or_many_values_kept_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of candidates that do not fit into memory are worked out again."""
+    X, y = rows(10)
+    fits = [
+        SparseBoostClassifier(0.01, penalty="l1", features=features, features_per_round=2, max_rounds=4, tol=1e-3)
+        for features in ("products", "stumps")
+    ]
+    kept = [model.fit(X, y).decision_function(X) for model in fits]
+    monkeypatch.setattr("radboost.sparsity.induction.KEPT_CELLS", 10)
+    for model, scores in zip(fits, kept, strict=True):
+        np.testing.assert_array_equal(model.fit(X, y).decision_function(X), scores)
+
+
+def test_an_empty_model_of_induced_features_keeps_its_intercept() -> None:
+    X, y = rows(11)
+    with pytest.warns(UserWarning, match="empty"):
+        model = SparseBoostClassifier(5.0, features="products").fit(X, y)
+    assert model.predict_proba(X)[0, 1] == pytest.approx(y.mean())

@@ -11,12 +11,14 @@ from radboost._typing import FloatArray
 from radboost.penalties import RowPenalty
 from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places
 from radboost.sparsity.generators import Generator, Proposer, Training
-from radboost.sparsity.hypotheses import Hypothesis
+from radboost.sparsity.hypotheses import Column, Hypothesis
 from radboost.sparsity.newton import newton_step, solve_by_newton
 from radboost.sparsity.plain import progress, solve_by_bounds
 from radboost.sparsity.problem import Certificate, Point, Problem, Trail
 
 DEFAULT_FEATURES_PER_ROUND = 8
+# Values of candidates that are kept from one round to the next: 128 MB.
+KEPT_CELLS = 2**24
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,15 @@ class Induced:
     certificate: Certificate
 
 
+@dataclass(frozen=True)
+class Pool:
+    """Candidates that are the same in every round, as one problem."""
+
+    hypotheses: Sequence[Hypothesis]
+    problem: Problem
+    places: dict[Hypothesis, int]
+
+
 class Induction:
     """The rounds. Weights are kept for the hypotheses as they are, and scaled for each problem."""
 
@@ -54,13 +65,16 @@ class Induction:
         k, m = training.loss.n_outputs, training.loss.n_rows
         self.members: list[Hypothesis] = []
         self.values = np.zeros((0, m))
+        self.seen: dict[Hypothesis, FloatArray] = {}
         self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
+        self.pool = self._pool() if generator.finite else None
         at_once = settings.features_per_round is None and generator.finite
         self.most = None if at_once else settings.features_per_round or DEFAULT_FEATURES_PER_ROUND
 
     def run(self) -> Induced:
         """Rounds until no candidate can help, or there were `max_rounds` of them."""
         problem, point = self._problem()
+        self.intercept = point.intercept
         for _ in range(self.settings.max_rounds):
             problem, point, entered = self._induce(problem, point)
             if not entered:
@@ -92,14 +106,35 @@ class Induction:
             point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
         return problem, point
 
+    def _pool(self) -> Pool | None:
+        """All candidates, if they are columns of X or their values can be kept."""
+        training, m = self.training, self.training.loss.n_rows
+        hypotheses = list(dict.fromkeys(self.propose([], np.zeros((training.loss.n_outputs, m)))))
+        if hypotheses == [Column(feature) for feature in range(training.X.shape[1])]:
+            intercept, everywhere = self.settings.fit_intercept, np.arange(m)
+            columns = Columns.of(
+                training.X, everywhere, training.row_weights, intercept=intercept, n_threads=training.n_threads
+            )
+            problem = self._problem_over(columns)
+        elif len(hypotheses) * m <= KEPT_CELLS:
+            problem = self._problem_of(self._evaluated(hypotheses))
+        else:
+            return None
+        return Pool(hypotheses, problem, {hypothesis: place for place, hypothesis in enumerate(hypotheses)})
+
     def _problem_of(self, values: FloatArray) -> Problem:
-        training, settings = self.training, self.settings
-        columns = Columns.of_dense(
-            values, training.row_weights, intercept=settings.fit_intercept, n_threads=training.n_threads
+        training, intercept = self.training, self.settings.fit_intercept
+        return self._problem_over(
+            Columns.of_dense(values, training.row_weights, intercept=intercept, n_threads=training.n_threads)
         )
+
+    def _problem_over(self, columns: Columns) -> Problem:
+        training, settings = self.training, self.settings
         degree = settings.penalty.degree
         prices = (
-            np.full(len(values), settings.alpha) if settings.standardize else settings.alpha * columns.factors**degree
+            np.full(columns.n_columns, settings.alpha)
+            if settings.standardize
+            else settings.alpha * columns.factors**degree
         )
         return Problem(columns, training.loss, settings.penalty, training.row_weights, prices, settings.fit_intercept)
 
@@ -114,6 +149,18 @@ class Induction:
         return [list(hypotheses[begin : begin + size]) for begin in range(0, len(hypotheses), size)]
 
     def _evaluate(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+        """A line for each. Most candidates of a round were there in the round before, and are not worked out again."""
+        m = self.training.loss.n_rows
+        fresh = [hypothesis for hypothesis in hypotheses if hypothesis not in self.seen]
+        if (len(self.seen) + len(fresh)) * m > KEPT_CELLS:
+            self.seen.clear()
+            return self._evaluated(hypotheses)
+        self.seen.update(zip(fresh, self._evaluated(fresh), strict=True))
+        return np.array([self.seen[hypothesis] for hypothesis in hypotheses]).reshape(len(hypotheses), m)
+
+    def _evaluated(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+        if not hypotheses:
+            return np.zeros((0, self.training.loss.n_rows))
         values = np.array([hypothesis.values(self.training.X) for hypothesis in hypotheses])
         if values.shape != (len(hypotheses), self.training.loss.n_rows) or not np.isfinite(values).all():
             raise ValueError(
@@ -125,13 +172,7 @@ class Induction:
     def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
         """Lets the candidates with the best progress bounds enter; the places of those that did."""
         settings = self.settings
-        candidates = self._candidates(point)
-        gains, excesses = [np.zeros(0)], [np.zeros(0)]
-        for block in self._blocks(candidates):
-            gain, excess = self._score(block, point)
-            gains.append(gain)
-            excesses.append(excess)
-        gain, excess = np.concatenate(gains), np.concatenate(excesses)
+        candidates, gain, excess = self._scored(point)
         helpful = np.flatnonzero(excess > settings.tolerance)
         ranked = helpful[np.argsort(-gain[helpful], kind="stable")]
         if settings.totally_corrective or not self.members:
@@ -146,15 +187,26 @@ class Induction:
             self.members = [*self.members, *chosen]
             self.values = np.concatenate([self.values, self._evaluate(chosen)])
             self.weights = np.concatenate([self.weights, np.zeros((len(chosen), self.weights.shape[1]))])
-            if not n_before:
-                self.intercept = point.intercept
             problem, point = self._problem()
         return problem, point, [*again, *range(n_before, len(self.members))]
 
-    def _score(self, hypotheses: list[Hypothesis], point: Point) -> tuple[FloatArray, FloatArray]:
-        """The progress bound of each candidate, and by how much it violates the termination condition."""
-        problem = self._problem_of(self._evaluate(hypotheses))
-        empty = Point(np.zeros((len(hypotheses), problem.loss.n_outputs)), point.intercept, point.scores)
+    def _scored(self, point: Point) -> tuple[Sequence[Hypothesis], FloatArray, FloatArray]:
+        """Candidates, the progress bound of each, and by how much it violates the termination condition."""
+        if self.pool is not None:
+            gain, excess = self._score(self.pool.problem, point)
+            inside = [self.pool.places[member] for member in self.members]
+            gain[inside] = excess[inside] = 0.0
+            return self.pool.hypotheses, gain, excess
+        candidates = self._candidates(point)
+        gains, excesses = [np.zeros(0)], [np.zeros(0)]
+        for block in self._blocks(candidates):
+            gain, excess = self._score(self._problem_of(self._evaluate(block)), point)
+            gains.append(gain)
+            excesses.append(excess)
+        return candidates, np.concatenate(gains), np.concatenate(excesses)
+
+    def _score(self, problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
+        empty = Point(np.zeros((problem.columns.n_columns, problem.loss.n_outputs)), point.intercept, point.scores)
         slopes = problem.slopes(problem.residual(point.scores), problem.everything)
         excess = problem.penalty.violation(empty.weights, slopes, problem.prices)
         return progress(problem, empty, problem.everything, self.settings.update), excess
@@ -202,5 +254,4 @@ class Induction:
         return problem, moved
 
     def _worst_candidate(self, point: Point) -> float:
-        blocks = self._blocks(self._candidates(point))
-        return max((float(self._score(block, point)[1].max(initial=0.0)) for block in blocks), default=0.0)
+        return float(self._scored(point)[2].max(initial=0.0))

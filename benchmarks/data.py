@@ -32,38 +32,30 @@ def breast_cancer() -> Data:
     return X, y.astype(np.int64)
 
 
-def real(name: str, rows: int | None = None) -> Data:
-    """A set of RadBoost's registry, labels 0, 1, ..., its first rows only when told how many."""
+def _loaded(name: str) -> Any:
     from radboost import datasets
 
     # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = beside if "RADBOOST_DATA" not in os.environ and beside.is_dir() else None
     try:
-        loaded = datasets.load(name, data_dir=folder)
+        return datasets.load(name, data_dir=folder)
     except datasets.DatasetError as error:
         raise DataMissingError(f"{name} is not available: {error}") from error
+
+
+def real(name: str, rows: int | None = None) -> Data:
+    """A set of RadBoost's registry, labels 0, 1, ..., its first rows only when told how many."""
+    loaded = _loaded(name)
     X = np.ascontiguousarray(loaded.X, dtype=np.float32)[:rows]
     return X, np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[:rows]
 
 
 def amazon() -> tuple[Any, NDArray[np.int64]]:
     """Counts of words and pairs of words in reviews of books, DVDs and electronics, compressed by rows."""
-    from scipy import sparse
-
-    folder = Path(os.environ.get("RADBOOST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    path = folder / "amazon.npz"
-    if not path.is_file():
-        raise DataMissingError(f"amazon is not available: no {path.name} in the folder that RADBOOST_DATA names")
-    with np.load(path) as parts:
-        n_columns = parts["vocabulary"].tobytes().decode("utf-8").count("\n") + 1
-        shape = (len(parts["y"]), n_columns)
-        X = sparse.csr_matrix((parts["counts"].astype(np.float64), parts["indices"], parts["indptr"]), shape=shape)
-        kept = np.isin(parts["domain"], ["books", "dvd", "electronics"])
-        labels = np.unique(parts["y"], return_inverse=True)[1].astype(np.int64)
-    X = X[kept]
-    X.sort_indices()
-    return X, labels[kept]
+    loaded = _loaded("amazon")
+    kept = np.isin(loaded.domains, ["books", "dvd", "electronics"])
+    return loaded.X[kept], np.unique(loaded.y, return_inverse=True)[1].astype(np.int64)[kept]
 
 
 def first_rows(data: Data, rows: int) -> Data:

@@ -10,6 +10,7 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from radboost import datasets
 from radboost.datasets import DatasetError, _files
@@ -86,6 +87,27 @@ class TestFiles:
         assert data.feature_names == ("row0_column0", "row0_column1", "row1_column0", "row1_column1")
         assert data.split is not None
         assert data.split.tolist() == ["train", "train", "test"]
+
+    def test_texts_are_sparse_and_know_their_domains(self, tmp_path: Path) -> None:
+        parts = {
+            "counts": np.array([2, 1, 3], np.uint8),
+            "indices": np.array([2, 0, 1], np.uint32),
+            "indptr": np.array([0, 2, 3]),
+            "vocabulary": np.frombuffer("good\nbad\nÄrger".encode(), np.uint8),
+            "y": np.array([1, 0], np.int8),
+            "domain": np.array(["books", "dvd"]),
+        }
+        np.savez(tmp_path / "amazon.npz", **parts)
+        data = datasets.load("amazon", tmp_path)
+        assert data.X.toarray().tolist() == [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
+        assert data.feature_names == ("good", "bad", "Ärger")
+        assert data.domains is not None
+        assert data.domains.tolist() == ["books", "dvd"]
+        assert "2 rows, 3 features" in repr(data)
+        for damage, reason in (({"domain": np.array(["books"])}, "domains"), ({"indices": np.array([2, 0, 3])}, "")):
+            np.savez(tmp_path / "amazon.npz", **{**parts, **damage})
+            with pytest.raises(DatasetError, match=f"cannot be read as data set 'amazon'.*{reason}"):
+                datasets.load("amazon", tmp_path)
 
     @pytest.mark.parametrize(
         ("content", "reason"),
@@ -300,7 +322,7 @@ def test_real_sets_are_what_the_registry_says(name: str, data_dir: Path) -> None
     assert data.y.shape == (entry.rows,)
     assert len(np.unique(data.y)) == entry.classes
     assert len(data.feature_names) == entry.features
-    assert not np.isinf(data.X).any()
+    assert not np.isinf(data.X.data if sparse.issparse(data.X) else data.X).any()
     assert set(data.categories) <= set(data.feature_names)
 
 

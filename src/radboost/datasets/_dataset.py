@@ -18,13 +18,13 @@ class DatasetError(ValueError):
 class Dataset:
     """A classification data set, ready for `fit(dataset.X, dataset.y)`.
 
-    X holds numbers only (uint8 for images, float64 otherwise), missing values are NaN. A text column is kept
-    as the positions of its values in the alphabetical list `categories[column]`. That order means nothing, so
-    `categorical_features` tells which columns these are.
+    X holds numbers only (uint8 for images, float64 otherwise), missing values are NaN; that of texts is sparse. A
+    column of text is kept as the positions of its values in the alphabetical list `categories[column]`. That order
+    means nothing, so `categorical_features` tells which columns these are.
     """
 
     name: str
-    X: NDArray[Any]
+    X: Any
     y: NDArray[Any]
     feature_names: tuple[str, ...]
     split: NDArray[np.str_] | None
@@ -32,6 +32,8 @@ class Dataset:
     categories: Mapping[str, tuple[str, ...]]
     source: str
     """The file or the OpenML number the rows came from."""
+    domains: NDArray[np.str_] | None = None
+    """Where each row comes from, in a set of several sources, otherwise None."""
 
     @property
     def categorical_features(self) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 A table has one header line, the column `target` last, `split` (train/test) before it where there is one, and
 empty cells for missing values. An archive has `X`, `y` and, where they exist, `names` and `n_train` (how many
-of the first rows are the training part).
+of the first rows are the training part). An archive of texts has `counts`, `indices` and `indptr`, the parts of a
+matrix compressed by rows, `vocabulary` (the bytes of its terms, one per line), `y` and `domain`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from radboost.datasets._dataset import Dataset, DatasetError
 
@@ -92,6 +94,8 @@ def _labels(column: Sequence[str]) -> NDArray[Any]:
 
 def _read_archive(path: Path, name: str) -> Dataset:
     with np.load(path, allow_pickle=False) as archive:
+        if "vocabulary" in archive:
+            return _read_texts(archive, path, name)
         X, y = archive["X"], archive["y"]
         n_train = int(archive["n_train"]) if "n_train" in archive else None
         names = tuple(map(str, archive["names"])) if "names" in archive else pixel_names(X.shape[1])
@@ -106,6 +110,21 @@ def _read_archive(path: Path, name: str) -> Dataset:
         categories={},
         source=str(path),
     )
+
+
+def _read_texts(archive: Mapping[str, NDArray[Any]], path: Path, name: str) -> Dataset:
+    terms = archive["vocabulary"].tobytes().decode("utf-8").split("\n")
+    y, domains = archive["y"].astype(np.int64), archive["domain"]
+    counts = archive["counts"].astype(np.float64)
+    # Many solvers take small indices only.
+    index = sparse.get_index_dtype((archive["indices"], archive["indptr"]), check_contents=True)
+    parts = (counts, archive["indices"].astype(index), archive["indptr"].astype(index))
+    X = sparse.csr_array(parts, shape=(len(y), len(terms)))
+    X.check_format(full_check=True)
+    if domains.shape != y.shape:
+        raise ValueError(f"there are {len(y)} labels and {len(domains)} domains")
+    X.sort_indices()
+    return Dataset(name, X, y, tuple(terms), None, {}, str(path), domains)
 
 
 def pixel_names(pixels: int) -> tuple[str, ...]:

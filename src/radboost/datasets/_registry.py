@@ -29,6 +29,8 @@ class Entry:
     """The columns to keep of what OpenML has; None keeps all."""
     images: bool = False
     """Stored as one NumPy archive of bytes instead of a table of text."""
+    texts: bool = False
+    """Stored as one NumPy archive with a sparse matrix."""
     digits: tuple[int, int] | None = None
     """The two digits to take from `mnist`, each cut back to its box of 20 x 20."""
 
@@ -127,6 +129,7 @@ _ENTRIES = (
         ("fashion-mnist",),
         images=True,
     ),
+    Entry("amazon", 8000, 115700, 2, "reviews of four kinds of products, counts of words and pairs", texts=True),
     # Targets are numbers: so many different ones.
     Entry("housing", 506, 13, 229, "prices of houses in Boston, regression", aliases=("boston",)),
     Entry("ailerons", 13750, 40, 35, "control of an aircraft's ailerons, regression"),

@@ -71,7 +71,7 @@ def _download(wanted: Entry, data_dir: StrPath | None) -> Path:
     except Exception as error:
         looked = " and ".join(str(folder) for folder in _folders(data_dir))
         source = "OpenML" if wanted.openml is None else f"OpenML {wanted.openml}"
-        file = f"{wanted.name}.npz" if wanted.images else f"{wanted.name}.csv.gz"
+        file = f"{wanted.name}.npz" if wanted.images or wanted.texts else f"{wanted.name}.csv.gz"
         raise DatasetError(
             f"data set {wanted.name!r} not found: no file in {looked}; {source}: {error}. "
             f"Put {file} into a folder and name that folder by data_dir or RADBOOST_DATA"

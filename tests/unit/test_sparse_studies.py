@@ -8,22 +8,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from radboost import SparseBoostClassifier, experiments, plot
 from radboost.experiments import sparsity_report, studies, studies_report
+from radboost.experiments.sparsity_fits import _most_telling
 from radboost.experiments.structural_sparsity import (
+    KERNEL_PENALTIES,
+    LAMBDAS,
+    ONE_AT_A_TIME,
     PENALTIES,
     STUDIES,
+    TOPICS,
     InAndOut,
     InducedRegression,
+    KernelDigits,
     SparsityPaths,
+    Topics,
+    boosted_at,
 )
 from radboost.plot.papers import draw_study
 
 
 def test_they_are_listed() -> None:
     names = [study.name for study in STUDIES]
-    assert names == [f"structural-sparsity-{n}" for n in (8, 9, 10, 11, 12, 14)]
+    assert names == [f"structural-sparsity-{n}" for n in range(7, 15)]
     assert set(names) <= set(experiments.STUDIES)
 
 
@@ -59,7 +68,7 @@ def test_features_needed_for_a_coverage() -> None:
     assert sparsity_report.needed(outcomes, "l1", 1.25) == [(10, 0.1)]
     assert sparsity_report.needed(outcomes, "l1/l2", 1.1) == [(5, 0.05)]
     assert sparsity_report.needed(outcomes, "l1/linf", 1.1) == [None]
-    text = "\n".join(studies_report.rows(STUDIES[1], outcomes))
+    text = "\n".join(studies_report.rows(STUDIES[2], outcomes))
     assert "75%" in text
     assert "0 of 1" in text
 
@@ -68,8 +77,9 @@ def test_a_small_run_of_each(data_dir: Path) -> None:
     """On real rows, few of them."""
     paths = SparsityPaths("x", "vowels", "vowel", 5, 100, quick_repeats=1)
     regression = InducedRegression("x", "houses", ("housing",), quick_repeats=1, quick_rounds=5)
-    rounds = InAndOut("x", "vowels", "vowel", 5, 100, quick_rounds=5)
-    for study in (paths, regression, rounds):
+    rounds = InAndOut("x", "vowels", "vowel", 5, 100, quick_rounds=(2, 5))
+    digits = KernelDigits("x", "digits", quick_sizes=(3,), n_seen=2000)
+    for study in (paths, regression, rounds, digits):
         units = studies.units(study, quick=True)
         outcomes = list(studies.run(units, data_dir=str(data_dir)))
         assert len(outcomes) == len(units)
@@ -81,10 +91,37 @@ def test_a_small_run_of_each(data_dir: Path) -> None:
         if study is paths:
             assert {o.facts["penalty"] for o in outcomes} == set(PENALTIES)
             assert all(o.result["rows"][0] == 0 for o in outcomes)
+        if study is digits:
+            assert 200 < outcomes[0].result["centres"] < 600
+            assert {o.facts["penalty"] for o in outcomes} == set(KERNEL_PENALTIES)
         if study is regression:
             assert all(0.0 < o.result["absolute"] <= o.result["rmse"] < 1.0 for o in outcomes)
     again = replace(paths, per_class=4)
     assert studies.units(again, quick=True) != studies.units(paths, quick=True)
+
+
+def test_a_small_run_of_texts(data_dir: Path) -> None:
+    """One topic, the L1 booster and the one that takes a feature at a time."""
+    study = Topics("x", "reviews", quick_rounds=(3,))
+    wanted = (boosted_at(LAMBDAS[-1]), ONE_AT_A_TIME)
+    units = [u for u in studies.units(study, quick=True) if u["topic"] == TOPICS[0] and u["algorithm"] in wanted]
+    boosted, single = studies.run(units, data_dir=str(data_dir))
+    assert boosted.result["stopped"] == "optimal"
+    assert boosted.result["features"] > single.result["features"] == 3
+    assert boosted.result["error"] < single.result["error"]
+    assert len(studies_report.rows(study, [boosted, single])) == 2
+    assert draw_study(study, [boosted, single]).axes
+
+
+def test_the_most_telling_words() -> None:
+    """Appendix D: columns that are in the rows of one class alone come first."""
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 3 == 0
+    X = sparse.csr_array((rng.random((3000, 1000)) < 0.1).astype(float))
+    X = sparse.hstack([X, sparse.csr_array((y & (rng.random(3000) < 0.5)).astype(float)[:, None])]).tocsr()
+    chosen = _most_telling(X, y)
+    assert len(chosen) == 800
+    assert 1000 in chosen
 
 
 def test_pictures_of_a_model() -> None:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from radboost.experiments.structural_sparsity import (
+    CHOSEN,
     PENALTIES,
     REGRESSORS,
     UPDATES,
     InAndOut,
     InducedRegression,
+    KernelDigits,
     SparsityPaths,
     SparsityStudy,
+    Topics,
 )
 
 # Levels of coverage at which features are counted, as multiples of the best that the L1 penalty reaches.
@@ -22,6 +25,8 @@ LEVELS = (1.02, 1.1, 1.25, 1.5)
 _PATH = "{:<10}{:<9}{:>10}{:>10}{:>12}{:>15}"
 _REGRESSION = "{:<10}{:<24}{:>16}{:>18}{:>16}{:>9}"
 _ROUND = "{:<10}{:>12}{:>15}{:>15}{:>16}{:>12}"
+_TOPIC = "{:<13}{:<38}{:>7}{:>9}{:>9}{:>10}{:>8}"
+_DIGITS = "{:>14}  {:<9}{:>18}{:>18}{:>10}{:>11}"
 
 
 def header(study: SparsityStudy) -> str:
@@ -30,6 +35,10 @@ def header(study: SparsityStudy) -> str:
         line = _PATH.format("coverage", "penalty", "reached", "features", "weights", "fewer than L1")
     elif isinstance(study, InducedRegression):
         line = _REGRESSION.format("data set", "algorithm", "rmse", "absolute error", "features", "rounds")
+    elif isinstance(study, Topics):
+        line = _TOPIC.format("topic", "algorithm", "rounds", "error", "loss", "features", "stopped")
+    elif isinstance(study, KernelDigits):
+        line = _DIGITS.format("rows per class", "penalty", "coverage", "error", "features", "alpha")
     else:
         line = _ROUND.format("update", "objective", "most features", "at the end", "rounds to 1e-6", "test error")
     return f"{line}\n{'-' * len(line)}"
@@ -39,6 +48,10 @@ def rows(study: SparsityStudy, outcomes: Sequence[Any]) -> list[str]:
     """All lines of a study that has ended."""
     if isinstance(study, SparsityPaths):
         return _path_rows(outcomes)
+    if isinstance(study, Topics):
+        return _topic_rows(outcomes)
+    if isinstance(study, KernelDigits):
+        return _digit_rows(outcomes)
     return _regression_rows(study, outcomes) if isinstance(study, InducedRegression) else _round_rows(outcomes)
 
 
@@ -83,6 +96,34 @@ def _regression_rows(study: InducedRegression, outcomes: Sequence[Any]) -> list[
     return lines
 
 
+def _topic_rows(outcomes: Sequence[Any]) -> list[str]:
+    lines = []
+    for (topic, algorithm, _), results in by_facts(outcomes, "topic", "algorithm", "rounds").items():
+        ended = f"{sum(result['stopped'] == 'optimal' for result in results)} of {len(results)}"
+        counts = (float(np.mean([result[key] for result in results])) for key in ("rounds", "features"))
+        n_rounds, n_features = (f"{count:.0f}" for count in counts)
+        errors = (f"{np.mean([result[key] for result in results]):.4f}" for key in ("error", "loss"))
+        shown = "-" if algorithm == CHOSEN else n_rounds
+        lines.append(_TOPIC.format(topic, algorithm, shown, *errors, n_features, ended))
+    return lines
+
+
+def _digit_rows(outcomes: Sequence[Any]) -> list[str]:
+    lines = []
+    for (size, penalty), results in by_facts(outcomes, "digits", "penalty").items():
+        cells = [_mean(results, "coverage", 4), _mean(results, "error", 4), _mean(results, "features", 0).split()[0]]
+        lines.append(_DIGITS.format(size, penalty, *cells, f"{np.median([r['alpha'] for r in results]):.1e}"))
+    return lines
+
+
+def by_facts(outcomes: Sequence[Any], *keys: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Results by what their fits have in common, in the order in which it comes first."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for outcome in outcomes:
+        groups.setdefault(tuple(outcome.facts[key] for key in keys), []).append(outcome.result)
+    return groups
+
+
 def _mean(results: Sequence[dict[str, Any]], key: str, digits: int) -> str:
     values = np.array([result[key] for result in results], dtype=float)
     return f"{values.mean():.{digits}f} ({values.std():.{digits}f})"
@@ -100,7 +141,7 @@ def _round_rows(outcomes: Sequence[Any]) -> list[str]:
             rounds = str(near[0] + 1) if len(near) else f"> {len(objective)}"
             sizes = (f"{max(features):.0f}", f"{features[-1]:.0f}")
             lines.append(
-                _ROUND.format(update, f"{objective[-1]:.6f}", *sizes, rounds, f"{outcome.result['error']:.4f}")
+                _ROUND.format(update, f"{objective[-1]:.6f}", *sizes, rounds, f"{outcome.result['error'][-1]:.4f}")
             )
     return lines
 
@@ -111,6 +152,16 @@ def legend(study: SparsityStudy) -> str:
         return (
             "coverage: times the best test coverage of the L1 penalty; features, weights: of the sparsest model that\n"
             "reaches it, means over the repeats in which one does; fewer than L1: share of the features saved"
+        )
+    if isinstance(study, Topics):
+        return (
+            "words are there or not; error and loss on 30 percent of the texts, means over the repeats; stopped:\n"
+            "repeats in which no feature could help any more; a squared penalty in place of the smooth L1 one"
+        )
+    if isinstance(study, KernelDigits):
+        return (
+            "10,000 test digits, means (standard deviations) over the repeats; alpha (its median) has the best\n"
+            "coverage on 2,000 other training digits"
         )
     if isinstance(study, InducedRegression):
         return "means (standard deviations) over the repeats; columns and targets in [0, 1], epsilon 0.01, lambda 0.02"

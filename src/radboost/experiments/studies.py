@@ -30,7 +30,8 @@ from radboost.experiments.soft_max_boosting import (
     make_model,
     make_noise_model,
 )
-from radboost.experiments.structural_sparsity import SparsityStudy, fit_unit, units_of
+from radboost.experiments.sparsity_fits import SPARSITY_FITS, fit_sparsity_unit
+from radboost.experiments.structural_sparsity import SparsityStudy, units_of
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
@@ -116,8 +117,8 @@ def run(
 
 def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
-    if {"paths", "regression", "rounds_of"} & set(facts):
-        return fit_unit(facts, data_dir)
+    if set(SPARSITY_FITS) & set(facts):
+        return fit_sparsity_unit(facts, data_dir)
     if "dataset" in facts:
         return _fit_split(facts, data_dir)
     return _fit_problem(facts) if "problem" in facts else _fit_noisy(facts)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real, resolve
@@ -17,6 +18,9 @@ from radboost.sparsity.hypotheses import Centre, Column, GrownTree, Hypothesis, 
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import GrowthSettings, TreeOptions
+
+
+PERCEPTRON_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -120,20 +124,22 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
     of the largest possible count as right, which for two classes and for several is a majority.
     """
     order = np.random.default_rng(training.seed).permutation(len(rows))
-    pulls = -training.loss.gradient(np.zeros((training.loss.n_outputs, len(rows))))
+    pulls = -training.loss.gradient(np.zeros((training.loss.n_outputs, len(rows)))).T
     kept: list[int] = []
-    squares = (rows**2).sum(axis=1)
-    for place in order.tolist():
-        wanted = pulls[:, place]
-        score = np.zeros_like(wanted)
-        if kept:
-            distances = squares[kept] + squares[place] - 2.0 * (rows[kept] @ rows[place])
-            score = pulls[:, kept] @ np.exp(-gamma * np.maximum(distances, 0.0))
-        right = score @ wanted > 0.0 if len(wanted) == 1 else score.argmax() == wanted.argmax()
-        if not right:
+    for begin in range(0, len(rows), PERCEPTRON_BLOCK):
+        # Kernels to the centres so far and among the rows of a block are matrix products; only mistakes are one by one.
+        block = order[begin : begin + PERCEPTRON_BLOCK]
+        scores = rbf_kernel(rows[block], rows[kept], gamma) @ pulls[kept] if kept else np.zeros_like(pulls[block])
+        among = rbf_kernel(rows[block], rows[block], gamma)
+        for i, place in enumerate(block.tolist()):
+            wanted = pulls[place]
+            right = scores[i] @ wanted > 0.0 if len(wanted) == 1 else scores[i].argmax() == wanted.argmax()
+            if right:
+                continue
+            scores += np.multiply.outer(among[i], wanted)
             kept.append(place)
             if len(kept) == most:
-                break
+                return kept
     return kept
 
 

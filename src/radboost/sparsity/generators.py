@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import rbf_kernel
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real, resolve
@@ -18,7 +17,6 @@ from radboost.sparsity.hypotheses import Centre, Column, GrownTree, Hypothesis, 
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import GrowthSettings, TreeOptions
-
 
 PERCEPTRON_BLOCK = 256
 
@@ -123,6 +121,8 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
     Its step is the one of any loss: against the slopes where the scores, so far, are not right. Slopes of at most half
     of the largest possible count as right, which for two classes and for several is a majority.
     """
+    from sklearn.metrics.pairwise import rbf_kernel  # loads much that other fits do without
+
     order = np.random.default_rng(training.seed).permutation(len(rows))
     pulls = -training.loss.gradient(np.zeros((training.loss.n_outputs, len(rows)))).T
     kept: list[int] = []

@@ -57,7 +57,7 @@ class Topics:
 
     name: str
     title: str
-    rounds: tuple[int, ...] = (10, 30, 100, 300, 600)
+    rounds: tuple[int, ...] = (10, 30, 100, 300)
     quick_rounds: tuple[int, ...] = (10, 30, 100)
     repeats: int = 3
     quick_repeats: int = 1

@@ -197,17 +197,30 @@ def warn_small_total(total: float, n_rows: int) -> None:
         )
 
 
+def check_boolean(name: str, value: Any) -> bool:
+    """True or False, NumPy's too."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuses what is no seed, without drawing from a generator."""
+    known = np.random.RandomState | np.random.Generator | int | np.integer | None
+    if isinstance(random_state, bool) or not isinstance(random_state, known):
+        raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")
+
+
 def seed_from(random_state: Any) -> int:
     """An integer seed; a generator gives one number, None one from the operating system."""
+    check_random_state(random_state)
     if random_state is None:
         return int(np.random.default_rng().integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(random_state) % 2**64
-    raise ValueError(f"random_state must be an integer, a NumPy generator or None; got {random_state!r}.")
+    return int(random_state) % 2**64
 
 
 def generator_from(random_state: Any) -> np.random.Generator:

@@ -161,6 +161,8 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
         ) from None
     except (ValueError, TypeError) as error:
+        if "NA is ambiguous" in str(error):
+            raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
         columns = _columns_without_numbers(X)
         if not columns and "could not convert string to float" not in str(error):
             raise
@@ -187,7 +189,7 @@ def _columns_without_numbers(X: Any) -> list[str]:
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     """The classes in ascending order, and the place of each row's among them."""
-    y = _plain_labels(y)
+    y = plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > LARGEST_NUMBER_OF_CLASSES:
@@ -203,8 +205,19 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     return classes, codes.reshape(-1).astype(np.uint16)
 
 
-def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or one of pandas' NA and NaT, which have no truth value to ask for."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(label))
+    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
+    if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
+        raise ValueError("y holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
     if y.dtype != object:
         return y
     kinds = {bool if isinstance(label, np.bool_) else type(label) for label in y.tolist()}
@@ -251,6 +264,7 @@ def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
 
 def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
     """The places of labels that must be among the classes of the training rows."""
+    y = plain_labels(y)
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
         raise ValueError(

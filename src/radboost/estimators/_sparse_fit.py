@@ -18,9 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
 from radboost._validation import (
+    check_boolean,
     check_choice,
     check_integer,
     check_integer_or,
+    check_random_state,
     check_real,
     check_sample_weight,
     check_verbose,
@@ -101,6 +103,8 @@ class SparseBoost(ABC):
         settings = self._read_parameters()
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
+        for name in ("coef_", "intercept_"):  # of a fit before, which may have had other features
+            checked.__dict__.pop(name, None)
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         with progress_bar(self.max_rounds, int(self.verbose)) as advance:
@@ -138,6 +142,7 @@ class SparseBoost(ABC):
         settings = self._read_parameters()
         checked = copy(self)
         read = checked._read(X, y, sample_weight)
+        self._check_update(settings.penalty, read.loss)
         if not self._solves_at_once():
             raise ValueError('A path needs features="given" and features_per_round=None.')
         problem = self._problem(read, settings, 1.0)
@@ -163,15 +168,16 @@ class SparseBoost(ABC):
         get_generator(self.features)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
+        check_random_state(self.random_state)
         return InductionSettings(
             penalty=get_row_penalty(self.penalty),
             alpha=self._alpha(),
             update=self.update,
             template=self.template,
             features_per_round=self.features_per_round,
-            totally_corrective=bool(self.totally_corrective),
-            standardize=bool(self.standardize),
-            fit_intercept=bool(self.fit_intercept),
+            totally_corrective=check_boolean("totally_corrective", self.totally_corrective),
+            standardize=check_boolean("standardize", self.standardize),
+            fit_intercept=check_boolean("fit_intercept", self.fit_intercept),
             tolerance=check_real("tol", self.tol, low=0.0),
             max_rounds=check_integer("max_rounds", self.max_rounds, 1),
         )
@@ -208,7 +214,8 @@ class SparseBoost(ABC):
 
     def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
         """All rows, their targets as they came, and a weight for each."""
-        X, y = self._validated(X, y)
+        X, y = as_numbers(self, X, lambda: self._validated(X, y))
+        X = without_repetitions(X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         return X, y, np.ones(X.shape[0]) if weights is None else weights
 
@@ -219,7 +226,7 @@ class SparseBoost(ABC):
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
         # Labels of any kind pass here; `_read_targets` looks at them.
-        return as_numbers(self, X, lambda: validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS))  # type: ignore[no-any-return]
+        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS)  # type: ignore[no-any-return]
 
     @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
@@ -360,6 +367,16 @@ class SparseBoost(ABC):
         return tags
 
 
+def without_repetitions(X: Any) -> Any:
+    """A sparse matrix without zeros that are stored and entries that come in several parts, others as they are."""
+    if not sparse.issparse(X) or (X.has_canonical_format and X.data.all()):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
 def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
     """Weights and intercept for columns that are neither centred nor scaled."""
     weights = point.weights * problem.columns.factors[:, None]
@@ -371,7 +388,12 @@ def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArr
 def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
     if alphas is not None:
-        given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+        try:
+            given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}."
+            ) from None
         if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
             raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
         return given

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import FloatArray
+from radboost.estimators._input import is_missing, plain_labels
 
 Labels = npt.NDArray[Any]
 
@@ -30,12 +31,12 @@ def as_tasks(y: Any) -> Labels:
 
 
 def missing_labels(labels: Labels) -> npt.NDArray[np.bool_]:
-    """Where a label is NaN or None."""
-    if labels.dtype.kind == "f":
-        return np.isnan(labels)
+    """Where a label is NaN, None or pandas' NA."""
+    if labels.dtype.kind in "fmM":
+        return np.isnan(labels) if labels.dtype.kind == "f" else np.isnat(labels)
     if labels.dtype.kind != "O":
         return np.zeros(labels.shape, dtype=bool)
-    return np.array([[label is None or label != label for label in line] for line in labels])
+    return np.array([[is_missing(label) for label in line] for line in labels], dtype=bool).reshape(labels.shape)
 
 
 def read_tasks(labels: Labels) -> tuple[list[Labels], FloatArray]:
@@ -44,7 +45,7 @@ def read_tasks(labels: Labels) -> tuple[list[Labels], FloatArray]:
     classes, signs = [], np.full(labels.shape[::-1], np.nan)
     for task in range(labels.shape[1]):
         known = ~missing[:, task]
-        found, places = np.unique(labels[known, task], return_inverse=True)
+        found, places = np.unique(plain_labels(labels[known, task]), return_inverse=True)
         if len(found) != 2:
             _complain(task, found, labels.dtype.kind)
         classes.append(found)

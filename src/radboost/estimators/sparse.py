@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
-from radboost.estimators._input import read_labels, read_targets
+from radboost.estimators._input import plain_labels, read_labels, read_targets
 from radboost.estimators._sparse_fit import FLOATS, SparseBoost
 from radboost.estimators._tasks import as_tasks, missing_labels, read_tasks
 from radboost.losses import (
@@ -326,8 +326,18 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean share of right labels over all tasks; missing labels do not count."""
         tasks, predicted = as_tasks(y), as_tasks(self.predict(X))
-        right = np.column_stack([predicted[:, task] == tasks[:, task] for task in range(tasks.shape[1])])
-        counts = ~missing_labels(tasks) * (1.0 if sample_weight is None else np.asarray(sample_weight)[:, None])
+        if tasks.shape != predicted.shape:
+            raise ValueError(
+                f"y must have a label for each of {predicted.shape[0]} rows and {predicted.shape[1]} tasks; it has the "
+                f"shape {tasks.shape}."
+            )
+        known = ~missing_labels(tasks)
+        right = np.zeros(tasks.shape, dtype=bool)
+        for task, rows in enumerate(known.T):
+            right[rows, task] = predicted[rows, task] == plain_labels(tasks[rows, task])
+        counts = known * (1.0 if sample_weight is None else np.asarray(sample_weight)[:, None])
+        if not counts.any():
+            raise ValueError("All labels in y are missing or have no weight: there is nothing to score.")
         return float((right * counts).sum() / counts.sum())
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:

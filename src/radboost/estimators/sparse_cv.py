@@ -106,7 +106,7 @@ class ChoosesAlpha(SparseBoost):
         return [float(shares @ loss.value(np.ascontiguousarray((X[test] @ W + b).T))) for W, b in points]
 
     def _alpha(self) -> float:
-        return self.alpha_
+        return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit
 
 
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):

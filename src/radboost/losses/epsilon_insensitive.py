@@ -34,6 +34,22 @@ class EpsilonInsensitiveScores(ScoreLoss):
         up, down = self.halves(scores)
         return up * (1.0 - up) + down * (1.0 - down)
 
+    def safe_curvature(self, scores: FloatArray) -> FloatArray:
+        """A quarter of slope / excess, the curvature of the parabola above the loss that touches it on both sides.
+
+        Far from the target the second derivative is zero to the last bit. The parabola is above everywhere, because
+        the loss is even and slope / excess falls; a quarter of it is made up for by the line search.
+        """
+        excess = scores - self.targets
+        far = np.abs(excess) > 1.0
+        ratio = np.divide(self.gradient(scores), excess, out=np.zeros_like(excess), where=far)
+        return np.maximum(self.curvature(scores), 0.25 * ratio)
+
+    def middle(self, row_weights: FloatArray) -> float:
+        order = np.argsort(self.targets, kind="stable")
+        below = np.cumsum(row_weights[order])
+        return float(self.targets[order[np.searchsorted(below, 0.5 * below[-1])]])
+
     def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         excess = scores - self.targets
         return np.asarray(expit(-excess - self.epsilon)), np.asarray(expit(excess - self.epsilon))

@@ -38,6 +38,14 @@ class ScoreLoss(ABC):
     def curvature(self, scores: FloatArray) -> FloatArray:
         """The diagonal of the Hessian of each row; the probabilities p where the loss is coupled."""
 
+    def safe_curvature(self, scores: FloatArray) -> FloatArray:
+        """At least the curvature, and enough of it where the loss is nearly straight for a step not to fly off."""
+        return self.curvature(scores)
+
+    def middle(self, row_weights: FloatArray) -> float:
+        """A score that is neither high nor low: zero between classes, the median among numbers."""
+        return 0.0
+
     @abstractmethod
     def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient as `down` - `up`, both at least zero.

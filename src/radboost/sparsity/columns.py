@@ -43,6 +43,8 @@ def canonical_rows(X: Any, labels: FloatArray, weights: FloatArray, n_threads: i
     alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     if not len(alike):
         return order, weights[order]
+    # The weights of copies are added in an order of their own as well.
+    order = np.lexsort((weights, hashes)).astype(np.int64)
     same = _row_comparison(X)
     leads = np.ones(len(order), dtype=bool)
     for place in alike.tolist():
@@ -164,6 +166,12 @@ class Columns:
         scores = np.zeros((weights.shape[1], self.n_rows))
         self.native.add_columns(columns, np.ascontiguousarray(weights), scores, self.n_threads)
         return scores
+
+
+def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which lines can be scaled: all values are finite, and their squares neither too large nor too small to add up."""
+    sizes = np.abs(columns).max(axis=1, initial=0.0)
+    return np.asarray((sizes == 0.0) | ((sizes > 1e-150) & (sizes < 1e150)))
 
 
 def _check_squares(sizes: FloatArray, has_values: Callable[[int], bool]) -> None:

@@ -124,7 +124,8 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
     from sklearn.metrics.pairwise import rbf_kernel  # loads much that other fits do without
 
     order = np.random.default_rng(training.seed).permutation(len(rows))
-    pulls = -training.loss.gradient(np.zeros((training.loss.n_outputs, len(rows)))).T
+    middle = training.loss.middle(training.row_weights)
+    pulls = -training.loss.gradient(np.full((training.loss.n_outputs, len(rows)), middle)).T
     kept: list[int] = []
     for begin in range(0, len(rows), PERCEPTRON_BLOCK):
         # Kernels to the centres so far and among the rows of a block are matrix products; only mistakes are one by one.

@@ -70,8 +70,9 @@ class Product:
 
     def values(self, X: Any, /) -> FloatArray:
         values = column_of(X, self.features[0]).copy()
-        for feature in self.features[1:]:
-            values *= column_of(X, feature)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # induction leaves such products out
+            for feature in self.features[1:]:
+                values *= column_of(X, feature)
         return values
 
     def times(self, feature: int) -> Product:

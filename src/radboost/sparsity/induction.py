@@ -9,14 +9,16 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.penalties import RowPenalty
-from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places
+from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places, in_range
 from radboost.sparsity.generators import Generator, Proposer, Training
-from radboost.sparsity.hypotheses import Column, Hypothesis
+from radboost.sparsity.hypotheses import Column, Hypothesis, Product
 from radboost.sparsity.newton import newton_step, solve_by_newton
 from radboost.sparsity.plain import progress, solve_by_bounds
 from radboost.sparsity.problem import Certificate, Point, Problem, Trail
 
 DEFAULT_FEATURES_PER_ROUND = 8
+# Steps with which the members are weighed between two inductions, at most.
+INNER_ROUNDS = 200
 # Values of candidates that are kept from one round to the next: 128 MB.
 KEPT_CELLS = 2**24
 
@@ -65,6 +67,7 @@ class Induction:
         k, m = training.loss.n_outputs, training.loss.n_rows
         self.members: list[Hypothesis] = []
         self.values = np.zeros((0, m))
+        self.inner = Trail(stop_reason="optimal")  # of the last time that the members were weighed
         self.seen: dict[Hypothesis, FloatArray] = {}
         self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
         self.pool = self._pool() if generator.finite else None
@@ -77,9 +80,10 @@ class Induction:
         self.intercept = point.intercept
         for _ in range(self.settings.max_rounds):
             problem, point, entered = self._induce(problem, point)
-            if not entered:
-                self.trail.stop_reason = "optimal"
+            if not entered and self.inner.stop_reason != "max_rounds":
+                self.trail.stop_reason = self.inner.stop_reason
                 break
+            # Without an entry the weights of those inside are not there yet.
             point = self._weigh(problem, point, entered)
             self.trail.note(problem.objective(point), len(point.used))
             problem, point = self._prune(problem, point)
@@ -162,7 +166,9 @@ class Induction:
         if not hypotheses:
             return np.zeros((0, self.training.loss.n_rows))
         values = np.array([hypothesis.values(self.training.X) for hypothesis in hypotheses])
-        if values.shape != (len(hypotheses), self.training.loss.n_rows) or not np.isfinite(values).all():
+        own = [place for place, hypothesis in enumerate(hypotheses) if not isinstance(hypothesis, Product)]
+        shape = (len(hypotheses), self.training.loss.n_rows)
+        if values.shape != shape or not np.isfinite(values[own]).all():
             raise ValueError(
                 "A hypothesis must return one finite number for each row; one of "
                 f"{', '.join(type(h).__name__ for h in hypotheses[:3])} did not."
@@ -200,7 +206,10 @@ class Induction:
         candidates = self._candidates(point)
         gains, excesses = [np.zeros(0)], [np.zeros(0)]
         for block in self._blocks(candidates):
-            gain, excess = self._score(self._problem_of(self._evaluate(block)), point)
+            gain, excess = np.zeros(len(block)), np.zeros(len(block))
+            values = self._evaluate(block)
+            usable = np.flatnonzero(in_range(values))
+            gain[usable], excess[usable] = self._score(self._problem_of(values[usable]), point)
             gains.append(gain)
             excesses.append(excess)
         return candidates, np.concatenate(gains), np.concatenate(excesses)
@@ -223,9 +232,10 @@ class Induction:
 
     def _weigh(self, problem: Problem, point: Point, entered: list[int]) -> Point:
         """The weights to tolerance (totally corrective), or one step along those that were chosen."""
-        settings, inner = self.settings, Trail()
+        settings = self.settings
+        self.inner = inner = Trail() if settings.totally_corrective else Trail(stop_reason="optimal")
         columns = None if settings.totally_corrective else np.array(entered)
-        rounds = 100 * settings.max_rounds if settings.totally_corrective else 1
+        rounds = INNER_ROUNDS if settings.totally_corrective else 1
         if settings.update != "newton":
             return solve_by_bounds(
                 problem, point, settings.tolerance, rounds, inner,

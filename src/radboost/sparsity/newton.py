@@ -22,6 +22,8 @@ MOST_PASSES = 300
 ENOUGH_DECREASE = 1e-4
 SHORTEST_STEP = 1e-10
 ROUNDING = 1e-14
+# Weights below this share of the largest one are what rounding left of a zero.
+DUST = 1e-13
 
 
 def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
@@ -43,7 +45,18 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds
             trail.stop_reason = "precision"
             break
         size *= 2
+    if problem.penalty.sparse:
+        _sweep(problem, point)
     return point
+
+
+def _sweep(problem: Problem, point: Point) -> None:
+    """Takes out columns whose weights are rounding: a duplicate of another one, for example."""
+    sizes = np.abs(point.weights).max(axis=1, initial=0.0)
+    dust = np.flatnonzero((sizes > 0.0) & (sizes <= DUST * sizes.max(initial=0.0)))
+    if len(dust):
+        point.scores = point.scores - problem.columns.scores(dust, point.weights[dust])
+        point.weights[dust] = 0.0
 
 
 def newton_step(problem: Problem, point: Point, columns: Places) -> bool:

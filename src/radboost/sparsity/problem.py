@@ -12,7 +12,7 @@ from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, SquaredL2
 from radboost.sparsity.columns import Columns, Places
 
-INTERCEPT_STEPS = 50
+INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
 
 
 @dataclass
@@ -84,34 +84,58 @@ class Problem:
         return point
 
     def fit_the_intercept(self, point: Point) -> None:
-        """The best intercept for the weights, by steps that are halved until the loss falls.
+        """The best intercept for the weights."""
+        if self.fit_intercept:
+            shift = self._shift_of_classes(point) if self.loss.coupled else self._shift_of_outputs(point)
+            point.intercept, point.scores = point.intercept + shift, point.scores + shift[:, None]
 
-        They are Newton's; of a coupled loss they bring the mean probability of each class to its share of the rows,
-        which is exact where all rows have the same scores.
+    def _shift_of_classes(self, point: Point) -> FloatArray:
+        """Steps that bring the mean probability of each class to its share of the rows, halved until the loss falls.
+
+        Exact where all rows have the same scores.
         """
-        if not self.fit_intercept:
-            return
-        value = self.mean_loss(point.scores)
+        shift, scores, value = np.zeros(self.loss.n_outputs), point.scores, self.mean_loss(point.scores)
         for _ in range(INTERCEPT_STEPS):
-            slopes = self.residual(point.scores).sum(axis=1)
-            if self.loss.coupled:
-                means = np.maximum(self.loss.curvature(point.scores) @ self.row_weights, 1e-300)
-                step = np.log1p(np.maximum(-slopes / means, -1.0 + 1e-12))
-            else:
-                step = -slopes / np.maximum(self.diagonal(point.scores).sum(axis=1), 1e-12)
+            slopes = self.residual(scores).sum(axis=1)
+            means = np.maximum(self.loss.curvature(scores) @ self.row_weights, 1e-300)
+            step = np.log1p(np.maximum(-slopes / means, -1.0 + 1e-12))
             decrement = float(-slopes @ step)
-            last = decrement <= 1e-15 * max(1.0, abs(value))  # too short a step to be seen in the loss
+            if decrement <= 1e-15 * max(1.0, abs(value)):  # too short a step to be seen in the loss
+                return np.asarray(shift + step)
             share = 1.0
-            moved, moved_value = point.scores + step[:, None], 0.0
-            while not last and share > 1e-6:
+            while share > 1e-6:
+                moved = scores + share * step[:, None]
                 moved_value = self.mean_loss(moved)
                 if moved_value <= value - 1e-4 * share * decrement:
                     break
                 share *= 0.5
-                moved = point.scores + share * step[:, None]
-            point.intercept, point.scores, value = point.intercept + share * step, moved, moved_value
-            if last:
-                return
+            else:
+                return shift
+            shift, scores, value = shift + share * step, moved, moved_value
+        return shift
+
+    def _shift_of_outputs(self, point: Point) -> FloatArray:
+        """The root of the slope along each output, by Newton's steps within a bracket that only closes.
+
+        The slope rises with the shift. A step outside of the bracket gives way to the middle; while one side is open,
+        steps are at most four times as long as the last one, however straight the loss is.
+        """
+        k = self.loss.n_outputs
+        shift, low, high, longest = np.zeros(k), np.full(k, -np.inf), np.full(k, np.inf), np.ones(k)
+        for _ in range(BRACKET_STEPS):
+            scores = point.scores + shift[:, None]
+            slopes, curvatures = self.residual(scores).sum(axis=1), self.diagonal(scores).sum(axis=1)
+            low, high = np.where(slopes <= 0.0, shift, low), np.where(slopes >= 0.0, shift, high)
+            step = np.clip(-slopes / np.maximum(curvatures, 1e-300), -longest, longest)
+            closed = np.isfinite(low) & np.isfinite(high)
+            middle = np.where(closed, 0.5 * np.where(closed, low + high, 0.0), 0.0)
+            outside = closed & ((shift + step < low) | (shift + step > high))
+            moved = np.where(slopes == 0.0, shift, np.where(outside, middle, shift + step))
+            longest = 4.0 * np.maximum(longest, np.abs(step))
+            if (np.abs(moved - shift) <= 1e-15 * np.maximum(1.0, np.abs(shift))).all():
+                return moved
+            shift = moved
+        return shift
 
     def mean_loss(self, scores: FloatArray) -> float:
         return float(self.row_weights @ self.loss.value(scores))
@@ -132,7 +156,7 @@ class Problem:
         Of a coupled loss twice the diagonal: diag(p) - p p^T has p_r (1 - p_r) on the diagonal and rows that sum to
         zero, so that Gershgorin's theorem leaves 2 diag(p (1 - p)) above it.
         """
-        curvature = self.loss.curvature(scores)
+        curvature = self.loss.safe_curvature(scores)
         if self.loss.coupled:
             curvature = 2.0 * curvature * (1.0 - curvature)
         return np.ascontiguousarray(self.row_weights * curvature)

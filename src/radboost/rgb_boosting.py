@@ -24,6 +24,7 @@ PATIENCE = 10
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
 MOST_TRIALS = 80
+STEEP = 1e3
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
 
@@ -128,6 +129,11 @@ class OwnLossRows(LossRows):
         scores = self._scores + step * direction
         return self._mean(self._value(scores)), self._mean(self._derivative(scores) * direction)
 
+    def at_constant(self, score: float) -> tuple[float, float]:
+        """The mean loss where all rows have the same score, and its derivative by that score."""
+        scores = np.full(len(self.targets), score)
+        return self._mean(self._value(scores)), self._mean(self._derivative(scores))
+
     def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * grower.answers(cut))
 
@@ -167,16 +173,12 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
         given = WeightedRows(targets, weights, lambda values: rows.state.mean(values, rows.n_threads))
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
-    def along(constant: float) -> tuple[float, float]:
-        scores = np.full(len(targets), constant)
-        value, slope = rows.loss.value(targets, scores), rows.loss.derivative(targets, scores)
-        return rows.state.mean(value, rows.n_threads), rows.state.mean(slope, rows.n_threads)
-
-    value, slope = along(0.0)
+    assert isinstance(rows, OwnLossRows)
+    value, slope = rows.at_constant(0.0)
     if slope == 0.0:
         return np.zeros(1)
     way = -math.copysign(1.0, slope)
-    found = line_search(lambda c: _mirrored(along(way * c), way), value, way * slope, 1.0, ROUGH)
+    found = line_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])
 
 
@@ -344,6 +346,8 @@ def line_search(
         if high - low <= tolerance * high:
             break
         step = low + (high - low) * (slope_low / (slope_low - slope_high))
-        if not low < step < high:
+        if slope_high > STEEP * abs(slope):  # an exponential far beyond its minimum, where chords say nothing
+            step = low + 0.1 * (high - low)
+        elif not low < step < high:
             step = 0.5 * (low + high)
     return best_step

@@ -52,7 +52,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     if cost is None:
         return None
     n_classes = len(classes)
-    cost = _in_order_of("index", _in_order_of("columns", cost, classes), classes)
+    cost = in_order_of_classes(cost, classes)
     matrix = _as_numbers("cost", cost, f"{n_classes} x {n_classes} numbers")
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
@@ -100,6 +100,11 @@ def make_costs(matrix: FloatArray | None, examples: FloatArray | None, n_classes
     return Costs(np.ascontiguousarray(above / scale, dtype=np.float32), examples is not None, scale, floor)
 
 
+def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:
+    """A matrix whose rows and columns are in the order of `classes`, if it is a data frame that names them."""
+    return _in_order_of("index", _in_order_of("columns", cost, classes), classes)
+
+
 def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
     """A data frame that names its columns or rows by classes, in the order of `classes`; anything else as it is."""
     labels = getattr(cost, axis, None)
@@ -114,9 +119,11 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
             f"The {what} of cost are named {_short(names)}, and the classes in y are {_short(wanted)}. Name them by "
             "the classes, or pass a plain array in the order of classes_."
         )
-    if axis == "index":
-        return cost.loc[wanted]
-    return cost[wanted]
+    if not hasattr(cost, "iloc"):
+        return cost[wanted]
+    # By places: a list of booleans would be taken for a mask.
+    places = [names.index(name) for name in wanted]
+    return cost.iloc[places] if axis == "index" else cost.iloc[:, places]
 
 
 def _short(names: list[Any]) -> str:

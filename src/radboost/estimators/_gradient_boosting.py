@@ -34,7 +34,8 @@ from radboost.estimators._predicting import ScoringMixin
 from radboost.estimators._training import SortedRows, TrainingRows, read_training, read_validation, take_over
 from radboost.estimators.early_stopping import EarlyStopping, Watch, Watched, resolve_early_stopping
 from radboost.families import NormBalls, TreeFamilies
-from radboost.losses import TargetLoss
+from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.model_file import NotStored
 from radboost.rgb_boosting import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
@@ -163,7 +164,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
         checked = copy(self)
         training = read_training(checked, X, y, sample_weight, regression=self.regression)
-        before = self._ensemble_to_go_on_with(training) if self.warm_start else None
+        before = self._ensemble_to_go_on_with(training, checked) if self.warm_start else None
         loss, n_outputs = self._resolve_loss(training)
         if settings.step == "paper" and getattr(loss, "lipschitz", None) is None:
             raise ValueError(
@@ -174,6 +175,12 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         watched = read_validation(checked, X_val, y_val, sample_weight_val, training.classes, categories)
         growth, settings = self._adapt(growth, settings, training.rows.n_features, n_outputs)
         directions = read_directions(self.monotonic_constraints, X, training.rows.n_features, categories, n_outputs)
+        if before is not None and not np.array_equal(directions, getattr(self, "_directions", directions)):
+            raise ValueError(
+                "warm_start=True goes on from the last fit, which had other monotonic_constraints. Set "
+                "warm_start=False to begin anew."
+            )
+        checked._directions = directions
         learning = training.sorted_by_class(growth.options.max_bins, growth.n_threads)
         if stopping is not None and watched is None:
             learning, watched, _ = learning.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
@@ -181,6 +188,8 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         watch = None
         if watched is not None:
             targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+            if isinstance(loss, NativeTargetLoss):
+                loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
             watch = TargetWatch(watched, targets, loss, n_outputs, patience, growth.n_threads)
         trace = self._run(booster, watch, before)
@@ -247,7 +256,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         max_features = check_max_features(self.max_features, n_features)
         return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
 
-    def _ensemble_to_go_on_with(self, training: TrainingRows) -> Ensemble | None:
+    def _ensemble_to_go_on_with(self, training: TrainingRows, checked: GradientBoosting) -> Ensemble | None:
         if not self.__sklearn_is_fitted__():
             return None
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
@@ -257,7 +266,9 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
                 "is less. Give n_rounds as the number of all rounds together, or set warm_start=False."
             )
         same_classes = classes is None or np.array_equal(classes, training.known_classes)
-        if ensemble.n_features != training.rows.n_features or not same_classes:
+        names = getattr(checked, "feature_names_in_", None)
+        same_names = ensemble.feature_names is None or names is None or list(ensemble.feature_names) == list(names)
+        if ensemble.n_features != training.rows.n_features or not same_names or not same_classes:
             raise ValueError(
                 "warm_start=True goes on from the last fit, whose rows had other columns or other classes. Set "
                 "warm_start=False to begin anew."
@@ -265,6 +276,11 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         if ensemble.categories != {column: tuple(known) for column, known in training.rows.categories.items()}:
             raise ValueError(
                 "warm_start=True needs the categories of the last fit. Set warm_start=False to begin anew."
+            )
+        if not isinstance(self.loss_, NotStored) and self.loss_ != self._name_of_loss():
+            raise ValueError(
+                f"warm_start=True goes on from the last fit, whose loss was {self.loss_!r}, and loss={self.loss!r} "
+                "now. Set warm_start=False to begin anew."
             )
         return ensemble
 
@@ -284,7 +300,8 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         rows = make_rows(loss, targets, learning.weights, n_outputs, growth.n_threads)
         constant = start_constant(rows, targets, learning.weights)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
-        unit = self._norm_unit(loss.derivative(targets, scores), lambda v: rows.state.mean(v, growth.n_threads))
+        derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
+        unit = self._norm_unit(derivative, lambda v: rows.state.mean(v, growth.n_threads))
         booster = RGBBooster(
             rows,
             make_gradient_grower(data, rows.state, growth, directions),

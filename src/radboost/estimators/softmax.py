@@ -32,7 +32,7 @@ from radboost._validation import (
 )
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
-from radboost.estimators._costs import Costs, make_costs, read_cost_matrix, read_example_costs
+from radboost.estimators._costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators._risk_watch import RiskWatch
 from radboost.estimators._training import SortedRows, read_training, take_over
@@ -393,9 +393,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
-        # A data frame that names the classes has become the matrix of the fit.
+        # A data frame that names the classes has become the matrix of the fit, or would have without costs of examples.
         given = self.cost_ if self.cost is not None and self.cost_ is not None else self.cost
-        return {"cost": None if given is None else np.asarray(given, dtype=np.float64).tolist()}
+        if given is None:
+            return {"cost": None}
+        return {"cost": np.asarray(in_order_of_classes(given, self.classes_), dtype=np.float64).tolist()}
 
     def _take_parameters_of_fit(self) -> None:
         """Predictions depend on the matrix of the fit alone, which is one of its arrays."""

@@ -47,6 +47,9 @@ def get_loss(loss: str | MarginLoss) -> MarginLoss:
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
     """The same for losses of gradient boosting."""
     otherwise = "an object with the methods value(targets, scores) and derivative(targets, scores)"
+    if isinstance(loss, NativeTargetLoss) and type(loss) not in known.values():
+        names = ", ".join(kind.__name__ for kind in known.values())
+        raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {otherwise}.")
     return resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
 
 

@@ -78,6 +78,8 @@ def encode(value: Any, parameter: str, known: Mapping[str, type]) -> Any:
         value = value.tolist()
     if isinstance(value, list):
         return [encode(item, parameter, known) for item in value]
+    if isinstance(value, dict):
+        return {_TAG: "dict", "items": [[encode(part, parameter, known) for part in pair] for pair in value.items()]}
     if isinstance(value, tuple):
         return {_TAG: "tuple", "items": [encode(item, parameter, known) for item in value]}
     name = next((name for name, kind in known.items() if kind is type(value)), None)
@@ -105,6 +107,8 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[data["value"]]
         if tag == "tuple":
             return tuple(decode(item, parameter, known) for item in data["items"])
+        if tag == "dict":
+            return {key: decode(item, parameter, known) for key, item in _pairs(data["items"])}
         if tag == "not stored":
             return NotStored(parameter.partition(".")[0], str(data["repr"]))
         if isinstance(tag, str) and tag in known:
@@ -116,6 +120,14 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
         f"The parameter {parameter} is a {str(tag)[:40]!r}, which this version of RadBoost does not know; "
         "upgrade radboost to open the file."
     )
+
+
+def _pairs(items: Any) -> list[tuple[Any, Any]]:
+    """The items of a dict, whose keys are text, numbers or booleans."""
+    for item in items:
+        if not isinstance(item, list) or len(item) != 2 or not isinstance(item[0], str | int | float | bool):
+            raise ValueError("an item of a dict must be a key and a value")
+    return [(key, value) for key, value in items]
 
 
 def encode_labels(classes: NDArray[Any]) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""Gradient boosting and what users bring: large counts, other columns on the way, losses of another kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import radboost
+from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
+from radboost.rgb_boosting import line_search
+
+pytestmark = pytest.mark.native
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 5))
+Y = (X[:, 0] + 0.5 * X[:, 1] + RNG.normal(size=80) * 0.3 > 0).astype(int)
+T = 2.0 * X[:, 0] + X[:, 1]
+FRAME = pd.DataFrame(X, columns=list("abcde"))
+
+
+@pytest.mark.parametrize("base", [0.5, 50.0, 5e3, 5e6])
+def test_counts_of_any_size(base: float) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(500, 3))
+    counts = rng.poisson(base * np.exp(0.5 * rows[:, 0]))
+    model = RGBRegressor(60, loss="poisson").fit(rows, counts)
+    assert model.n_iter_ == 60
+    assert np.all(np.diff(model.history_["objective"]) <= 0.0)
+    if base > 1.0:
+        assert model.score(rows, counts) > 0.8
+
+
+@pytest.mark.parametrize("first", [1e-6, 1.0, 700.0])
+def test_a_line_search_that_overshoots_an_exponential_comes_back(first: float) -> None:
+    def along(step: float) -> tuple[float, float]:
+        value = float(np.exp(min(step, 700.0)))
+        return value - 5.0 * step, value - 5.0
+
+    assert line_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
+
+
+def test_a_warm_start_refuses_what_would_break_the_model() -> None:
+    model = RGBRegressor(5, warm_start=True).fit(FRAME, T)
+    model.set_params(n_rounds=6)
+    with pytest.raises(ValueError, match="other columns"):
+        model.fit(FRAME[list("edcba")], T)
+    with pytest.raises(ValueError, match=r"whose loss was 'squared', and loss='huber' now"):
+        model.set_params(loss="huber").fit(FRAME, T)
+    with pytest.raises(ValueError, match="other monotonic_constraints"):
+        model.set_params(loss="squared", monotonic_constraints={"a": 1}).fit(FRAME, T)
+    model.set_params(monotonic_constraints=None).fit(FRAME, T)
+    assert model.n_iter_ == 6
+    with pytest.raises(ValueError, match="whose loss was"):
+        RGBRegressor(3, loss=HuberLoss(1.0), warm_start=True).fit(X, T).set_params(loss=HuberLoss(2.0)).fit(X, T)
+
+
+class Scalar:
+    def value(self, targets: Any, scores: Any) -> Any:
+        return float(((targets - scores) ** 2).mean())
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return pd.Series(2.0 * (scores - targets))
+
+
+class Series(Scalar):
+    def value(self, targets: Any, scores: Any) -> Any:
+        return pd.Series((targets - scores) ** 2)
+
+
+def test_losses_of_ones_own_are_checked_before_the_first_round() -> None:
+    with pytest.raises(ValueError, match=r"Scalar.value must return 80 finite numbers.*shape \(1,\)"):
+        RGBRegressor(3, loss=Scalar()).fit(X, T)
+    assert RGBRegressor(30, loss=Series()).fit(X, T).score(X, T) > 0.5
+
+
+def test_losses_for_other_targets_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"LogisticTargetLoss.* is for other targets; .*SquaredLoss"):
+        RGBRegressor(3, loss=LogisticTargetLoss()).fit(X, T)
+    with pytest.raises(ValueError, match=r"PoissonLoss.* is for other targets; .*LogisticTargetLoss"):
+        RGBClassifier(3, loss=PoissonLoss()).fit(X, Y)
+    with pytest.raises(ValueError, match="negative"):
+        RGBRegressor(3, loss="poisson").fit(X, np.abs(T), X_val=X, y_val=T)
+
+
+def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
+    model = RGBRegressor(5, monotonic_constraints={"a": 1, "b": -1}).fit(FRAME, T)
+    model.save(tmp_path / "m")
+    loaded = radboost.load(tmp_path / "m")
+    assert loaded.monotonic_constraints == {"a": 1, "b": -1}
+    np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels_are_named(missing: Any) -> None:
+    labels = np.where(Y > 0, "up", "down").astype(object)
+    labels[3] = missing
+    for y in (labels, pd.Series(labels, dtype="string")):
+        with pytest.raises(ValueError, match=r"missing|NaN"):
+            RGBClassifier(3).fit(X, y)
+    with pytest.raises(ValueError, match=r"missing|NaN"):
+        RGBClassifier(3).fit(X, np.where(Y > 0, "up", "down"), X_val=X, y_val=labels)
+
+
+def test_dates_that_are_missing_are_no_class() -> None:
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"] * 40))
+    dates[3] = pd.NaT
+    with pytest.raises(ValueError, match="NaT"):
+        RGBClassifier(3).fit(X, dates)
+
+
+def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:
+    frame = pd.DataFrame([[0.0, 1.0], [7.0, 0.0]], index=[True, False], columns=[True, False])
+    model = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0)
+    plain = SoftmaxBoostClassifier(20, cost=[[0.0, 7.0], [1.0, 0.0]]).fit(X, Y > 0)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    rows = pd.DataFrame({True: 1.0 - Y, False: 1.0 * Y})
+    by_row = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0, cost=rows)
+    np.testing.assert_array_equal(
+        by_row.predict_proba(X),
+        SoftmaxBoostClassifier(20).fit(X, Y > 0, cost=rows.iloc[:, [1, 0]].to_numpy()).predict_proba(X),
+    )
+    by_row.save(tmp_path / "m")
+    assert radboost.load(tmp_path / "m").cost == [[0.0, 7.0], [1.0, 0.0]]

@@ -233,6 +233,17 @@ def test_parameters_of_another_kind(parameters: dict[str, Any], message: str) ->
         SparseBoostClassifier(**parameters).fit(X, Y)
 
 
+def test_columns_of_the_same_name() -> None:
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        SparseBoostClassifier().fit(pd.DataFrame(X[:, :2], columns=["a", "a"]), Y)
+
+
+def test_folds_without_weight() -> None:
+    weights = np.where(np.arange(80) < 27, 1.0, 0.0)
+    with pytest.raises(ValueError, match="no row with a positive weight"):
+        SparseBoostRegressorCV(n_alphas=3, cv=3).fit(X, T, weights)
+
+
 def test_alphas_of_another_kind() -> None:
     with pytest.raises(ValueError, match=r"alphas must be finite numbers.*'auto'"):
         SparseBoostClassifier().path(X, Y, alphas="auto")

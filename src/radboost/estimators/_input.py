@@ -71,7 +71,7 @@ def read_rows(estimator: Any, X: Any, y: Any) -> Rows:
     columns = categorical_columns(estimator.categorical_features, X)
     if not columns:
         return Rows({}, *_checked(estimator, X, y, reset=True))
-    _check_names(X)
+    check_names(X)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
     categories, places = learn_categories(X, columns)
     matrix = _with_places(estimator, X, places)
@@ -93,7 +93,7 @@ def read_matrix(estimator: Any, X: Any, categories: Categories) -> Any:
     if not categories:
         return _checked(estimator, X, "no_validation", reset=False)
     X = _as_table(X)
-    _check_names(X)
+    check_names(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by their places
     return _with_places(estimator, X, find_categories(X, categories))
 
@@ -142,11 +142,11 @@ def _any_infinite(X: FloatMatrix) -> bool:
 
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
-    _check_names(X)
+    check_names(X)
     return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
 
 
-def _check_names(X: Any) -> None:
+def check_names(X: Any) -> None:
     if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
         twice = next(name for name in X.columns if list(X.columns).count(name) > 1)
         raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")

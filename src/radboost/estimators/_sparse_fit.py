@@ -30,7 +30,7 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
-from radboost.estimators._input import as_numbers
+from radboost.estimators._input import as_numbers, check_names
 from radboost.losses import ScoreLoss
 from radboost.model_file import save_model
 from radboost.penalties import RowPenalty, get_row_penalty
@@ -214,6 +214,7 @@ class SparseBoost(ABC):
 
     def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
         """All rows, their targets as they came, and a weight for each."""
+        check_names(X)
         X, y = as_numbers(self, X, lambda: self._validated(X, y))
         X = without_repetitions(X)
         weights = check_sample_weight(sample_weight, X.shape[0])

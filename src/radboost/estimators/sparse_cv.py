@@ -85,7 +85,13 @@ class ChoosesAlpha(SparseBoost):
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = check_cv(self.cv, stratify, classifier=stratify is not None)
         for train, test in folds.split(np.zeros((len(weights), 1)), stratify):
-            yield place[train][place[train] >= 0], place[test][place[test] >= 0]
+            parts = place[train][place[train] >= 0], place[test][place[test] >= 0]
+            if not all(map(len, parts)):
+                raise ValueError(
+                    "A fold has no row with a positive weight to learn from or to test on. Use fewer folds, or shuffle "
+                    "them: cv=KFold(5, shuffle=True)."
+                )
+            yield parts
 
     def _losses_on(
         self,

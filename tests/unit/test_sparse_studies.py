@@ -76,7 +76,7 @@ def test_features_needed_for_a_coverage() -> None:
 def test_a_small_run_of_each(data_dir: Path) -> None:
     """On real rows, few of them."""
     paths = SparsityPaths("x", "vowels", "vowel", 5, 100, quick_repeats=1)
-    regression = InducedRegression("x", "houses", ("housing",), quick_repeats=1, quick_rounds=5)
+    regression = InducedRegression("x", "houses", {"housing": (1, 5)})
     rounds = InAndOut("x", "vowels", "vowel", 5, 100, quick_rounds=(2, 5))
     digits = KernelDigits("x", "digits", quick_sizes=(3,), n_seen=2000)
     for study in (paths, regression, rounds, digits):

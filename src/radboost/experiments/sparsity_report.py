@@ -164,6 +164,9 @@ def legend(study: SparsityStudy) -> str:
             "coverage on 2,000 other training digits"
         )
     if isinstance(study, InducedRegression):
-        return "means (standard deviations) over the repeats; columns and targets in [0, 1], epsilon 0.01, lambda 0.02"
+        return (
+            "means (standard deviations) over the repeats; columns and targets in [0, 1] (ailerons: [-1, 1]),\n"
+            "epsilon 0.01, lambda 0.02"
+        )
     assert isinstance(study, InAndOut)
     return "a round of adaboost and gradboost moves every column once; one of newton is a step on a working set"

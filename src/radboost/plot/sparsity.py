@@ -145,6 +145,11 @@ def _draw_digits(outcomes: Sequence[Any]) -> Figure:
             means = [np.mean([result[key] for result in results]) for results in groups.values()]
             panel.plot([size for (size,) in groups], means, "o-", color=colour, label=penalty, markersize=4)
         panel.set(xscale="log", yscale="log", xlabel="training rows per class")
+        sizes = sorted({outcome.facts["digits"] for outcome in outcomes})
+        panel.set_xticks(sizes, labels=[str(size) for size in sizes])
+        panel.xaxis.set_minor_formatter("")
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter("{x:g}")
         tidy(panel)
     panels[0].set_ylabel("test coverage")
     panels[1].set_ylabel("kernels used")

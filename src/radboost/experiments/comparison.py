@@ -24,7 +24,7 @@ from radboost.experiments.kept import KeptResults
 from radboost.experiments.regularized_gradient_boosting import ComparisonTable, Contender
 from radboost.experiments.spec import Choice, Figures
 
-_ROW = "{:<14}{:<15}{:>16}{:>17}  {:<7}{:>9}  {}"
+_ROW = "{:<14}{:<16}{:>16}{:>17}  {:<7}{:>9}  {}"
 _LIBRARIES = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
 
 

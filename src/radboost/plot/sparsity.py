@@ -100,7 +100,7 @@ def _draw_regression(study: InducedRegression, outcomes: Sequence[Any]) -> Figur
                 color=colour, label=algorithm,
             )  # fmt: skip
         panel.set(xlabel="features used", ylabel="test error (root mean square)", title=name)
-        panel.set_ylim(bottom=0.0)
+        panel.set(xscale="log", yscale="log")
         tidy(panel)
     grid[0, 0].legend(frameon=False)
     return figure

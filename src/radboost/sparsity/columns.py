@@ -106,7 +106,9 @@ class Columns:
         """A line of `columns` for each column; they are centred in place."""
         centres, squares = centre_columns(columns, weights, intercept, n_threads)
         spread = np.sqrt(squares)
-        _check_squares(spread, lambda place: np.abs(columns[place]).max() > CONSTANT_DENSE * abs(centres[place]))
+        _check_squares(
+            spread, lambda places: np.abs(columns[places]).max(axis=1) > CONSTANT_DENSE * np.abs(centres[places])
+        )
         factors = _inverse(spread, spread > CONSTANT_DENSE * np.abs(centres))
         return cls(DenseColumns(columns, factors), centres, factors, n_threads)
 
@@ -121,7 +123,7 @@ class Columns:
         everything, line = np.arange(n_columns), np.ascontiguousarray(weights[None])
         squares = native.weighted_squares(everything, line, n_threads)
         means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
-        _check_squares(np.sqrt(squares), lambda place: native.largest_entries(np.array([place]))[0] > 0.0)
+        _check_squares(np.sqrt(squares), lambda places: native.largest_entries(places) > 0.0)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
         factors[:] = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))  # the native side looks at them
         return cls(native, np.zeros(n_columns), factors, n_threads)
@@ -174,11 +176,12 @@ def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray((sizes == 0.0) | ((sizes > 1e-150) & (sizes < 1e150)))
 
 
-def _check_squares(sizes: FloatArray, has_values: Callable[[int], bool]) -> None:
+def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArray[np.bool_]]) -> None:
     """Refuses columns whose squares leave the range of double precision, above or below."""
     gone = ~np.isfinite(sizes)
-    for place in np.flatnonzero(sizes == 0.0).tolist():
-        gone[place] = has_values(place)
+    empty = np.flatnonzero(sizes == 0.0)
+    if len(empty):
+        gone[empty] = have_values(empty)
     if gone.any():
         raise ValueError(
             f"X holds columns whose squares leave the range of numbers, the first is column {int(np.argmax(gone))}: "

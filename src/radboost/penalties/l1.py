@@ -33,6 +33,10 @@ class L1(RowPenalty):
         return np.sign(log_up - log_down) * np.maximum(exponential_root(high, low, log_prices[:, None]), 0.0)
 
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        at_zero = np.maximum(np.abs(slopes) - prices[:, None], 0.0)
-        moved = np.abs(slopes + np.sign(weights) * prices[:, None])
-        return np.asarray(np.where(weights == 0.0, at_zero, moved).max(axis=1))
+        excess = np.abs(slopes)
+        excess -= prices[:, None]
+        np.maximum(excess, 0.0, out=excess)
+        # Most weights are zero, and there may be a hundred thousand of them.
+        used, inside = np.nonzero(weights)
+        excess[used, inside] = np.abs(slopes[used, inside] + np.sign(weights[used, inside]) * prices[used])
+        return np.asarray(excess.max(axis=1))

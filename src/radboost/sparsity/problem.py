@@ -22,6 +22,8 @@ class Point:
     weights: FloatArray
     intercept: FloatArray
     scores: FloatArray
+    # Of all columns, where a solver has just looked at them; whoever moves the point forgets them.
+    slopes: FloatArray | None = None
 
     def copy(self) -> Point:
         return Point(self.weights.copy(), self.intercept.copy(), self.scores.copy())
@@ -168,7 +170,7 @@ class Problem:
     def certify(self, point: Point) -> Certificate:
         """Both certificates, from the slopes at this point."""
         residual = self.residual(point.scores)
-        slopes = self.slopes(residual, self.everything)
+        slopes = self.slopes(residual, self.everything) if point.slopes is None else point.slopes
         violation = float(self.penalty.violation(point.weights, slopes, self.prices).max(initial=0.0))
         if self.fit_intercept:
             violation = max(violation, float(np.abs(residual.sum(axis=1)).max()))

@@ -101,6 +101,7 @@ def _draw_regression(study: InducedRegression, outcomes: Sequence[Any]) -> Figur
             )  # fmt: skip
         panel.set(xlabel="features used", ylabel="test error (root mean square)", title=name)
         panel.set(xscale="log", yscale="log")
+        panel.xaxis.set_minor_formatter("")
         tidy(panel)
     grid[0, 0].legend(frameon=False)
     return figure

@@ -125,7 +125,12 @@ def ours(suite: str, tag: str = "") -> list[Competitor]:
         Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=tag),
     ]
     if suite != "softmax":
-        return [*deep, Competitor("RGB", "radboost", rgb, tag=tag)]
+        searching = {"step": "line_search", "learning_rate": 0.05}
+        return [
+            *deep,
+            Competitor("RGB", "radboost", rgb, tag=tag),
+            Competitor("RGB with a line search", "radboost", rgb, searching, tag),
+        ]
     return [
         Competitor("SoftmaxBoost", "radboost", softmax_boost, tag=tag),
         Competitor("SoftmaxBoost as in the paper", "radboost", softmax_boost_paper, tag=tag),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -14,17 +13,17 @@ from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._input import dense_rows, read_matrix, row_blocks
+from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
-from radboost.model_file import NotStored, save_model
+from radboost.model_file import NotStored
 from radboost.objectives import probabilities
 
 
-class ScoringMixin:
+class ScoringMixin(SavingMixin):
     """Scores, importances and files: for classifiers and regressors alike."""
 
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     stores_objective: ClassVar[bool] = False
-    # What a file keeps of the model, by the name that model files look up.
     kind_of_file: ClassVar[str] = "boosted"
     # What `ensemble_` is, by the name that model files look up.
     kind_of_ensemble: ClassVar[str] = "Ensemble"
@@ -44,11 +43,6 @@ class ScoringMixin:
         self._require_fitted()
         return self.ensemble_.feature_importances()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        self._require_fitted()
-        save_model(self, path)
-
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # raises; asking it first would cost a tenth of a short prediction
@@ -66,13 +60,6 @@ class ScoringMixin:
         self._require_fitted()
         rows = dense_rows(read_matrix(self, X, self.categories_))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
-        return {}
-
-    def _take_parameters_of_fit(self) -> None:
-        """The other way round, when the parameters and classes of a file are in place."""
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         """What else predictions depend on; a file keeps these as well."""

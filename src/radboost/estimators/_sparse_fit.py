@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABC, abstractmethod
 from copy import copy
@@ -31,8 +30,8 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.estimators._input import as_numbers, check_names
+from radboost.estimators._saving import SavingMixin
 from radboost.losses import ScoreLoss
-from radboost.model_file import save_model
 from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.sparsity import (
     Certificate,
@@ -65,7 +64,7 @@ class Read:
     row_weights: FloatArray  # they sum to 1
 
 
-class SparseBoost(ABC):
+class SparseBoost(SavingMixin, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
     kind_of_file: ClassVar[str] = "sparse"
@@ -249,9 +248,7 @@ class SparseBoost(ABC):
             intercept=settings.fit_intercept,
             n_threads=resolve_n_jobs(self.n_jobs),
         )
-        degree = settings.penalty.degree
-        prices = np.full(columns.n_columns, alpha) if settings.standardize else alpha * columns.factors**degree
-        return Problem(columns, read.loss, settings.penalty, read.row_weights, prices, settings.fit_intercept)
+        return settings.problem(columns, read.loss, read.row_weights, alpha)
 
     def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
         limits = (settings.tolerance, settings.max_rounds, trail)
@@ -315,18 +312,6 @@ class SparseBoost(ABC):
             self, X, lambda: validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
         )
         return self.ensemble_.scores(rows)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        check_is_fitted(self)
-        save_model(self, path)
-
-    def _parameters_of_fit(self) -> dict[str, Any]:
-        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
-        return {}
-
-    def _take_parameters_of_fit(self) -> None:  # noqa: B027 (most models have none)
-        """The other way round, when the parameters and labels of a file are in place."""
 
     def _restore_coefficients(self) -> None:
         """coef_ and intercept_ from the ensemble."""

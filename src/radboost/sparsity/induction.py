@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places, in_range
 from radboost.sparsity.generators import Generator, Proposer, Training
@@ -37,6 +38,11 @@ class InductionSettings:
     fit_intercept: bool
     tolerance: float
     max_rounds: int
+
+    def problem(self, columns: Columns, loss: ScoreLoss, row_weights: FloatArray, alpha: float) -> Problem:
+        """The objective over some columns; they are scaled, and a price is for columns as they are or as scaled."""
+        scales = np.ones(columns.n_columns) if self.standardize else columns.factors**self.penalty.degree
+        return Problem(columns, loss, self.penalty, row_weights, alpha * scales, self.fit_intercept)
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class Induction:
             point = self._weigh(problem, point, entered)
             self.trail.note(problem.objective(point), len(point.used))
             problem, point = self._prune(problem, point)
-        worst = self._worst_candidate(point)
+        worst = float(self._scored(problem, point)[2].max(initial=0.0))
         certificate = problem.certify(point)
         return Induced(
             self.members,
@@ -133,17 +139,10 @@ class Induction:
         )
 
     def _problem_over(self, columns: Columns) -> Problem:
-        training, settings = self.training, self.settings
-        degree = settings.penalty.degree
-        prices = (
-            np.full(columns.n_columns, settings.alpha)
-            if settings.standardize
-            else settings.alpha * columns.factors**degree
-        )
-        return Problem(columns, training.loss, settings.penalty, training.row_weights, prices, settings.fit_intercept)
+        training = self.training
+        return self.settings.problem(columns, training.loss, training.row_weights, self.settings.alpha)
 
-    def _candidates(self, point: Point) -> list[Hypothesis]:
-        problem = self._problem_of(np.zeros((0, self.training.loss.n_rows)))
+    def _candidates(self, problem: Problem, point: Point) -> list[Hypothesis]:
         present = set(self.members)
         proposed = self.propose(self.members, problem.residual(point.scores))
         return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
@@ -178,7 +177,7 @@ class Induction:
     def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
         """Lets the candidates with the best progress bounds enter; the places of those that did."""
         settings = self.settings
-        candidates, gain, excess = self._scored(point)
+        candidates, gain, excess = self._scored(problem, point)
         helpful = np.flatnonzero(excess > settings.tolerance)
         ranked = helpful[np.argsort(-gain[helpful], kind="stable")]
         if settings.totally_corrective or not self.members:
@@ -191,19 +190,20 @@ class Induction:
         n_before = len(self.members)
         if chosen:
             self.members = [*self.members, *chosen]
-            self.values = np.concatenate([self.values, self._evaluate(chosen)])
+            values = self._evaluate(chosen) if self.pool is None else self._evaluated(chosen)
+            self.values = np.concatenate([self.values, values])
             self.weights = np.concatenate([self.weights, np.zeros((len(chosen), self.weights.shape[1]))])
             problem, point = self._problem()
         return problem, point, [*again, *range(n_before, len(self.members))]
 
-    def _scored(self, point: Point) -> tuple[Sequence[Hypothesis], FloatArray, FloatArray]:
+    def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Hypothesis], FloatArray, FloatArray]:
         """Candidates, the progress bound of each, and by how much it violates the termination condition."""
         if self.pool is not None:
             gain, excess = self._score(self.pool.problem, point)
             inside = [self.pool.places[member] for member in self.members]
             gain[inside] = excess[inside] = 0.0
             return self.pool.hypotheses, gain, excess
-        candidates = self._candidates(point)
+        candidates = self._candidates(problem, point)
         gains, excesses = [np.zeros(0)], [np.zeros(0)]
         for block in self._blocks(candidates):
             gain, excess = np.zeros(len(block)), np.zeros(len(block))
@@ -262,6 +262,3 @@ class Induction:
                 self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1)
             )
         return problem, moved
-
-    def _worst_candidate(self, point: Point) -> float:
-        return float(self._scored(point)[2].max(initial=0.0))

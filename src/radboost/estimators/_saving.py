@@ -1,0 +1,29 @@
+"""Model files of estimators."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from radboost.model_file import save_model
+
+
+class SavingMixin:
+    """`save`, and what a file keeps of the parameters."""
+
+    # What a file keeps of the model, by the name that model files look up.
+    kind_of_file: ClassVar[str]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
+        return {}
+
+    def _take_parameters_of_fit(self) -> None:
+        """The other way round, when the parameters and labels of a file are in place."""

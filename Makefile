@@ -7,7 +7,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
 EDITABLE := $(PIP) install --no-build-isolation -e
-NATIVE := $(wildcard native/*.cpp native/*.hpp native/bindings/*.cpp native/bindings/*.hpp)
+NATIVE := $(shell find native -name '*.?pp')
 SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "binning.hpp"
-#include "common.hpp"
-#include "margins.hpp"
+#include "data/binning.hpp"
+#include "core/common.hpp"
+#include "rows/margins.hpp"
 
 namespace radboost {
 

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "class_state.hpp"
-#include "columns.hpp"
-#include "slopes.hpp"
-#include "exact_math.hpp"
-#include "kernels.hpp"
-#include "processor.hpp"
+#include "rows/class_state.hpp"
+#include "members/columns.hpp"
+#include "members/slopes.hpp"
+#include "core/exact_math.hpp"
+#include "members/kernels.hpp"
+#include "core/processor.hpp"
 
 namespace radboost {
 

@@ -1,13 +1,13 @@
 // Trees on given weights.
-#include "given_weights.hpp"
+#include "growth/given_weights.hpp"
 
 #include <memory>
 
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bindings/growth.hpp"
-#include "hashing.hpp"
-#include "pool.hpp"
+#include "core/hashing.hpp"
+#include "core/pool.hpp"
 
 namespace radboost {
 namespace {

@@ -1,5 +1,5 @@
 // Gradient boosting: rows with their losses, and regression trees.
-#include "gradient_grower.hpp"
+#include "growth/gradient_grower.hpp"
 
 #include <array>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
-#include "grower.hpp"
+#include "growth/grower.hpp"
 
 namespace radboost {
 

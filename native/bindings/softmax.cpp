@@ -1,5 +1,5 @@
 // Soft-max boosting.
-#include "softmax_state.hpp"
+#include "rows/softmax_state.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 

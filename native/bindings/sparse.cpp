@@ -1,8 +1,8 @@
 // Boosting with structural sparsity.
-#include "coordinate_descent.hpp"
+#include "linear/coordinate_descent.hpp"
 
 #include "bindings/arrays.hpp"
-#include "canonical_rows.hpp"
+#include "linear/canonical_rows.hpp"
 
 namespace radboost {
 namespace {

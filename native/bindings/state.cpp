@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "class_state.hpp"
-#include "columns.hpp"
+#include "rows/class_state.hpp"
+#include "members/columns.hpp"
 
 namespace radboost {
 namespace {

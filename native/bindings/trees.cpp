@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "bindings/growth.hpp"
-#include "predict.hpp"
+#include "predict/predict.hpp"
 
 namespace radboost {
 namespace {

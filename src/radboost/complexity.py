@@ -13,7 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import log
+from radboost.engine import log
 
 
 def n_questions(

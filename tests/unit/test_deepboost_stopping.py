@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from radboost import DeepBoostClassifier, EarlyStopping, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
-from radboost.estimators._training import read_training
+from radboost.rows.prepare import read_training
 from reference import rademacher
 from reference.data import smooth, tiny
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, _validation, guarantees
+from radboost.boosting.norm_balls import line_search
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -18,7 +19,6 @@ from radboost.losses import (
     QuantileLoss,
     SquaredLoss,
 )
-from radboost.rgb_boosting import line_search
 from reference import gradient as naive
 from reference.data import smooth, smooth_classes
 

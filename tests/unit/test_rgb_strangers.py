@@ -11,8 +11,8 @@ import pytest
 
 import radboost
 from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost.boosting.norm_balls import line_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
-from radboost.rgb_boosting import line_search
 
 pytestmark = pytest.mark.native
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from radboost import SoftmaxBoostClassifier
-from radboost.softmax_boosting import line_search
+from radboost.boosting.softmax import line_search
 
 
 def test_a_line_search_comes_back_from_behind_a_hill() -> None:

@@ -14,15 +14,15 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from radboost import complexity
-from radboost._native import BinnedData
 from radboost._progress import Progress, progress_bar
 from radboost._typing import Category, ClassIds
 from radboost._validation import check_integer, check_verbose, resolve_n_jobs
 from radboost.baselines._weights import RowWeights
 from radboost.boosting import Step, Trace
+from radboost.engine import BinnedData
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._training import read_training
+from radboost.rows.prepare import read_training
 from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 
 # Steps are multiples of this, so that scores of up to 2^17 add up without rounding.

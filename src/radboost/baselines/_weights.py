@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import evaluate_loss
 from radboost._typing import FloatArray
+from radboost.engine import evaluate_loss
 
 Fixed = npt.NDArray[np.int64]
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from radboost._native import log
 from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
+from radboost.engine import log
 from radboost.penalties import on_grid
 from radboost.trees import Tree
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import AnsweringTree
 from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.baselines._base import Baseline, BaselineProblem
 from radboost.baselines._weights import GROWTH_TOTAL, Fixed
 from radboost.baselines.program import BranchingProgram
-from radboost.boosting import ALL_ROUNDS
+from radboost.boosting.trace import ALL_ROUNDS
+from radboost.engine import AnsweringTree
 from radboost.trees import GivenTrees, Tree
 from radboost.trees.tree import NODE_ARRAYS
 

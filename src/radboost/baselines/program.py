@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import Forest
 from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost.engine import Forest
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
 from radboost.trees.tree import Tree, forest_of

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from radboost._native import log
 from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
+from radboost.engine import log
 from radboost.penalties import on_grid
 
 

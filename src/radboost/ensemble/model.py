@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import Forest
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.boosting import Trace
+from radboost.boosting.trace import Trace
+from radboost.engine import Forest
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
 from radboost.ensemble.describe import describe
 from radboost.families.base import Hypothesis

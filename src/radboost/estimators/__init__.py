@@ -1,7 +1,6 @@
 """Published algorithms as scikit-learn estimators."""
 
 from radboost.estimators.deepboost import DeepBoostClassifier
-from radboost.estimators.early_stopping import EarlyStopping
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
 from radboost.estimators.sparse import (
@@ -14,6 +13,7 @@ from radboost.estimators.sparse_cv import (
     SparseBoostClassifierCV,
     SparseBoostRegressorCV,
 )
+from radboost.rows.watch import EarlyStopping
 
 __all__ = [
     "DeepBoostClassifier",

@@ -27,16 +27,16 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Step, Trace
+from radboost.boosting.norm_balls import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.ensemble import Ensemble
-from radboost.estimators._categories import Categories
-from radboost.estimators._input import dense_rows
 from radboost.estimators._predicting import ScoringMixin
-from radboost.estimators._training import SortedRows, TrainingRows, read_training, read_validation, take_over
-from radboost.estimators.early_stopping import EarlyStopping, Watch, Watched, resolve_early_stopping
 from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.model_file import NotStored
-from radboost.rgb_boosting import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.rows.categories import Categories
+from radboost.rows.prepare import SortedRows, TrainingRows, read_training, read_validation, take_over
+from radboost.rows.read import dense_rows
+from radboost.rows.watch import EarlyStopping, Watch, Watched, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
-from radboost.estimators._input import dense_rows, read_matrix, row_blocks
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
 from radboost.model_file import NotStored
 from radboost.objectives import probabilities
+from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 
 class ScoringMixin(SavingMixin):

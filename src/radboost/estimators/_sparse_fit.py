@@ -29,10 +29,10 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
-from radboost.estimators._input import as_numbers, check_names
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
+from radboost.rows.read import as_numbers, check_names
 from radboost.sparsity import (
     Certificate,
     Column,

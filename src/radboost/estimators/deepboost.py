@@ -25,12 +25,12 @@ from radboost._validation import (
 from radboost.boosting import Booster, Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._training import TrainingRows, read_training, read_validation, take_over
-from radboost.estimators.early_stopping import EarlyStopping, LossWatch, Watched, resolve_early_stopping
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
 from radboost.objectives import make_objective, resolve_objective
 from radboost.penalties import WeightedL1
+from radboost.rows.prepare import TrainingRows, read_training, read_validation, take_over
+from radboost.rows.watch import EarlyStopping, LossWatch, Watched, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.

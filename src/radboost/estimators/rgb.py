@@ -11,9 +11,9 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
+from radboost.boosting.norm_balls import coarse
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._training import TrainingRows
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -24,7 +24,7 @@ from radboost.losses import (
     get_target_loss,
 )
 from radboost.model_file import MissingPartError, NotStored
-from radboost.rgb_boosting import coarse
+from radboost.rows.prepare import TrainingRows
 from radboost.trees import TreeOptions
 
 

@@ -15,7 +15,6 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from radboost import complexity
-from radboost._native import SoftmaxState
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
 from radboost._validation import (
@@ -31,13 +30,14 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Step, Trace
+from radboost.boosting.softmax import SoftmaxBooster, SoftmaxSettings
+from radboost.engine import SoftmaxState
 from radboost.ensemble import Ensemble
-from radboost.estimators._costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.estimators._predicting import PredictingMixin
-from radboost.estimators._risk_watch import RiskWatch
-from radboost.estimators._training import SortedRows, read_training, take_over
-from radboost.estimators.early_stopping import EarlyStopping, resolve_early_stopping
-from radboost.softmax_boosting import SoftmaxBooster, SoftmaxSettings
+from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
+from radboost.rows.prepare import SortedRows, read_training, take_over
+from radboost.rows.risk_watch import RiskWatch
+from radboost.rows.watch import EarlyStopping, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 

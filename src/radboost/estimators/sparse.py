@@ -13,9 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
-from radboost.estimators._input import plain_labels, read_labels, read_targets
 from radboost.estimators._sparse_fit import FLOATS, SparseBoost
-from radboost.estimators._tasks import as_tasks, missing_labels, read_tasks
 from radboost.losses import (
     EpsilonInsensitiveScores,
     ExponentialScores,
@@ -23,6 +21,8 @@ from radboost.losses import (
     MultinomialScores,
     ScoreLoss,
 )
+from radboost.rows.read import plain_labels, read_labels, read_targets
+from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
 
 PARAMETERS = """
     penalty : {"l1", "l1/l2", "l1/linf", "l2"}

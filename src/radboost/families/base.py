@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost import complexity
-from radboost._native import BinnedData, HypothesisColumns
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
+from radboost.engine import BinnedData, HypothesisColumns
 from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost import complexity
-from radboost._native import kernel_values
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real_or
+from radboost.engine import kernel_values
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
 
 LARGEST_MATRIX = 2**32  # bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost import complexity
-from radboost._native import HypothesisColumns, TreeGrower
+from radboost.engine import HypothesisColumns, TreeGrower
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from radboost._native import log
 from radboost._typing import FloatArray
+from radboost.engine import log
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 

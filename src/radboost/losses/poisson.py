@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from radboost._native import log
 from radboost._typing import FloatArray
+from radboost.engine import log
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 

@@ -31,7 +31,7 @@ ESTIMATORS: Mapping[str, str] = {
 }
 VALUES: Mapping[str, str] = {
     "AbsoluteLoss": "radboost.losses.absolute.AbsoluteLoss",
-    "EarlyStopping": "radboost.estimators.early_stopping.EarlyStopping",
+    "EarlyStopping": "radboost.rows.watch.EarlyStopping",
     "ExponentialTargetLoss": "radboost.losses.two_class.ExponentialTargetLoss",
     "HuberLoss": "radboost.losses.huber.HuberLoss",
     "KernelFamily": "radboost.families.kernel.KernelFamily",

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import BoostingState, HypothesisColumns
 from radboost._typing import ClassIds, FloatArray
+from radboost.engine import BoostingState, HypothesisColumns
 from radboost.losses.base import MarginLoss, NativeLoss
 from radboost.objectives.row_losses import row_losses
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import ClassState, HypothesisColumns, value_edges
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import check_score_memory
+from radboost.engine import ClassState, HypothesisColumns, value_edges
 from radboost.losses.base import MarginLoss
 from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
 from radboost.objectives.row_losses import margins_of

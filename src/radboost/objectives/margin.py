@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import HypothesisColumns, MarginState, value_edges
 from radboost._typing import ClassIds, FloatArray
+from radboost.engine import HypothesisColumns, MarginState, value_edges
 from radboost.losses.base import MarginLoss
 from radboost.objectives.base import NO_WEIGHTS, LossState, Objective
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from radboost._native import descents, slope
 from radboost._validation import resolve
+from radboost.engine import descents, slope
 from radboost.penalties.l1 import L1
 from radboost.penalties.l1_l2 import L1L2
 from radboost.penalties.l1_linf import L1Linf

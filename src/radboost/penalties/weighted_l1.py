@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from radboost._native import exp, log
+from radboost.engine import exp, log
 
 # With no penalty a hypothesis without an error asks for an infinite step; this one divides its loss by nine million.
 LARGEST_STEP = 16.0

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._native import (
+from radboost._typing import FloatArray
+from radboost.engine import (
     CompressedColumns,
     CompressedColumns32,
     DenseColumns,
@@ -22,7 +23,6 @@ from radboost._native import (
     hash_compressed,
     hash_dense_rows,
 )
-from radboost._typing import FloatArray
 
 Places = npt.NDArray[np.int64]
 

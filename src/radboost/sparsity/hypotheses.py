@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from radboost._native import kernel_values
 from radboost._typing import FloatArray
+from radboost.engine import kernel_values
 from radboost.trees.tree import Tree
 
 Names = Sequence[str] | None

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._native import BinnedData, bin_matrix, side_by_side
 from radboost._typing import FloatArray
 from radboost._validation import free_memory
+from radboost.engine import BinnedData, bin_matrix, side_by_side
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import AnsweringTree, BinnedData
 from radboost._typing import ClassIds, FloatArray
+from radboost.engine import AnsweringTree, BinnedData
 from radboost.trees.grower import GrowthSettings, make_weighted_trees
 from radboost.trees.tree import Tree
 

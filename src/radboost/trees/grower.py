@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import BinnedData, BoostingState, GradientGrower, GradientState, TreeGrower, WeightedTrees
 from radboost._validation import check_choice, check_integer, check_real
+from radboost.engine import BinnedData, BoostingState, GradientGrower, GradientState, TreeGrower, WeightedTrees
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from radboost._native import CutTree, GradientGrower
 from radboost._typing import FloatArray
+from radboost.engine import CutTree, GradientGrower
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
 GAIN: Final = 6  # the place of the gains among the arrays of a tree

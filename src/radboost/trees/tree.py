@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._native import Forest
 from radboost._typing import FloatArray, FloatMatrix
+from radboost.engine import Forest
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype("<i4"),

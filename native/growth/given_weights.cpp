@@ -1,0 +1,114 @@
+#include "growth/given_weights.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace radboost {
+
+GivenWeights::GivenWeights(std::size_t n_classes) : BoostingState({}, n_classes, {}, false) {}
+
+void GivenWeights::take(const GivenRows& sorted) {
+    replace_rows(sorted.classes, sorted.counts, sorted.size);
+    total_growth_ = 0;
+    for (std::size_t i = 0; i < sorted.size; ++i) {
+        growth_[i] = sorted.weights[i];
+        total_growth_ += sorted.weights[i];
+    }
+    require(total_growth_ > 0, "all weights are zero");
+    require(total_growth_ <= static_cast<std::uint64_t>(kGrowthScale), "the weights sum to more than 2^30");
+}
+
+void GivenWeights::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int, std::int64_t* sums) const {
+    const std::size_t channels = n_channels();
+    std::fill(sums, sums + n_labels * channels, 0);
+    for (std::size_t i = 0; i < n_rows(); ++i) {
+        const auto label = static_cast<std::size_t>(label_of_row[i]);
+        const std::int64_t weight = growth_[i];
+        if (channels == 1)
+            sums[label] += classes()[i] == 1 ? weight : -weight;
+        else
+            sums[label * channels + classes()[i]] += weight;
+    }
+}
+
+// The rows of one problem side by side, and a grower that looks at them.
+struct WeightedTrees::Workspace {
+    BinnedData data;
+    GivenWeights state;
+    std::unique_ptr<TreeGrower> grower;  // from the first problem on: a grower needs rows
+    std::vector<std::size_t> places;     // of the next row of each class
+    std::vector<std::uint32_t> rows, weights;
+    std::vector<std::uint16_t> classes;
+    std::vector<double> counts;
+
+    Workspace(const BinnedData& all, std::size_t n_classes) : data(all.without_rows()), state(n_classes) {}
+
+    void gather(const BinnedData& all, const GivenRows& problem) {
+        sort_by_class(problem, state.n_classes());
+        data.take_rows(all, rows.data(), problem.size);
+        state.take({rows.data(), classes.data(), weights.data(), problem.counts ? counts.data() : nullptr, problem.size});
+    }
+
+private:
+    // Stable: rows of a class keep their order.
+    void sort_by_class(const GivenRows& problem, std::size_t n_classes) {
+        places.assign(n_classes + 1, 0);
+        for (std::size_t i = 0; i < problem.size; ++i) ++places[problem.classes[i] + std::size_t{1}];
+        for (std::size_t c = 0; c < n_classes; ++c) places[c + 1] += places[c];
+        rows.resize(problem.size);
+        weights.resize(problem.size);
+        classes.resize(problem.size);
+        if (problem.counts) counts.resize(problem.size);
+        for (std::size_t i = 0; i < problem.size; ++i) {
+            const std::size_t place = places[problem.classes[i]]++;
+            rows[place] = problem.rows[i];
+            weights[place] = problem.weights[i];
+            classes[place] = problem.classes[i];
+            if (problem.counts) counts[place] = problem.counts[i];
+        }
+    }
+};
+
+WeightedTrees::WeightedTrees(const BinnedData& data, std::size_t n_classes, const GrowthOptions& options)
+    : data_(data), n_classes_(n_classes), options_(options) {
+    require(n_classes >= 2 && n_classes <= 65534, "the number of classes must lie between 2 and 65534");
+    require(options.growth != Growth::stump_pair, "stump pairs are not grown on given weights");
+    data.lay_out_rows(options.n_threads);
+}
+
+WeightedTrees::~WeightedTrees() = default;
+
+std::unique_ptr<WeightedTrees::Workspace> WeightedTrees::borrow() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.empty()) return std::make_unique<Workspace>(data_, n_classes_);
+    std::unique_ptr<Workspace> workspace = std::move(idle_.back());
+    idle_.pop_back();
+    return workspace;
+}
+
+void WeightedTrees::give_back(std::unique_ptr<Workspace> workspace) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(workspace));
+}
+
+AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check) {
+    require(problem.size > 0, "a problem needs at least one row");
+    for (std::size_t i = 0; i < problem.size; ++i) {
+        require(problem.rows[i] < data_.n_rows, "row index out of range");
+        require(problem.classes[i] < n_classes_, "a row has a class that does not exist");
+    }
+    std::unique_ptr<Workspace> workspace = borrow();
+    workspace->gather(data_, problem);
+    if (workspace->grower)
+        workspace->grower->retarget();
+    else
+        workspace->grower = std::make_unique<TreeGrower>(workspace->data, workspace->state, options_);
+    TreeGrower& grower = *workspace->grower;
+    grower.grow(round, check);
+    const double gain_unit = kGrowthScale / static_cast<double>(workspace->state.total_growth());
+    AnsweringTree tree(grower.tree(), data_, n_classes_, grower.mass_scale(), gain_unit);
+    give_back(std::move(workspace));
+    return tree;
+}
+
+}  // namespace radboost

@@ -1,0 +1,77 @@
+#include "growth/grown_tree.hpp"
+
+#include <algorithm>
+
+namespace radboost {
+
+std::int64_t GrownTree::best_gain(std::size_t node) const {
+    const std::int64_t* gain = gains_of(node);
+    if (n_channels == 1) return std::max(gain[0], -gain[0]);
+    return std::max<std::int64_t>(0, *std::max_element(gain, gain + n_channels));
+}
+
+void GrownTree::list_candidates(bool every_size, double edge_unit) {
+    candidate_splits.clear();
+    candidate_edges.clear();
+    // The splits in their order: the i-th has the children 2 i + 1 and 2 i + 2.
+    std::vector<std::size_t> parent_of_split;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].left >= 0) parent_of_split.push_back(i);
+    std::sort(parent_of_split.begin(), parent_of_split.end(),
+              [&](std::size_t a, std::size_t b) { return nodes[a].left < nodes[b].left; });
+    std::int64_t edge = best_gain(0);
+    if (parent_of_split.empty()) {
+        // No question helps: the constant, which H_1 contains, may still do, where one class outweighs the others.
+        candidate_splits.push_back(0);
+        candidate_edges.push_back(static_cast<double>(edge) * edge_unit);
+    }
+    for (std::size_t s = 0; s < parent_of_split.size(); ++s) {
+        const auto left = static_cast<std::size_t>(nodes[parent_of_split[s]].left);
+        edge += best_gain(left) + best_gain(left + 1) - best_gain(parent_of_split[s]);
+        const bool ends_layer = s + 1 == parent_of_split.size() ||
+                                depths[parent_of_split[s + 1]] != depths[parent_of_split[s]];
+        if (!every_size && !ends_layer) continue;
+        candidate_splits.push_back(static_cast<std::int32_t>(s + 1));
+        candidate_edges.push_back(static_cast<double>(edge) * edge_unit);
+    }
+}
+
+std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
+    const std::size_t size = 2 * n_splits + 1;
+    require(size <= nodes.size(), "the tree has fewer splits");
+    // Where nothing is to gain or lose the root says the second of two classes, and nothing among more.
+    std::vector<std::int32_t> answers(size, n_channels == 1 ? 1 : kAbstains);
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::int64_t* gain = gains_of(i);
+        const std::int64_t* best = std::max_element(gain, gain + n_channels);
+        // A node whose rows cancel out says what its parent would say.
+        const bool undecided = std::all_of(gain, gain + n_channels, [](std::int64_t g) { return g == 0; });
+        if (!undecided && n_channels == 1)
+            answers[i] = *best > 0;
+        else if (!undecided)
+            answers[i] = *best > 0 ? static_cast<std::int32_t>(best - gain) : kAbstains;
+        const std::int32_t left = nodes[i].left;
+        if (left >= 0 && static_cast<std::size_t>(left) < size)
+            answers[static_cast<std::size_t>(left)] = answers[static_cast<std::size_t>(left) + 1] = answers[i];
+    }
+    return answers;
+}
+
+void GrownTree::store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const {
+    require(columns.n_rows() == leaf_of_row.size(), "the columns have another number of rows");
+    const std::vector<std::int32_t> above = answers(n_splits);
+    // Each node below the cut answers like the leaf above it.
+    std::vector<std::int32_t> of_node(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i < above.size()) of_node[i] = above[i];
+        if (nodes[i].left < 0) continue;
+        const auto left = static_cast<std::size_t>(nodes[i].left);
+        of_node[left] = of_node[left + 1] = of_node[i];
+    }
+    std::vector<std::int32_t> of_label(node_of_label.size());
+    for (std::size_t label = 0; label < of_label.size(); ++label)
+        of_label[label] = of_node[static_cast<std::size_t>(node_of_label[label])];
+    columns.set_answers(slot, leaf_of_row.data(), of_label.data(), of_label.size(), n_threads);
+}
+
+}  // namespace radboost

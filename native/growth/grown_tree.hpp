@@ -1,0 +1,53 @@
+// A tree as it was grown: every smaller tree on the way to it is inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "data/categories.hpp"
+#include "members/columns.hpp"
+
+namespace radboost {
+
+// What a node knows about itself. Nodes are numbered in the order of the splits: the children of the i-th split are
+// 2 i + 1 and 2 i + 2, so that the first 2 n + 1 nodes are the tree after n splits.
+struct GrownNode {
+    std::int32_t left = -1;  // right is left + 1; -1: a leaf
+    std::uint32_t column = 0;
+    std::uint32_t bin = 0;  // of a split by categories: which of the sets goes left
+    bool missing_left = false, by_categories = false;
+    double gain = 0;
+    std::int64_t cover = 0;  // sample weight of all rows, see mass_scale
+};
+
+struct GrownTree {
+    std::vector<GrownNode> nodes;
+    std::vector<CategorySet> category_sets;
+    std::vector<int> depths;
+    // What each answer gains at a node over all rows, n_channels for each (see BoostingState).
+    std::size_t n_channels = 1;
+    std::vector<std::int64_t> gains;
+    // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
+    LargeArray<std::int32_t> leaf_of_row;
+    std::vector<std::int32_t> node_of_label;
+    // The sizes (splits) at which the tree is a candidate, ascending, and the edge of each in [0, 1].
+    std::vector<std::int32_t> candidate_splits;
+    std::vector<double> candidate_edges;
+
+    // Candidates are the trees at the end of each layer, or of every size.
+    void list_candidates(bool every_size, double edge_unit);
+    // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
+    std::vector<std::int32_t> answers(std::size_t n_splits) const;
+    // Stores the predictions of the tree after n splits.
+    void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
+
+private:
+    const std::int64_t* gains_of(std::size_t node) const { return gains.data() + node * n_channels; }
+    // The edge of a node that answers as well as it can.
+    std::int64_t best_gain(std::size_t node) const;
+};
+
+constexpr std::int32_t kAbstains = -1;
+
+}  // namespace radboost

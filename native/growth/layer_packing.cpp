@@ -1,0 +1,114 @@
+// How LayerGrower puts the rows of thin nodes together.
+#include <algorithm>
+#include <cmath>
+
+#include "growth/layer_grower.hpp"
+#include "core/pool.hpp"
+
+namespace radboost {
+namespace {
+
+// Rows are packed when a sweep passes more than so many times the words that it needs.
+constexpr std::size_t kThinness = 6;
+
+}  // namespace
+
+// Whether the sweeps over the layer would pass many rows for each that they want, and enough sweeps are to come: the
+// layers below pass twice as many each and read few columns of them, while packing reads all.
+bool LayerGrower::crowded() const {
+    if (layer_.empty()) return false;
+    const std::size_t d = data_.n_columns;
+    const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;
+    constexpr std::size_t kMoreBytes = 8;  // of a row's weight and number, which are packed too
+    if (passes * static_cast<double>(2 * n_asked() + 1) <= static_cast<double>(d + kMoreBytes)) return false;
+    std::size_t passed = 0, wanted = 0;
+    for (const std::size_t index : layer_) {
+        passed += blocks_[nodes_[index].block].n_words;
+        wanted += words_for(nodes_[index].count);
+    }
+    return passed > kThinness * wanted + 64;
+}
+
+// Gives every node of the layer a block of its own.
+void LayerGrower::pack_layer() {
+    const std::vector<Block> old = std::move(blocks_);
+    std::vector<std::size_t> offsets(layer_.size() + 1, 0);
+    for (std::size_t k = 0; k < layer_.size(); ++k) offsets[k + 1] = offsets[k] + nodes_[layer_[k]].count;
+    newest_ = 1 - newest_;
+    Storage& storage = storage_[newest_];
+    if (storage.rows.size() < offsets.back()) {
+        // A little more than needed, because trees differ; not by the doubling of vectors, and not beside the old one.
+        const std::size_t room = std::min(data_.n_rows, offsets.back() + offsets.back() / 32);
+        storage = Storage{};
+        storage.codes.resize(room * data_.n_columns);
+        storage.weights.resize(room);
+        storage.rows.resize(room);
+    }
+    blocks_.assign(layer_.size(), Block{});
+    for (std::size_t k = 0; k < layer_.size(); ++k) {
+        LayerNode& node = nodes_[layer_[k]];
+        Block& block = blocks_[k];
+        block.codes = storage.codes.data() + offsets[k] * data_.n_columns;
+        block.stride = node.count;
+        block.weights = storage.weights.data() + offsets[k];
+        block.rows = storage.rows.data() + offsets[k];
+        std::size_t begin = 0;
+        for (const BlockSegment& segment : old[node.block].segments) {
+            const std::size_t size = count_rows(words(node, segment, 0), words_for(segment.end - segment.begin));
+            block.segments.push_back({segment.class_index, begin, begin + size, block.n_words});
+            begin += size;
+            block.n_words += words_for(size);
+        }
+    }
+    // A column of all nodes after the other: it is then still in the cache.
+    const std::size_t n_tasks = layer_.size() * (data_.n_columns + 2);
+    parallel_for(offsets.back() * data_.n_columns >= kCodesForThreads ? n_threads_ : 1, n_tasks, [&](std::size_t task) {
+        const std::size_t k = task % layer_.size();
+        pack_column(nodes_[layer_[k]], old[nodes_[layer_[k]].block], blocks_[k], task / layer_.size(), offsets[k]);
+    });
+    std::size_t n_words = 0;
+    for (const Block& block : blocks_) n_words += block.n_words;
+    masks_.resize(n_words);
+    n_words = 0;
+    for (std::size_t k = 0; k < layer_.size(); ++k) {
+        LayerNode& node = nodes_[layer_[k]];
+        node.block = k;
+        node.mask = n_words;
+        n_words += blocks_[k].n_words;
+        mark_all_rows(node);
+    }
+}
+
+// One column of a node's new block, which begins at `offset` in the storage; after the columns come weights and rows.
+void LayerGrower::pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column,
+                              std::size_t offset) {
+    Storage& storage = storage_[newest_];
+    const std::size_t d = data_.n_columns;
+    for (std::size_t s = 0; s < from.segments.size(); ++s) {
+        const BlockSegment &source = from.segments[s], &target = to.segments[s];
+        const MaskWord* mask = words(node, source, 0);
+        const std::size_t n_words = words_for(source.end - source.begin), size = target.end - target.begin;
+        const std::size_t place = offset + target.begin;
+        if (column < d)
+            pack(from.column(column) + source.begin, mask, n_words,
+                 storage.codes.data() + offset * d + column * to.stride + target.begin, size);
+        else if (column == d)
+            pack(from.weights + source.begin, mask, n_words, storage.weights.data() + place, size);
+        else if (from.rows != nullptr)
+            pack(from.rows + source.begin, mask, n_words, storage.rows.data() + place, size);
+        else
+            pack_numbers(static_cast<std::uint32_t>(source.begin), mask, n_words, storage.rows.data() + place, size);
+    }
+}
+
+// The node has all rows of its block.
+void LayerGrower::mark_all_rows(LayerNode& node) {
+    for (const BlockSegment& segment : blocks_[node.block].segments) {
+        const std::size_t size = segment.end - segment.begin;
+        MaskWord* mask = masks_.data() + node.mask + segment.first_word;
+        std::fill_n(mask, words_for(size), ~MaskWord{0});
+        if (size % kWordRows != 0) mask[size / kWordRows] >>= kWordRows - size % kWordRows;
+    }
+}
+
+}  // namespace radboost

@@ -1,0 +1,244 @@
+#include "members/columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+
+#include "core/pool.hpp"
+
+namespace radboost {
+namespace {
+
+constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
+
+std::uint64_t next_stamp() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
+double value_edge(const std::int64_t* weights, const float* values, std::size_t n) {
+    int128 sum = 0;  // 61 bits for the weights and 20 for the values
+    for (std::size_t i = 0; i < n; ++i)
+        sum += static_cast<int128>(weights[i]) * static_cast<std::int64_t>(static_cast<double>(values[i]) * kValueGrid);
+    return static_cast<double>(sum) / (kEdgeScale * kValueGrid);
+}
+
+}  // namespace
+
+HypothesisColumns::HypothesisColumns(std::size_t n_rows, std::size_t n_classes)
+    : n_rows_(n_rows), n_classes_(n_classes) {
+    require(n_classes >= 2 && n_classes <= 65534, "the number of classes must lie between 2 and 65534");
+}
+
+std::size_t HypothesisColumns::take_slot() {
+    std::size_t slot = 0;
+    while (slot < slots_.size() && slots_[slot].kind != Kind::empty) ++slot;
+    if (slot == slots_.size()) slots_.emplace_back();
+    if (n_classes_ == 2) {
+        if (blocks_.size() <= slot / 8) blocks_.resize(slot / 8 + 1);
+        if (blocks_[slot / 8].empty()) blocks_[slot / 8].assign(n_rows_, 0);
+    } else if (wide()) {
+        slots_[slot].wide.assign(n_rows_, static_cast<std::uint16_t>(n_classes_));
+    } else {
+        slots_[slot].narrow.assign(n_rows_, static_cast<std::uint8_t>(n_classes_));
+    }
+    slots_[slot].kind = Kind::answers;
+    slots_[slot].stamp = next_stamp();
+    return slot;
+}
+
+void HypothesisColumns::release(std::size_t slot) {
+    used(slot);
+    slots_[slot] = Slot();
+}
+
+const HypothesisColumns::Slot& HypothesisColumns::used(std::size_t slot) const {
+    require(slot < slots_.size() && slots_[slot].kind != Kind::empty, "no hypothesis in that slot");
+    return slots_[slot];
+}
+
+void HypothesisColumns::require_fits(std::size_t slot, const BoostingState& state) const {
+    used(slot);
+    require(state.n_rows() == n_rows_, "the state has another number of rows");
+    require(state.n_classes() == n_classes_, "the state has another number of classes");
+}
+
+// Calls function(i) for every row.
+template <class Function>
+void HypothesisColumns::for_rows(int n_threads, Function&& function) const {
+    const std::size_t parts = row_parts(n_rows_, n_threads);
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        const auto own = function;  // what it captures then stays in registers, whatever it writes
+        const std::size_t end = range_begin(n_rows_, parts, part + 1);
+        for (std::size_t i = range_begin(n_rows_, parts, part); i < end; ++i) own(i);
+    });
+}
+
+void HypothesisColumns::set_answers(std::size_t slot, const std::int32_t* group_of_row,
+                                    const std::int32_t* class_of_group, std::size_t n_groups, int n_threads) {
+    require(slot < slots_.size() && slots_[slot].kind == Kind::answers, "the slot is not one for answers");
+    const unsigned shift = slot % 8, others = 255u ^ (1u << shift);
+    std::vector<std::uint16_t> codes(n_groups);
+    for (std::size_t g = 0; g < n_groups; ++g) {
+        const std::int32_t c = class_of_group[g];
+        require(c >= -1 && c < static_cast<std::int32_t>(n_classes_), "no such class to answer with");
+        require(c >= 0 || n_classes_ > 2, "with two classes a hypothesis cannot abstain");
+        const std::size_t code = c >= 0 ? static_cast<std::size_t>(c) : n_classes_;
+        codes[g] = static_cast<std::uint16_t>(n_classes_ == 2 ? code << shift : code);
+    }
+    Slot& own = slots_[slot];
+    own.stamp = next_stamp();
+    const std::uint16_t* code = codes.data();
+    if (n_classes_ == 2) {
+        std::uint8_t* bytes = blocks_[slot / 8].data();
+        for_rows(n_threads, [=](std::size_t i) {
+            bytes[i] = static_cast<std::uint8_t>((bytes[i] & others) | code[group_of_row[i]]);
+        });
+    } else if (wide()) {
+        std::uint16_t* answers = own.wide.data();
+        for_rows(n_threads, [=](std::size_t i) { answers[i] = code[group_of_row[i]]; });
+    } else {
+        std::uint8_t* answers = own.narrow.data();
+        for_rows(n_threads, [=](std::size_t i) { answers[i] = static_cast<std::uint8_t>(code[group_of_row[i]]); });
+    }
+}
+
+std::size_t HypothesisColumns::add_values(const float* values, std::size_t class_index) {
+    require(class_index < n_classes_, "no such class to give values to");
+    const float low = n_classes_ == 2 ? -1.0f : 0.0f;
+    for (std::size_t i = 0; i < n_rows_; ++i)
+        require(values[i] >= low && values[i] <= 1.0f,
+                "predictions must lie in [-1, 1], with more than two classes in [0, 1]");
+    Slot added;
+    added.kind = Kind::values;
+    added.stamp = next_stamp();
+    added.values.assign(values, values + n_rows_);
+    added.class_index = class_index;
+    slots_.push_back(std::move(added));
+    return slots_.size() - 1;
+}
+
+void HypothesisColumns::sign_edges(const MarginState& state, int n_threads, double* out) const {
+    // The byte of eight hypotheses is a column of 256 bins: one histogram gives all eight edges.
+    const std::int64_t* weights = state.edge_weights();
+    std::vector<std::size_t> used;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        bool any = false;
+        for (std::size_t slot = 8 * b; slot < std::min(8 * b + 8, slots_.size()); ++slot)
+            any = any || slots_[slot].kind == Kind::answers;
+        if (any) used.push_back(b);
+    }
+    if (used.empty()) return;
+    using Histogram = std::array<std::int64_t, 256>;
+    const std::size_t parts = row_parts(n_rows_, n_threads);
+    std::vector<Histogram> histograms(parts * used.size(), Histogram{});
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        Histogram* own = histograms.data() + part * used.size();
+        const std::size_t end = range_begin(n_rows_, parts, part + 1);
+        for (std::size_t begin = range_begin(n_rows_, parts, part); begin < end; begin += kBlockRows) {
+            const std::size_t stop = std::min(end, begin + kBlockRows);
+            for (std::size_t k = 0; k < used.size(); ++k) {
+                const std::uint8_t* bytes = blocks_[used[k]].data();
+                // Neighbouring rows often carry the same byte: four histograms in turn do not wait for each other.
+                std::int64_t lanes[4][256] = {};
+                std::size_t i = begin;
+                for (; i + 4 <= stop; i += 4)
+                    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane][bytes[i + lane]] += weights[i + lane];
+                for (; i < stop; ++i) lanes[0][bytes[i]] += weights[i];
+                for (std::size_t b = 0; b < 256; ++b)
+                    own[k][b] += (lanes[0][b] + lanes[1][b]) + (lanes[2][b] + lanes[3][b]);
+            }
+        }
+    });
+    for (std::size_t k = 0; k < used.size(); ++k) {
+        Histogram total = histograms[k];
+        for (std::size_t part = 1; part < parts; ++part)
+            for (std::size_t i = 0; i < 256; ++i) total[i] += histograms[part * used.size() + k][i];
+        // Bit 7 parts the histogram into halves; folded together they leave the histogram of the lower bits.
+        for (std::size_t bit = 8; bit-- > 0;) {
+            const std::size_t half = std::size_t{1} << bit, slot = 8 * used[k] + bit;
+            std::int64_t edge = 0;
+            for (std::size_t i = 0; i < half; ++i) {
+                edge += total[i + half] - total[i];
+                total[i] += total[i + half];
+            }
+            if (slot < slots_.size() && slots_[slot].kind == Kind::answers)
+                out[slot] = static_cast<double>(edge) / kEdgeScale;
+        }
+    }
+}
+
+void HypothesisColumns::edges(const MarginState& state, int n_threads, double* out) const {
+    require(state.n_rows() == n_rows_, "the state has another number of rows");
+    require(n_classes_ == 2, "the state has another number of classes");
+    std::fill(out, out + slots_.size(), 0.0);
+    sign_edges(state, n_threads, out);
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+        if (slots_[slot].kind == Kind::values)
+            out[slot] = value_edge(state.edge_weights(), slots_[slot].values.data(), n_rows_);
+}
+
+void HypothesisColumns::answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const {
+    const Slot& own = used(slot);
+    if (own.kind == Kind::values) {
+        std::fill(out, out + count, static_cast<std::uint16_t>(own.class_index));
+    } else if (n_classes_ == 2) {
+        const std::uint8_t* bytes = blocks_[slot / 8].data() + begin;
+        for (std::size_t k = 0; k < count; ++k) out[k] = (bytes[k] >> (slot % 8)) & 1;
+    } else if (wide()) {
+        std::copy(own.wide.data() + begin, own.wide.data() + begin + count, out);
+    } else {
+        std::copy(own.narrow.data() + begin, own.narrow.data() + begin + count, out);
+    }
+}
+
+const float* HypothesisColumns::values(std::size_t slot) const {
+    return used(slot).kind == Kind::values ? slots_[slot].values.data() : nullptr;
+}
+
+std::uint64_t HypothesisColumns::stamp(std::size_t slot) const { return used(slot).stamp; }
+
+void HypothesisColumns::predictions(std::size_t slot, double* out) const {
+    const float* real = values(slot);
+    if (n_classes_ == 2 && real) {
+        std::copy(real, real + n_rows_, out);
+        return;
+    }
+    std::vector<std::uint16_t> classes(n_rows_);
+    answers(slot, 0, n_rows_, classes.data());
+    if (n_classes_ == 2) {
+        for (std::size_t i = 0; i < n_rows_; ++i) out[i] = classes[i] == 1 ? 1.0 : -1.0;
+        return;
+    }
+    std::fill(out, out + n_rows_ * n_classes_, 0.0);
+    for (std::size_t i = 0; i < n_rows_; ++i)
+        if (classes[i] < n_classes_) out[i * n_classes_ + classes[i]] = real ? static_cast<double>(real[i]) : 1.0;
+}
+
+void HypothesisColumns::step(std::size_t slot, double eta, MarginState& state, int n_threads) const {
+    used(slot);
+    require(state.n_rows() == n_rows_, "the state has another number of rows");
+    require(n_classes_ == 2, "the state has another number of classes");
+    double* scores = state.scores().data();
+    const std::size_t parts = row_parts(n_rows_, n_threads);
+    const float* real = values(slot);
+    const std::uint8_t* bytes = real ? nullptr : blocks_[slot / 8].data();
+    const unsigned shift = slot % 8;
+    const double steps[2] = {-eta, eta};
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        const std::size_t begin = range_begin(n_rows_, parts, part), end = range_begin(n_rows_, parts, part + 1);
+        if (real)
+            for (std::size_t i = begin; i < end; ++i) scores[i] += eta * static_cast<double>(real[i]);
+        else
+            for (std::size_t i = begin; i < end; ++i) scores[i] += steps[(bytes[i] >> shift) & 1];
+    });
+}
+
+void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out) {
+    const std::size_t n = state.n_rows();
+    parallel_for(n * n_hypotheses >= 16384 ? n_threads : 1, n_hypotheses,
+                 [&](std::size_t k) { out[k] = value_edge(state.edge_weights(), values + k * n, n); });
+}
+
+}  // namespace radboost

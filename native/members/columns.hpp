@@ -1,0 +1,78 @@
+// The predictions of the hypotheses in the ensemble on the training rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rows/margins.hpp"
+
+namespace radboost {
+
+class ClassState;
+
+// A hypothesis has a slot. With two classes its predictions are -1 (the first class) and +1, one bit per row, eight slots
+// to a byte; with more, one byte per row holds the class it answers with, or the number of classes where it abstains (two
+// bytes beyond 254 classes). Real predictions take a float, on a grid of 2^-20 so that their sums with integer weights are
+// exact: for the margin with two classes, in [0, 1] and for one class with more.
+class HypothesisColumns {
+public:
+    HypothesisColumns(std::size_t n_rows, std::size_t n_classes);
+
+    std::size_t n_rows() const { return n_rows_; }
+    std::size_t n_classes() const { return n_classes_; }
+    std::size_t n_slots() const { return slots_.size(); }
+
+    std::size_t take_slot();  // for answers
+    void release(std::size_t slot);
+    // Row i answers with class_of_group[group_of_row[i]]; -1 abstains, which takes more than two classes.
+    void set_answers(std::size_t slot, const std::int32_t* group_of_row, const std::int32_t* class_of_group,
+                     std::size_t n_groups, int n_threads);
+    std::size_t add_values(const float* values, std::size_t class_index);
+
+    // The edge of each slot under the weights of the state (0 for empty ones). `shrinking`: seen from the left.
+    void edges(const MarginState& state, int n_threads, double* out) const;
+    void edges(const ClassState& state, bool shrinking, int n_threads, double* out) const;
+    // One number per row with two classes, otherwise n_rows x n_classes.
+    void predictions(std::size_t slot, double* out) const;
+    // scores += eta h.
+    void step(std::size_t slot, double eta, MarginState& state, int n_threads) const;
+
+    // The answers of the rows [begin, begin + count); the class of real predictions.
+    void answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const;
+    // Null unless the predictions are real.
+    const float* values(std::size_t slot) const;
+    // Names the content of a slot among all that ever were.
+    std::uint64_t stamp(std::size_t slot) const;
+    // Throws unless a hypothesis for these rows and classes is there.
+    void require_fits(std::size_t slot, const BoostingState& state) const;
+
+private:
+    enum class Kind : std::uint8_t { empty, answers, values };
+    struct Slot {
+        Kind kind = Kind::empty;
+        std::uint64_t stamp = 0;
+        std::vector<std::uint8_t> narrow;  // answers of 3 to 254 classes
+        std::vector<std::uint16_t> wide;   // of more
+        std::vector<float> values;
+        std::size_t class_index = 0;  // of the values
+    };
+    bool wide() const { return n_classes_ > 254; }
+    const Slot& used(std::size_t slot) const;
+    template <class Function>
+    void for_rows(int n_threads, Function&& function) const;
+    void sign_edges(const MarginState& state, int n_threads, double* out) const;
+
+    std::size_t n_rows_, n_classes_;
+    std::vector<Slot> slots_;
+    std::vector<std::vector<std::uint8_t>> blocks_;  // slots 8 b .. 8 b + 7 of signs, one byte per row; empty if unused
+};
+
+// Edges of many real-valued hypotheses (one row of `values` each), as in HypothesisColumns::edges: one number for each,
+// or one for each and every class.
+void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out);
+void value_edges(const ClassState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out);
+
+constexpr double kValueGrid = 1048576.0;  // 2^20
+
+}  // namespace radboost

@@ -1,0 +1,145 @@
+// How the best subset of a column's categories is found. Included by split_search.hpp.
+#pragma once
+
+#include "search/split_search.hpp"
+
+namespace radboost {
+
+// Marks the cuts that leave a child with too little sample weight. What neither the entries nor the missing values have
+// follows the heavier child.
+void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
+                         bool missing_left, const Node& node, std::int64_t minimum, double* scores);
+// A subset of these categories, drawn: never none of them, and all only where values are missing. It depends on the key
+// and on which categories there are, on nothing else.
+CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing);
+bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, const SideTable& sides);
+
+// Every cut along the order of the categories. With two classes the best of all subsets is among them (Breiman,
+// Friedman, Olshen and Stone, Classification and Regression Trees, theorem 4.5).
+template <class Table>
+void search_categories(Table& table, const Categories& categories, const Node& node, const SplitSearch& search,
+                       BestSplit& best) {
+    std::array<std::uint8_t, kEntries> order;
+    const std::size_t present = table.order(order.data());
+    const std::size_t n = categories.missing ? present : (present > 0 ? present - 1 : 0);
+    if (n == 0) return;
+    table.arrange(order.data(), present, categories.missing);
+    std::array<std::int64_t, kEntries> masses;
+    for (std::size_t k = 0; search.minimum_mass > 0 && k < present; ++k) masses[k] = categories.masses[order[k]];
+    EntryScores right, left;
+    for (const bool to_left : {false, true}) {
+        if (to_left && !categories.missing) break;
+        double* scores = to_left ? left.data() : right.data();
+        table.scores(n, to_left, scores);
+        if (search.minimum_mass > 0)
+            forbid_light_groups(masses.data(), present, categories.missing_mass, n, to_left, node, search.minimum_mass,
+                                scores);
+    }
+    if (best.take(categories.column, right.data(), categories.missing ? left.data() : nullptr, n, nullptr))
+        best.place(order.data(), present, categories.codes);
+}
+
+// One subset of the categories that occur.
+template <class Table>
+void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
+                BestSplit& best) {
+    codes.list();
+    const std::size_t n = codes.n_present();
+    if (n == 0 || (n == 1 && !codes.missing())) return;
+    best.split.asked = true;
+    const CategorySet drawn = draw_subset(mix(search.draw_key, column), codes.present(), n, codes.missing());
+    std::vector<std::int64_t> left_sums(node.sums.size());
+    for (const bool to_left : {false, true}) {
+        if (to_left && !codes.missing()) break;
+        const SideTable sides = sides_of(drawn, codes.missing_code(), to_left);
+        if (search.minimum_mass > 0 && !heavy_enough(codes, node, search, sides)) continue;
+        const double score = table.score_sides(codes, sides, left_sums.data());
+        if (!(score > best.score)) continue;
+        best.score = score;
+        best.split.valid = true;
+        best.split.missing_left = to_left;
+        best.split.column = static_cast<std::uint32_t>(column);
+        best.split.left_sums = left_sums;
+        best.split.left = drawn;
+        best.split.placed = CategorySet{};
+        for (std::size_t k = 0; k < n; ++k) best.split.placed.add(codes.present(k));
+    }
+}
+
+// The cuts along one order of the categories asked at two nodes: all of them, or the one after `only` entries.
+template <class Table, class Statistics>
+void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes, const ColumnCodes* codes,
+                         const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,
+                         const SplitSearch& search, BestSplit& best) {
+    const std::size_t present = order.size(), n = missing ? present : (present > 0 ? present - 1 : 0);
+    EntryScores totals[2], scores;
+    totals[0].fill(0);
+    totals[1].fill(0);
+    for (std::size_t side = 0; side < 2; ++side) {
+        Table table(statistics, *nodes[side]);
+        table.read(codes[side]);
+        table.arrange(order.data(), present, missing);
+        std::array<std::int64_t, kEntries + 1> by_code{}, masses{};
+        if (search.minimum_mass > 0) masses_by_entry(codes[side], *nodes[side], search.masses, by_code.data());
+        for (std::size_t k = 0; k < present; ++k) masses[k] = by_code[order[k]];
+        for (const bool to_left : {false, true}) {
+            if (to_left && !missing) break;
+            table.scores(n, to_left, scores.data());
+            if (search.minimum_mass > 0)
+                forbid_light_groups(masses.data(), present, by_code[codes[side].n_present()], n, to_left, *nodes[side],
+                                    search.minimum_mass, scores.data());
+            for (std::size_t k = 0; k < n; ++k) {
+                const bool allowed = scores[k] >= 0 && totals[to_left][k] >= 0 && (only == 0 || k + 1 == only);
+                totals[to_left][k] = allowed ? totals[to_left][k] + scores[k] : -1;
+            }
+        }
+    }
+    if (best.take(column, totals[0].data(), missing ? totals[1].data() : nullptr, n, nullptr))
+        best.place(order.data(), present, nullptr);
+}
+
+// The best subset for two nodes at once. With two classes a node's edge is the gain of what goes left minus the gain of what
+// goes right, or the other way round, or that of the whole node. So the edges of both are largest together where every
+// category goes by the sign of its gain at one node, of the sum, or of the difference: four orders have the best cut.
+template <class Table, class Statistics>
+void search_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
+                              std::size_t column, const SplitSearch& search, BestSplit& best) {
+    ColumnCodes codes[2];
+    bool missing = false;
+    CategorySet seen, weighed;
+    std::array<std::int64_t, kEntries> leans[2];
+    const std::size_t bins = data.n_bins(column);
+    for (std::size_t side = 0; side < 2; ++side) {
+        codes[side].load(data, column, nodes[side]->rows);
+        codes[side].list();
+        missing = missing || codes[side].missing();
+        for (std::size_t k = 0; k < codes[side].n_present(); ++k) seen.add(codes[side].present(k));
+        codes[side].list_all(bins);
+        Table table(statistics, *nodes[side]);
+        table.read(codes[side]);
+        for (std::size_t code = 0; code < bins; ++code) {
+            leans[side][code] = table.lean(code);
+            if (!table.empty(code)) weighed.add(code);
+        }
+    }
+    std::vector<std::uint8_t> order;
+    for (std::size_t code = 0; code < bins; ++code)
+        if ((search.random_thresholds ? seen : weighed).has(code)) order.push_back(static_cast<std::uint8_t>(code));
+    if (order.empty() || (order.size() == 1 && !missing)) return;
+    if (search.random_thresholds) {
+        const CategorySet drawn = draw_subset(mix(search.draw_key, column), order.data(), order.size(), missing);
+        const auto end = std::stable_partition(order.begin(), order.end(), [&](std::uint8_t c) { return drawn.has(c); });
+        search_shared_order<Table>(statistics, nodes, codes, order, static_cast<std::size_t>(end - order.begin()),
+                                   missing, column, search, best);
+        return;
+    }
+    constexpr int kSigns[4][2] = {{1, 1}, {1, -1}, {1, 0}, {0, 1}};
+    for (const auto& signs : kSigns) {
+        const auto lean = [&](std::uint8_t code) { return signs[0] * leans[0][code] + signs[1] * leans[1][code]; };
+        std::sort(order.begin(), order.end(),
+                  [&](std::uint8_t a, std::uint8_t b) { return lean(a) != lean(b) ? lean(a) < lean(b) : a < b; });
+        search_shared_order<Table>(statistics, nodes, codes, order, 0, missing, column, search, best);
+    }
+}
+
+}  // namespace radboost

@@ -1,0 +1,196 @@
+#include "search/split_search.hpp"
+
+#include "core/largest.hpp"
+
+namespace radboost {
+namespace {
+
+RADBOOST_CLONES void code_range(const std::uint8_t* codes, std::size_t n, std::uint8_t* low, std::uint8_t* high) {
+    std::uint8_t lowest = 255, highest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        lowest = codes[i] < lowest ? codes[i] : lowest;
+        highest = codes[i] > highest ? codes[i] : highest;
+    }
+    *low = lowest;
+    *high = highest;
+}
+
+RADBOOST_CLONES std::uint8_t highest_but(const std::uint8_t* codes, std::size_t n, std::uint8_t other) {
+    std::uint8_t highest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t code = codes[i] == other ? std::uint8_t{0} : codes[i];
+        highest = code > highest ? code : highest;
+    }
+    return highest;
+}
+
+}  // namespace
+
+SideTable sides_of(const BinnedData& data, const Split& split) {
+    const int missing_code = data.missing_code(split.column);
+    if (data.is_categorical[split.column]) return sides_of(split.left, missing_code, split.missing_left);
+    SideTable sides{};
+    std::fill_n(sides.begin(), std::size_t{split.bin} + 1, std::uint8_t{1});
+    if (missing_code >= 0) sides[static_cast<std::size_t>(missing_code)] = split.missing_left;
+    return sides;
+}
+
+ColumnCodes& thread_codes() {
+    thread_local ColumnCodes codes;
+    return codes;
+}
+
+void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
+    count_ = rows.count;
+    column_ = column;
+    missing_code_ = data.missing_code(column);
+    codes_ = data.column(column);
+    if (rows.indices == nullptr) return;
+    if (gathered_.size() < count_) gathered_.resize(count_);
+    const std::uint8_t* from = codes_;
+    std::uint8_t* to = gathered_.data();
+    const std::uint32_t* indices = rows.indices;
+    for (std::size_t i = 0; i < count_; ++i) to[i] = from[indices[i]];
+    codes_ = to;
+}
+
+void ColumnCodes::list() {
+    std::uint8_t seen[kEntries] = {};
+    for (std::size_t i = 0; i < count_; ++i) seen[codes_[i]] = 1;
+    n_present_ = 0;
+    missing_ = missing_code_ >= 0 && seen[missing_code_];
+    for (std::size_t word = 0; word < kEntries; word += 8) {
+        std::uint64_t any;
+        std::memcpy(&any, seen + word, sizeof any);
+        if (any == 0) continue;
+        for (std::size_t code = word; code < word + 8; ++code) {
+            if (!seen[code] || static_cast<int>(code) == missing_code_) continue;
+            present_[n_present_] = static_cast<std::uint8_t>(code);
+            ranks_[code] = static_cast<std::uint8_t>(n_present_++);
+        }
+    }
+    if (missing_) ranks_[missing_code_] = static_cast<std::uint8_t>(n_present_);
+}
+
+void ColumnCodes::list_all(std::size_t n_bins) {
+    n_present_ = n_bins;
+    for (std::size_t code = 0; code < n_bins; ++code) present_[code] = ranks_[code] = static_cast<std::uint8_t>(code);
+    if (missing_code_ >= 0) ranks_[missing_code_] = static_cast<std::uint8_t>(n_bins);
+}
+
+void ColumnCodes::range() {
+    code_range(codes_, count_, &low_, &high_);
+    missing_ = missing_code_ >= 0 && high_ == missing_code_;
+    if (!missing_) return;
+    const bool nothing_else = low_ == missing_code_;
+    high_ = highest_but(codes_, count_, static_cast<std::uint8_t>(missing_code_));
+    if (nothing_else) {
+        low_ = 1;
+        high_ = 0;
+    }
+}
+
+bool BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
+                     const ColumnCodes* codes) {
+    split.asked = split.asked || n > 0;
+    // Most columns have nothing better: the largest score tells that quickly.
+    double top = largest_of(right, n, score);
+    if (left != nullptr) top = largest_of(left, n, top);
+    if (top == score) return false;
+    top = score;
+    std::size_t at = n;
+    bool to_left = false;
+    for (std::size_t entry = 0; entry < n; ++entry)
+        if (right[entry] > top) {
+            top = right[entry];
+            at = entry;
+        }
+    for (std::size_t entry = 0; left != nullptr && entry < n; ++entry)
+        // The same score after an earlier entry comes first in the order of the cuts.
+        if (left[entry] > top || (left[entry] == top && at < n && entry < at && !to_left)) {
+            top = left[entry];
+            at = entry;
+            to_left = true;
+        }
+    if (at == n) return false;
+    score = top;
+    split.valid = true;
+    split.missing_left = to_left;
+    split.column = static_cast<std::uint32_t>(column);
+    split.bin = codes ? codes->present(at) : static_cast<std::uint32_t>(at);
+    return true;
+}
+
+void BestSplit::place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes) {
+    split.placed = split.left = CategorySet{};
+    for (std::size_t k = 0; k < n_entries; ++k) {
+        const std::uint8_t code = codes ? codes->present(order[k]) : order[k];
+        split.placed.add(code);
+        if (k <= split.bin) split.left.add(code);
+    }
+    split.bin = 0;
+}
+
+void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
+                           std::int64_t minimum, double* scores) {
+    std::int64_t left = missing_left ? masses[n] : 0;
+    for (std::size_t entry = 0; entry < n; ++entry) {
+        left += masses[entry];
+        if (left < minimum || node.mass - left < minimum) scores[entry] = -1;
+    }
+}
+
+bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, std::uint8_t bin,
+                  bool missing_left) {
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < codes.count(); ++i) {
+        const int code = codes.codes()[i];
+        const bool goes_left = code == codes.missing_code() ? missing_left : code <= bin;
+        left += goes_left ? search.masses[node.rows[i]] : 0;
+    }
+    return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+}
+
+bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, const SideTable& sides) {
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < codes.count(); ++i)
+        left += sides[codes.codes()[i]] ? search.masses[node.rows[i]] : 0;
+    return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+}
+
+void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
+                         bool missing_left, const Node& node, std::int64_t minimum, double* scores) {
+    std::int64_t placed = missing_mass, left = missing_left ? missing_mass : 0;
+    for (std::size_t entry = 0; entry < n_entries; ++entry) placed += masses[entry];
+    const std::int64_t others = node.mass - placed;
+    for (std::size_t entry = 0; entry < n; ++entry) {
+        left += masses[entry];
+        const std::int64_t lighter = std::min(left, placed - left), heavier = std::max(left, placed - left) + others;
+        if (lighter < minimum || heavier < minimum) scores[entry] = -1;
+    }
+}
+
+CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
+    // Every category has a word of 64 coins; the first coin that does not fall alike for all of them decides.
+    std::uint64_t some = 0, all = ~std::uint64_t{0};
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::uint64_t word = mix(key, codes[k]);
+        some |= word;
+        all &= word;
+    }
+    const std::uint64_t telling = missing ? 1 : some & ~all;
+    CategorySet left;
+    for (std::size_t k = 0; k < n; ++k)
+        if ((mix(key, codes[k]) & telling & (~telling + 1)) != 0) left.add(codes[k]);
+    const bool alike = (some & ~all & telling) == 0;
+    // Missing values stand against all others then. Without any, 64 coins alike for all are no chance to count on.
+    for (std::size_t k = 0; alike && k < (missing ? n : 1); ++k) left.add(codes[k]);
+    return left;
+}
+
+void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out) {
+    std::fill(out, out + codes.n_present() + 1, 0);
+    for (std::size_t i = 0; i < codes.count(); ++i) out[codes.ranks()[codes.codes()[i]]] += masses[node.rows[i]];
+}
+
+}  // namespace radboost

@@ -1,0 +1,274 @@
+"""Coordinate descent: propose, choose, step, prune, record, stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from radboost.boosting.trace import Monitor, Step, Trace
+from radboost.engine import HypothesisColumns, log
+from radboost.families.base import Candidate, Proposer
+from radboost.objectives import LossState, Objective
+from radboost.penalties import WeightedL1, closed_form_step, descents, line_search_step, on_grid, slope
+
+# The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
+SLOPE_TOLERANCE = 1e-9
+# With a mean of Phi' below this no row asks for a change any more, as far as double precision can tell.
+SMALLEST_SLOPE = 1e-280
+# A weighted error below this is no error. Without a penalty the hypothesis then asks for an infinite step, and whole
+# steps would lead to it again and again: it gets the step of half an error among all rows, and the fit ends.
+NO_ERROR = 1e-9
+# Rounds in a row that may pass without a useful proposal before randomised search gives up.
+PATIENCE = 10
+# Where the objective has kinks, descent along coordinates can be stuck above the minimum. Then every weight gets a
+# random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so
+# many pushes in a row that led nowhere lower.
+LARGEST_PUSH = 0.05
+FRUITLESS_PUSHES = 20
+# How close to a point of the grid, in units of the grid, the line search must have come to mean it.
+KINK_SLACK = 1e-3
+
+CONVERGED = "converged: no hypothesis lowers the objective"
+EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
+FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
+NO_LOSS = "no row asks for a change any more"
+STUCK = f"{FRUITLESS_PUSHES} random pushes in a row led to no lower objective"
+
+
+@dataclass(slots=True)
+class Member:
+    """A hypothesis in the ensemble."""
+
+    index: int  # among all hypotheses that ever entered
+    slot: int
+    price: float
+    weight: float
+    key: object  # shared with its mirror image
+    sign: float  # that tells the two apart
+    real_valued: bool
+
+
+# Takes a step along one coordinate; None where it would be too short.
+Move = Callable[[int, LossState], Step | None]
+
+
+class Booster:
+    """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|.
+
+    Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        proposers: Sequence[Proposer],
+        penalty: WeightedL1,
+        *,
+        n_rows: int,
+        learning_rate: float,
+        step: str,
+        seed: int = 0,
+    ) -> None:
+        self.objective = objective
+        self.proposers = proposers
+        self.penalty = penalty
+        self.learning_rate = learning_rate
+        self.step = step if objective.has_closed_form else "line_search"
+        self.columns = HypothesisColumns(n_rows, objective.n_classes)
+        self.members: dict[int, Member] = {}  # by slot
+        self._by_key: dict[object, Member] = {}
+        self._weights = self._prices = np.zeros(0)  # of the members, by slot; 0 in empty slots
+        self.trace = Trace()
+        self._randomised = any(proposer.randomised for proposer in proposers)
+        self._penalty_value = 0.0
+        self._flawless = False
+        self._seed = seed
+        self._lowest = math.inf
+        self._fruitless_pushes = 0
+
+    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
+        state = self.objective.reweigh()
+        idle, stuck = 0, False
+        for round_index in range(n_rounds):
+            if state.slope <= SMALLEST_SLOPE:
+                self.trace.stop_reason = NO_LOSS
+                break
+            if stuck:
+                steps = self._push(round_index)
+            else:
+                step = self._round(round_index, state)
+                steps = [step] if step is not None else []
+            idle = 0 if steps else idle + 1
+            stuck = idle == (PATIENCE if self._randomised else 1)
+            if stuck and self.objective.smooth and not self._randomised:
+                self.trace.stop_reason = CONVERGED
+                break
+            self.trace.n_skipped += not steps
+            if steps:
+                state = self.objective.reweigh()
+            self._record(state)
+            reason = monitor(self.trace, steps) or self._reason_to_stop(stuck)
+            if reason is not None:
+                self.trace.stop_reason = reason
+                break
+        return self.trace
+
+    def _reason_to_stop(self, stuck: bool) -> str | None:
+        if self._flawless:
+            return FLAWLESS
+        if not stuck:
+            return None
+        if self.objective.smooth or not (self.members or self._constants()):
+            return EXHAUSTED if self._randomised else CONVERGED
+        objective = self.trace.history["objective"][-1]
+        if objective < self._lowest - SLOPE_TOLERANCE:
+            self._lowest, self._fruitless_pushes = objective, 0
+        elif self._fruitless_pushes == FRUITLESS_PUSHES:
+            return STUCK
+        return None
+
+    def _constants(self) -> list[Candidate]:
+        return [constant for proposer in self.proposers for constant in proposer.constants()]
+
+    def _push(self, round_index: int) -> list[Step]:
+        """No coordinate goes down: moves every weight a little at random."""
+        self._fruitless_pushes += 1
+        # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
+        for constant in self._constants():
+            self._admit(constant)
+        members = list(self.members.values())
+        self.trace.pushed = True
+        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(members))
+        etas = [max(self.objective.step_grid, on_grid(float(push), self.objective.step_grid)) for push in pushes]
+        return [self._apply(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
+
+    def _round(self, round_index: int, state: LossState) -> Step | None:
+        """Figure 2, lines 4-17. None when no direction goes down."""
+        candidates = [c for proposer in self.proposers for c in proposer.propose(round_index)]
+        new = self._descending_candidates(candidates, state)
+        old = self._descending_members(state, alone=not new)
+        # The steepest first. A step can be too short for the grid of the scores: then the next one has its turn.
+        for _, direction in sorted([*old, *new], key=lambda pair: -pair[0]):
+            step = direction(round_index, state)
+            if step is not None:
+                return step
+        return None
+
+    def _descending_candidates(self, candidates: Sequence[Candidate], state: LossState) -> list[tuple[float, Move]]:
+        found: list[tuple[float, Move]] = []
+        for candidate in candidates:
+            threshold = self.penalty.price(candidate.complexity) / state.slope
+            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.objective.signed))
+            if size > SLOPE_TOLERANCE:
+                found.append((size, partial(self._step_to, candidate)))
+        return found
+
+    def _descending_members(self, state: LossState, alone: bool) -> list[tuple[float, Move]]:
+        """The members whose weight may move, with their slopes.
+
+        With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
+        never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
+        again and again: then a member competes only where its weight would shrink, or alone.
+        """
+        if not self.members:
+            return []
+        growing, shrinking = self.objective.edges(self.columns)
+        found = descents(
+            growing,
+            shrinking,
+            self._weights,
+            self._prices,
+            state.slope,
+            signed=self.objective.signed,
+            only_shrinking=not alone and self.learning_rate < 1.0,
+            tolerance=SLOPE_TOLERANCE,
+        )
+        moving = sorted(((self.members[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
+        return [(size, partial(self._move, member, float(growing[member.slot]))) for member, size in moving]
+
+    def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
+        """Lets a candidate into the ensemble, or moves the member that it turns out to be."""
+        member, sign = self._admit(candidate)
+        edge = candidate.edge if sign == member.sign else -candidate.edge
+        step = self._move(member, edge, round_index, state)
+        if member.weight == 0.0 and step is None:
+            self._dismiss(member)
+        return step
+
+    def _admit(self, candidate: Candidate) -> tuple[Member, float]:
+        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
+
+        With it comes the sign of the candidate's own key.
+        """
+        hypothesis = candidate.hypothesis()
+        key, sign = hypothesis.key()
+        if key in self._by_key:
+            return self._by_key[key], sign
+        slot = candidate.enter(self.columns)
+        price = self.penalty.price(candidate.complexity)
+        member = Member(len(self.trace.hypotheses), slot, price, 0.0, key, sign, candidate.real_valued)
+        self.members[slot] = self._by_key[key] = member
+        if slot >= len(self._prices):
+            more = np.zeros(1 + slot)  # as much again
+            self._weights, self._prices = np.append(self._weights, more), np.append(self._prices, more)
+        self._prices[slot] = price
+        self.trace.hypotheses.append(hypothesis)
+        self.trace.complexities.append(candidate.complexity)
+        return member, sign
+
+    def _remove(self, member: Member) -> None:
+        del self.members[member.slot]
+        del self._by_key[member.key]
+        self._prices[member.slot] = 0.0
+        self.columns.release(member.slot)
+
+    def _dismiss(self, member: Member) -> None:
+        """Takes back a member that got no weight."""
+        self._remove(member)
+        self.trace.hypotheses.pop()
+        self.trace.complexities.pop()
+
+    def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
+        eta = self._step_size(member, edge, state)
+        return self._apply(member, eta, round_index) if eta != 0.0 else None
+
+    def _step_size(self, member: Member, edge: float, state: LossState) -> float:
+        """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
+        if self.step == "line_search" or (self.step == "auto" and member.real_valued):
+
+            def derivative(step: float) -> float:
+                return self.objective.slope_along(self.columns, member.slot, step)
+
+            # Closer than the grid of the scores only where a point of the grid may be meant.
+            tolerance = self.objective.step_grid * (0.25 if self.objective.smooth else KINK_SLACK / 4)
+            eta = line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance)
+        else:
+            eta = closed_form_step(edge, member.weight, member.price / state.slope, self.objective.signed)
+        if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
+            eta = math.copysign(0.5 * log(max(4.0, 2.0 * self.objective.total_weight)), edge)
+            self._flawless = self.learning_rate == 1.0 and not self._randomised
+        if member.weight != 0.0 and eta == -member.weight:
+            return eta
+        slack = 0.0 if self.objective.smooth else KINK_SLACK
+        return on_grid(self.learning_rate * eta, self.objective.step_grid, slack)
+
+    def _apply(self, member: Member, eta: float, round_index: int) -> Step:
+        self.objective.step(self.columns, member.slot, eta)
+        before, member.weight = member.weight, member.weight + eta
+        self._weights[member.slot] = member.weight
+        self._penalty_value += member.price * (abs(member.weight) - abs(before))
+        if member.weight == 0.0:  # Figure 2, line 13: the hypothesis leaves
+            self._remove(member)
+        step = Step(round_index, member.index, eta)
+        self.trace.steps.append(step)
+        return step
+
+    def _record(self, state: LossState) -> None:
+        history = self.trace.history
+        history["objective"].append(state.loss + self._penalty_value)
+        history["train_error"].append(state.error)
+        history["n_hypotheses"].append(len(self.members))

@@ -1,0 +1,353 @@
+"""The loop of Regularized Gradient Boosting: draw families, fit a tree in each, take the best of their steps."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost import complexity
+from radboost._typing import FloatArray
+from radboost.boosting.trace import Monitor, Step, Trace
+from radboost.engine import CutTree, GradientGrower, GradientState
+from radboost.families.norm_balls import NormBalls
+from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.losses.target import WeightedRows
+from radboost.trees import constant_tree, regression_tree
+
+# Rounds in a row that may pass without a step before the search gives up.
+PATIENCE = 10
+# A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
+# slowly, and are worth less effort.
+EXACT, ROUGH = 1e-10, 1e-4
+MOST_TRIALS = 80
+STEEP = 1e3
+
+CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
+
+
+@dataclass(frozen=True)
+class RGBSettings:
+    """How a round is made (Storcheus, Figure 3.1)."""
+
+    n_candidates: int  # S
+    complexity_penalty: float  # beta
+    step: str  # "lipschitz", "line_search" or "paper"
+    learning_rate: float
+    seed: int
+    n_threads: int
+
+
+class LossRows(ABC):
+    """The mean loss of the training rows, where the scores are and where a step would take them."""
+
+    def __init__(self, state: GradientState, loss: TargetLoss, n_threads: int) -> None:
+        self.state = state
+        self.loss = loss
+        self.n_threads = n_threads
+
+    @property
+    @abstractmethod
+    def mean_loss(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """The share of the rows whose class is another one; of no meaning in regression."""
+
+    @abstractmethod
+    def set_scores(self, scores: FloatArray) -> None: ...
+
+    @abstractmethod
+    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+        """The mean loss after each of several steps, none of which is taken."""
+
+    @abstractmethod
+    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+        """The mean loss after a step along a tree, and its derivative there."""
+
+    @abstractmethod
+    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None: ...
+
+
+class NativeRows(LossRows):
+    """With a loss that the native core knows."""
+
+    @property
+    def mean_loss(self) -> float:
+        return self.state.loss
+
+    @property
+    def error(self) -> float:
+        return self.state.error
+
+    def set_scores(self, scores: FloatArray) -> None:
+        self.state.set_scores(np.ascontiguousarray(scores).reshape(-1), self.n_threads)
+
+    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+        return self.state.losses_after(grower, list(cuts), steps, self.n_threads)
+
+    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+        return self.state.along(grower, cut, step, self.n_threads)
+
+    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+        self.state.step(grower, cut, step, self.n_threads)
+
+
+class OwnLossRows(LossRows):
+    """With a loss of the user's own, which sees NumPy arrays."""
+
+    def __init__(self, state: GradientState, loss: TargetLoss, targets: FloatArray, n_threads: int) -> None:
+        super().__init__(state, loss, n_threads)
+        self.targets = targets
+        self._scores = np.zeros(len(targets))
+        self._mean_loss = math.nan
+
+    @property
+    def mean_loss(self) -> float:
+        return self._mean_loss
+
+    @property
+    def error(self) -> float:
+        return self._mean((self.targets * self._scores <= 0).astype(np.float64))
+
+    def set_scores(self, scores: FloatArray) -> None:
+        self._scores = np.array(scores, dtype=np.float64)
+        self.state.set_scores(self._scores, self.n_threads)
+        self.state.set_derivatives(self._derivative(self._scores), self.n_threads)
+        self._mean_loss = self._mean(self._value(self._scores))
+
+    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+        pairs = zip(cuts, steps.tolist(), strict=True)
+        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
+
+    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+        direction = grower.answers(cut)
+        scores = self._scores + step * direction
+        return self._mean(self._value(scores)), self._mean(self._derivative(scores) * direction)
+
+    def at_constant(self, score: float) -> tuple[float, float]:
+        """The mean loss where all rows have the same score, and its derivative by that score."""
+        scores = np.full(len(self.targets), score)
+        return self._mean(self._value(scores)), self._mean(self._derivative(scores))
+
+    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+        self.set_scores(self._scores + step * grower.answers(cut))
+
+    def _mean(self, values: FloatArray) -> float:
+        return self.state.mean(values, self.n_threads)
+
+    def _value(self, scores: FloatArray) -> FloatArray:
+        return self._checked("value", self.loss.value(self.targets, scores))
+
+    def _derivative(self, scores: FloatArray) -> FloatArray:
+        return self._checked("derivative", self.loss.derivative(self.targets, scores))
+
+    def _checked(self, method: str, numbers: FloatArray) -> FloatArray:
+        result = np.ascontiguousarray(numbers, dtype=np.float64)
+        if result.shape != self.targets.shape or not np.isfinite(result).all():
+            what = f"the shape {result.shape}" if result.shape != self.targets.shape else "NaN or infinity"
+            raise ValueError(
+                f"{type(self.loss).__name__}.{method} must return {len(self.targets)} finite numbers, one for each "
+                f"row; got {what}."
+            )
+        return result
+
+
+def make_rows(
+    loss: TargetLoss, targets: FloatArray, weights: FloatArray | None, n_outputs: int, n_threads: int
+) -> LossRows:
+    """Training rows with their loss; scores are still to be set."""
+    weights = np.zeros(0) if weights is None else weights
+    if isinstance(loss, NativeTargetLoss):
+        return NativeRows(GradientState(loss.name, loss.parameter, n_outputs, targets, weights), loss, n_threads)
+    return OwnLossRows(GradientState("given", 0.0, 1, targets, weights), loss, targets, n_threads)
+
+
+def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """What every row is scored with before the first round, one number for each output."""
+    if isinstance(rows.loss, NativeTargetLoss):
+        given = WeightedRows(targets, weights, lambda values: rows.state.mean(values, rows.n_threads))
+        return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
+
+    assert isinstance(rows, OwnLossRows)
+    value, slope = rows.at_constant(0.0)
+    if slope == 0.0:
+        return np.zeros(1)
+    way = -math.copysign(1.0, slope)
+    found = line_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
+    return np.array([way * found])
+
+
+def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
+    return point[0], way * point[1]
+
+
+def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> float:
+    """The mean loss with these scores, above the least that it can be: what prices are counted in."""
+    loss = rows.loss
+    costs = loss.value(targets, scores)
+    if isinstance(loss, NativeTargetLoss):
+        costs = costs - loss.lowest(targets)
+    gain = abs(rows.state.mean(np.ascontiguousarray(costs), rows.n_threads))
+    return coarse(gain) if gain > 0.0 else 1.0
+
+
+def coarse(number: float) -> float:
+    """Rounded to 24 bits: the last ones may depend on how NumPy computes logarithms on a machine."""
+    mantissa, exponent = math.frexp(number)
+    return math.ldexp(round(mantissa * 2.0**24), exponent - 24)
+
+
+class RGBBooster:
+    """Randomised descent along trees of many families. Storcheus, Figure 3.1, read as ERRATA 23 has it."""
+
+    def __init__(
+        self,
+        rows: LossRows,
+        grower: GradientGrower,
+        families: NormBalls,
+        settings: RGBSettings,
+        *,
+        norm_unit: float,
+        price_unit: float,
+        n_features: int,
+        n_questions: float,
+        trace: Trace,
+    ) -> None:
+        self.rows = rows
+        self.grower = grower
+        self.families = families
+        self.settings = settings
+        self.trace = trace
+        self._norm_unit = norm_unit
+        self._n_features = n_features
+        self._n_outputs = rows.state.n_outputs
+        m = rows.state.total_weight
+        self._prices = settings.complexity_penalty * price_unit * families.price(m, n_questions)
+        self._bounds = {size: complexity.trees(size, m, n_questions) for size in families.sizes}
+
+    def begin(self, constant: FloatArray) -> None:
+        """The constant is the first hypothesis, of the smallest trees."""
+        size = float(np.abs(constant).max())
+        values = constant / size if size > 0.0 else constant
+        # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
+        scores = np.tile(size * values, (self.rows.state.n_rows, 1))
+        self.rows.set_scores(scores.reshape(-1))
+        if size == 0.0:
+            return
+        self.trace.steps.append(Step(0, len(self.trace.hypotheses), size))
+        self.trace.hypotheses.append(constant_tree(values, self._n_features, self.rows.state.total_weight))
+        self.trace.complexities.append(self._bounds[self.families.sizes[0]])
+
+    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
+        idle = 0
+        for round_index in range(len(self.trace.history["objective"]), n_rounds):
+            n_before = len(self.trace.steps)
+            chosen = self._round(round_index)
+            idle = idle + 1 if chosen is None else 0
+            self.trace.n_skipped += chosen is None
+            self._record(chosen)
+            reason = monitor(self.trace, self.trace.steps[n_before if round_index > 0 else 0 :])
+            if reason is None and idle == PATIENCE:
+                reason = CONVERGED
+            if reason is not None:
+                self.trace.stop_reason = reason
+                break
+        return self.trace
+
+    def _round(self, round_index: int) -> int | None:
+        """Takes the step of the best candidate and returns the place of its family; None where nothing goes down."""
+        settings = self.settings
+        drawn = self.families.draw(settings.n_candidates, settings.seed, round_index)
+        families = [self.families.families[place] for place in drawn]
+        self.grower.grow(round_index, max(family.n_splits for family in families))
+        cuts = [
+            self.grower.cut(family.n_splits, family.norm * self._norm_unit, self.families.order) for family in families
+        ]
+        steps = np.array(
+            [self._step(cut, family.norm * self._norm_unit) for cut, family in zip(cuts, families, strict=True)]
+        )
+        useful = [i for i, step in enumerate(steps) if step > 0.0]
+        if not useful:
+            return None
+        best = useful[0]
+        if len(useful) > 1:
+            losses = self.rows.losses_after(self.grower, [cuts[i] for i in useful], steps[useful])
+            best = useful[int(np.argmin(losses + self._prices[[drawn[i] for i in useful]]))]
+        self.rows.take(self.grower, cuts[best], float(steps[best]))
+        norm = families[best].norm * self._norm_unit
+        self.trace.steps.append(Step(round_index, len(self.trace.hypotheses), float(steps[best])))
+        self.trace.hypotheses.append(regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm))
+        self.trace.complexities.append(self._bounds[self.families.size_for(cuts[best].n_splits)])
+        return drawn[best]
+
+    def _step(self, cut: CutTree, norm: float) -> float:
+        """How far to go along h / lambda: 0 where that is not downhill, as it can happen with monotone constraints."""
+        settings, lipschitz = self.settings, getattr(self.rows.loss, "lipschitz", None)
+        if not cut.slope < 0.0 or not cut.mean_square > 0.0:
+            return 0.0
+        if settings.step == "line_search" or lipschitz is None:
+            whole = line_search(
+                lambda step: self.rows.along(self.grower, cut, step),
+                self.rows.mean_loss,
+                cut.slope,
+                -cut.slope / cut.mean_square,
+                EXACT if getattr(self.rows.loss, "smooth", True) else ROUGH,
+            )
+        elif settings.step == "paper":
+            whole = -norm * cut.slope / lipschitz  # 1 / C_k along h, with the C_k of Lemma A.1
+        else:
+            whole = -cut.slope / (lipschitz * cut.mean_square)  # (3.9)
+        step = settings.learning_rate * whole
+        return step if math.isfinite(step) else 0.0
+
+    def _record(self, chosen: int | None) -> None:
+        history = self.trace.history
+        history["objective"].append(self.rows.mean_loss)
+        if "train_error" in history:
+            history["train_error"].append(self.rows.error)
+        history["n_hypotheses"].append(len(self.trace.hypotheses))
+        family = None if chosen is None else self.families.families[chosen]
+        history["family_size"].append(0 if family is None else family.n_splits)
+        history["family_norm"].append(0.0 if family is None else family.norm)
+
+
+def line_search(
+    along: Callable[[float], tuple[float, float]], start: float, slope: float, first: float, tolerance: float
+) -> float:
+    """The step of least loss along a direction that goes down; `along` gives the loss at a step and its slope there.
+
+    The loss is convex: the search brackets the root of the slope and closes in on it by false position, in the variant
+    that halves the weight of an end which stays (Illinois). It returns the lowest point it has seen, or 0.
+    """
+    low, slope_low, high, slope_high, last = 0.0, slope, math.inf, math.inf, 0
+    best_step, best_value, step = 0.0, start, first
+    for _ in range(MOST_TRIALS):
+        value, slope_there = along(step)
+        if value < best_value:
+            best_step, best_value = step, value
+        if abs(slope_there) <= tolerance * abs(slope):
+            break
+        side = -1 if slope_there < 0.0 else 1
+        if side < 0:
+            low, slope_low = step, slope_there
+            slope_high *= 0.5 if last == side else 1.0
+        else:
+            high, slope_high = step, slope_there
+            slope_low *= 0.5 if last == side else 1.0
+        last = side
+        if high == math.inf:
+            step = 4.0 * step
+            continue
+        if high - low <= tolerance * high:
+            break
+        step = low + (high - low) * (slope_low / (slope_low - slope_high))
+        if slope_high > STEEP * abs(slope):  # an exponential far beyond its minimum, where chords say nothing
+            step = low + 0.1 * (high - low)
+        elif not low < step < high:
+            step = 0.5 * (low + high)
+    return best_step

@@ -1,0 +1,287 @@
+"""Rows and labels as users pass them, checked and brought into one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_X_y, validate_data
+
+from radboost._typing import ClassIds, FloatArray, FloatMatrix
+from radboost.rows.categories import (
+    Categories,
+    categorical_columns,
+    check_numbers,
+    drop_unseen,
+    find_categories,
+    learn_categories,
+    names_columns,
+    put_places,
+)
+
+FLOATS = (np.float64, np.float32)
+CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+BLOCK_BYTES = 2**26
+LARGEST_NUMBER_OF_CLASSES = 65534
+LARGEST_TARGET = 1e100  # its square can be summed
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Validated training rows."""
+
+    categories: Categories
+    X: Any  # float32 or float64, dense or CSR; in categorical columns places among their categories
+    y: npt.NDArray[Any]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def select(self, rows: npt.NDArray[np.int64]) -> Rows:
+        return replace(self, X=self.X[rows], y=self.y[rows])
+
+    def without_zero_weights(self, weights: FloatArray | None) -> tuple[Rows, FloatArray | None]:
+        """A row of weight zero is a row that is not there."""
+        if weights is None or (weights > 0).all():
+            return self, weights
+        kept = np.flatnonzero(weights > 0)
+        return self.select(kept), np.ascontiguousarray(weights[kept])
+
+    def without_unseen_categories(self, names: Any) -> Rows:
+        """The same rows, whose places are written anew among the categories that any of them has."""
+        categories = drop_unseen(self.X, self.categories)
+        check_numbers(categories, names)
+        return replace(self, categories=categories)
+
+
+def read_rows(estimator: Any, X: Any, y: Any) -> Rows:
+    """Checks training rows and learns their categories; NaN is allowed in X, infinity is not."""
+    if names_columns(estimator.categorical_features):
+        X = _as_table(X)
+    columns = categorical_columns(estimator.categorical_features, X)
+    if not columns:
+        return Rows({}, *_checked(estimator, X, y, reset=True))
+    check_names(X)
+    validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
+    categories, places = learn_categories(X, columns)
+    matrix = _with_places(estimator, X, places)
+    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
+
+
+def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories) -> Rows:
+    """Checks rows to watch; their categories are those of the training rows."""
+    if not categories:
+        return Rows({}, *_checked(estimator, X, y, reset=False))
+    matrix = read_matrix(estimator, X, categories)
+    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
+
+
+def read_matrix(estimator: Any, X: Any, categories: Categories) -> Any:
+    """Checks rows for prediction; a category that training did not see is missing."""
+    if not categories and _plainly_fine(estimator, X):
+        return X
+    if not categories:
+        return _checked(estimator, X, "no_validation", reset=False)
+    X = _as_table(X)
+    check_names(X)
+    validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by their places
+    return _with_places(estimator, X, find_categories(X, categories))
+
+
+def _as_table(X: Any) -> Any:
+    """Rows that have columns: lists become an array in which numbers beside text stay numbers."""
+    table = X if hasattr(X, "shape") else np.array(X, dtype=object)
+    if len(table.shape) != 2:
+        raise ValueError(
+            f"X must have rows and columns, and has the shape {table.shape}. Reshape your data: X.reshape(-1, 1) if it "
+            "is a single column, X.reshape(1, -1) if it is a single row."
+        )
+    return table
+
+
+def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
+    """The places of the categories, and the other columns checked as ever."""
+    others = [column for column in range(X.shape[1]) if column not in places]
+    matrix = np.empty(X.shape)
+    if others:
+        numbers = X.iloc[:, others] if hasattr(X, "iloc") else X[:, others]
+        numbers = as_numbers(estimator, numbers, lambda: check_array(numbers, **CHECKS, estimator=estimator))
+        matrix = np.empty(X.shape, dtype=numbers.dtype)
+        matrix[:, others] = numbers
+    put_places(matrix, places)
+    return check_array(matrix, **CHECKS, estimator=estimator)  # type: ignore[no-any-return]
+
+
+def _plainly_fine(estimator: Any, X: Any) -> bool:
+    """Whether an array needs no more checks: scikit-learn's take 60 microseconds, most of the time for a single row."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+        and not _any_infinite(X)
+    )
+
+
+def _any_infinite(X: FloatMatrix) -> bool:
+    """In pieces: of ten million rows the flags would take more memory than all the rest of a prediction."""
+    height = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    return any(np.isinf(X[first : first + height]).any() for first in range(0, X.shape[0], height))
+
+
+def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    check_names(X)
+    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
+
+
+def check_names(X: Any) -> None:
+    if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
+        twice = next(name for name in X.columns if list(X.columns).count(name) > 1)
+        raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")
+
+
+def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
+    """Runs a check of scikit-learn's, and says what to do about columns that hold no numbers."""
+    try:
+        return check()
+    except OverflowError:
+        raise ValueError(
+            "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
+        ) from None
+    except (ValueError, TypeError) as error:
+        if "NA is ambiguous" in str(error):
+            raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
+        columns = _columns_without_numbers(X)
+        if not columns and "could not convert string to float" not in str(error):
+            raise
+        advice = "encode them"
+        if hasattr(estimator, "categorical_features"):
+            advice = (
+                "name categorical columns in categorical_features (or make them category columns of a data frame), and "
+                "encode others"
+            )
+        where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
+        raise ValueError(
+            f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers there: "
+            f"{advice} first, for example with sklearn.preprocessing.TargetEncoder."
+        ) from None
+
+
+def _columns_without_numbers(X: Any) -> list[str]:
+    """Names of the columns of a pandas frame that are neither numbers nor booleans."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes") or not hasattr(X, "iloc"):
+        return []
+    pairs = zip(X.columns, X.dtypes, strict=True)
+    return [f"column {name!r}" for name, dtype in pairs if getattr(dtype, "kind", "O") not in "biuf"]
+
+
+def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
+    """The classes in ascending order, and the place of each row's among them."""
+    y = plain_labels(y)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > LARGEST_NUMBER_OF_CLASSES:
+        raise ValueError(
+            f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
+            "is a number, a regressor is the right tool."
+        )
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; at least two are "
+            "needed to learn to tell them apart."
+        )
+    return classes, codes.reshape(-1).astype(np.uint16)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or one of pandas' NA and NaT, which have no truth value to ask for."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(label))
+    return isinstance(label, float | np.floating) and bool(np.isnan(label))
+
+
+def plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
+    if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
+        raise ValueError("y holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
+    if y.dtype != object:
+        return y
+    kinds = {bool if isinstance(label, np.bool_) else type(label) for label in y.tolist()}
+    if all(issubclass(kind, str) for kind in kinds):
+        return y
+    if len(kinds) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(
+            f"y holds labels of different types ({names}), which have no common order. Make them alike, for example by "
+            "[str(label) for label in y], and leave out rows whose label is missing."
+        )
+    (kind,) = kinds
+    plain = np.array(y.tolist()) if issubclass(kind, bool | int | float | np.number | bytes) else y
+    if plain.dtype == object:
+        raise ValueError(
+            f"y holds labels of the type {kind.__name__}, such as {str(y[0])[:40]}; labels must be text, booleans or "
+            "numbers that fit 64 bits."
+        )
+    return plain
+
+
+def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
+    """The numbers that a regressor learns."""
+    try:
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
+        ) from None
+    if not np.isfinite(targets).all():
+        raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
+    if np.abs(targets).max() > LARGEST_TARGET:
+        raise ValueError(
+            f"{name} goes up to {np.abs(targets).max():g}, and at most {LARGEST_TARGET:g} is allowed. Rescale it."
+        )
+    return targets
+
+
+def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
+    names = [repr(label) for label in classes[:most].tolist()]
+    more = f" and {len(classes) - most} more" if len(classes) > most else ""
+    return f"{', '.join(names)}{more}"
+
+
+def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
+    """The places of labels that must be among the classes of the training rows."""
+    y = plain_labels(y)
+    unknown = np.setdiff1d(np.unique(y), classes)
+    if len(unknown):
+        raise ValueError(
+            f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {_listed(classes)}."
+        )
+    return np.searchsorted(classes, y).astype(np.uint16)
+
+
+def dense_rows(X: Any) -> FloatMatrix:
+    """A dense copy of sparse rows."""
+    return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
+
+
+def row_blocks(X: Any, n_outputs: int = 1) -> list[Any]:
+    """The rows in pieces whose dense copies and scores are small; dense rows with one score each in one piece."""
+    copied = X.shape[1] if sparse.issparse(X) else 0
+    if not copied and n_outputs == 1:
+        return [X]
+    height = max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs)))
+    return [X[first : first + height] for first in range(0, X.shape[0], height)]

@@ -1,0 +1,29 @@
+"""The risk of a soft-max rule on rows that it does not learn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from radboost._typing import FloatArray
+from radboost.rows.costs import Costs
+from radboost.rows.watch import EarlyStopping, Watch, Watched
+
+
+class RiskWatch(Watch):
+    """Soft-max boosting, equation (4)."""
+
+    what = "risk"
+
+    def __init__(self, rows: Watched, costs: Costs, stopping: EarlyStopping, n_classes: int, n_threads: int) -> None:
+        super().__init__(rows, n_classes, n_threads)
+        self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
+        self.floor = costs.mean_floor(rows.class_ids, rows.weights)  # to be added to what `judge` finds, in your unit
+        self.patience = stopping.patience
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """What the rule pays for each row, and whether the label that it prefers is another one."""
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids

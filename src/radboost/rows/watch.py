@@ -1,0 +1,174 @@
+"""Watching a fit on rows that it does not learn from."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import ClassIds, FloatArray, FloatMatrix
+from radboost._validation import check_integer, check_real
+from radboost.boosting.trace import Step, Trace
+from radboost.engine import MarginState
+from radboost.objectives import Objective, margins_of
+from radboost.trees.tree import Tree, forest_of
+
+DEFAULT_PATIENCE = 25
+
+
+@dataclass(frozen=True)
+class EarlyStopping:
+    """When to end a fit before its last round.
+
+    Parameters
+    ----------
+    patience : int
+        Stop after this many rounds without a lower loss on the validation rows, and keep the best round.
+    validation_fraction : float
+        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
+        that copies of a row stay together.
+    """
+
+    patience: int = DEFAULT_PATIENCE
+    validation_fraction: float = 0.15
+
+    def validate(self) -> None:
+        check_integer("patience", self.patience, 1)
+        share = check_real("validation_fraction", self.validation_fraction, low=0.0, open_low=True)
+        if share >= 1.0:
+            raise ValueError(f"validation_fraction must lie in (0, 1); got {self.validation_fraction!r}.")
+
+
+def resolve_early_stopping(value: object) -> EarlyStopping | None:
+    """False, True, a number of rounds to wait, or an EarlyStopping."""
+    if isinstance(value, EarlyStopping):
+        value.validate()
+        return value
+    if isinstance(value, np.bool_):
+        value = bool(value)
+    if value is None or value is False:
+        return None
+    if value is True:
+        return EarlyStopping()
+    if isinstance(value, int | np.integer):
+        return EarlyStopping(patience=check_integer("early_stopping", value, 1))
+    raise TypeError(
+        f"early_stopping must be False, True, a number of rounds to wait, or an EarlyStopping; got {value!r}."
+    )
+
+
+def split_by_content(
+    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    with np.errstate(over="ignore"):
+        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        keyed ^= keyed >> np.uint64(29)
+        keyed *= np.uint64(0xBF58476D1CE4E5B9)
+    held_back = np.zeros(len(class_ids), dtype=bool)
+    for class_id in np.unique(class_ids):
+        ranked = np.unique(keyed[class_ids == class_id])
+        # The smallest keys of each class, but never all of a class.
+        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
+        if n_held > 0:
+            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
+    if not held_back.any():
+        raise ValueError(
+            f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
+            "stopping. Switch early_stopping off, or give more rows."
+        )
+    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Validation rows."""
+
+    X: FloatMatrix
+    class_ids: ClassIds
+    weights: FloatArray | None
+    targets: FloatArray | None = None  # of regression, which has no classes
+
+
+class Watch(ABC):
+    """Scores of the validation rows, kept up with the fit step by step."""
+
+    what: ClassVar[str]  # is to become low
+    tells_errors: bool = True  # whether rows can be plainly wrong
+    patience: int | None = None  # rounds to wait for it; None: watch only
+
+    def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
+        self.X = rows.X
+        self.class_ids = rows.class_ids
+        # Sums through a native state are the same for every order of the rows.
+        no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
+        self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._n_threads = n_threads
+        shape = (len(rows.class_ids), n_classes)
+        self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
+        self._lowest = np.inf
+        self.best_round = 0  # rounds to keep
+
+    @abstractmethod
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """What each row costs with these scores, and whether it is wrong, where that can be said."""
+
+    def begin(self, trace: Trace) -> None:
+        """Makes room in the history."""
+        names = ["validation_error"] if self.tells_errors else []
+        trace.history.update({name: [] for name in [*names, f"validation_{self.what}"]})
+
+    def resume(self, trace: Trace, scores: FloatArray) -> None:
+        """Goes on with a fit whose history is there; `scores` are those that it has given the rows."""
+        self._scores = np.array(scores)
+        history = trace.history[f"validation_{self.what}"]
+        self._lowest = min(history, default=np.inf)
+        self.best_round = 1 + history.index(self._lowest) if history else 0
+
+    def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
+        """Records the round and says when to stop."""
+        self._add(trace, steps)
+        costs, wrong = self.judge(self._scores)
+        cost, history = self._mean(costs), trace.history[f"validation_{self.what}"]
+        if wrong is not None:
+            trace.history["validation_error"].append(self._mean(wrong))
+        history.append(cost)
+        if cost < self._lowest:
+            self._lowest, self.best_round = cost, len(history)
+        if self.patience is not None and len(history) - self.best_round >= self.patience:
+            return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
+        return None
+
+    def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
+        moved = [trace.hypotheses[step.hypothesis] for step in steps]
+        trees = [hypothesis for hypothesis in moved if isinstance(hypothesis, Tree)]
+        if trees and len(trees) == len(moved):  # together: soft-max boosting takes a step for every class
+            weights = np.array([step.eta for step in steps])
+            self._scores += forest_of(trees).scores(self.X, weights, self._n_threads).reshape(self._scores.shape)
+            return
+        for hypothesis, step in zip(moved, steps, strict=True):
+            self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
+
+    def _mean(self, values: npt.NDArray[Any]) -> float:
+        total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
+        return total / self._sums.total_weight
+
+
+class LossWatch(Watch):
+    """The loss that is trained on."""
+
+    what = "loss"
+
+    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
+        super().__init__(rows, objective.n_classes, n_threads)
+        self._objective = objective
+        self.patience = None if stopping is None else stopping.patience
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """The loss of each row; a tie is an error."""
+        return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0

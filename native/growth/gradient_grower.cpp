@@ -17,22 +17,9 @@ namespace {
 
 constexpr int kNoDepth = 1 << 30;
 
-// Rows with the same codes and the same target have the same hash.
-std::vector<std::uint64_t> hashes_of(const BinnedData& data, const std::vector<double>& targets, int n_threads) {
-    const std::vector<std::uint16_t> no_classes(data.n_rows, 0);
-    std::vector<std::uint64_t> hashes = data.row_hashes(no_classes.data(), n_threads);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-        const double target = targets[i] + 0.0;  // -0 is 0
-        std::uint64_t bits;
-        std::memcpy(&bits, &target, sizeof bits);
-        hashes[i] = mix(hashes[i], bits);
-    }
-    return hashes;
-}
-
 }  // namespace
 
-GradientGrower::GradientGrower(const BinnedData& data, const GradientState& state, const GrowthOptions& options,
+GradientGrower::GradientGrower(const BinnedData& data, const GradientWeighting& state, const GrowthOptions& options,
                                std::vector<std::int8_t> directions)
     : data_(data),
       state_(state),
@@ -63,7 +50,7 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientState& stat
     shared_->rows.resize(data_.n_rows);
     shared_->scratch.resize(data_.n_rows);
     if (options_.subsample < 1) others_.resize(data_.n_rows);
-    if (options_.subsample < 1) hashes_ = hashes_of(data_, state_.targets(), options_.n_threads);
+    if (options_.subsample < 1) hashes_ = state_.row_hashes(data_, options_.n_threads);
     tree_.leaf_of_row.resize(data_.n_rows);
     tree_.n_channels = state_.n_outputs() + 1;
 }

@@ -257,7 +257,7 @@ Split GainStatistics::find_shared(Node& first, Node& second, ColumnSet columns, 
     return best.split;
 }
 
-std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data, const BoostingState& state,
+std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& state,
                                                 Criterion criterion) {
     if (criterion == Criterion::gini || state.gradients() == nullptr)
         return std::make_unique<LabelStatistics>(data, state, criterion);

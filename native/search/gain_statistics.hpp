@@ -7,7 +7,7 @@ namespace radboost {
 
 class GainStatistics : public NodeStatistics {
 public:
-    GainStatistics(const BinnedData& data, const BoostingState& state) : data_(data), state_(state) {}
+    GainStatistics(const BinnedData& data, const AnswerWeighting& state) : data_(data), state_(state) {}
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
@@ -32,7 +32,7 @@ private:
     double share(double score) const { return score * state_.edge_unit(); }
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    const AnswerWeighting& state_;
 };
 
 }  // namespace radboost

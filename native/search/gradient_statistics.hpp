@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows/gradient_state.hpp"
+#include "rows/gradient_scores.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -14,7 +14,7 @@ namespace radboost {
 class GradientStatistics : public NodeStatistics {
 public:
     // `directions` has -1, 0 or +1 for each column: values may only fall or rise with it. Empty: no constraints.
-    GradientStatistics(const BinnedData& data, const GradientState& state, std::int64_t minimum_mass,
+    GradientStatistics(const BinnedData& data, const GradientWeighting& state, std::int64_t minimum_mass,
                        const std::vector<std::int8_t>& directions)
         : data_(data), state_(state), minimum_(minimum_mass), directions_(directions) {}
 
@@ -45,7 +45,7 @@ private:
     void count_left(const Node& node, Split& split) const;
 
     const BinnedData& data_;
-    const GradientState& state_;
+    const GradientWeighting& state_;
     std::int64_t minimum_;
     const std::vector<std::int8_t>& directions_;
     std::vector<LargeArray<std::int64_t>> scratch_;  // histograms of the threads

@@ -259,7 +259,7 @@ private:
     std::size_t missing_entry_ = 0;
 };
 
-LabelStatistics::LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion)
+LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& state, Criterion criterion)
     : data_(data), state_(state), criterion_(criterion) {
     require(!state.class_begin().empty(), "the rows must be sorted by class");
 }

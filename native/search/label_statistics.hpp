@@ -9,7 +9,7 @@ namespace radboost {
 
 class LabelStatistics : public NodeStatistics {
 public:
-    LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion);
+    LabelStatistics(const BinnedData& data, const AnswerWeighting& state, Criterion criterion);
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
@@ -36,7 +36,7 @@ private:
     void count_left(const Node& node, Split& split) const;
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    const AnswerWeighting& state_;
     Criterion criterion_;
     std::vector<std::vector<std::uint32_t>> scratch_;  // a class's histogram that two threads share
     LargeArray<std::uint32_t> gathered_;

@@ -11,7 +11,7 @@
 #include "data/binning.hpp"
 #include "data/categories.hpp"
 #include "search/histogram.hpp"
-#include "rows/state.hpp"
+#include "rows/weighting.hpp"
 
 namespace radboost {
 
@@ -101,7 +101,7 @@ using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
 // follow from the row's class), otherwise by the gains of every answer.
-std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data, const BoostingState& state,
+std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& state,
                                                 Criterion criterion);
 
 }  // namespace radboost

@@ -57,6 +57,7 @@ inline MarginLoss loss_named(const std::string& name) {
 }
 
 // One per topic.
+void bind_collective(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_trees(nb::module_& m);

@@ -2,6 +2,7 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
+    radboost::bind_collective(m);
     radboost::bind_data(m);
     radboost::bind_rows(m);
     radboost::bind_trees(m);

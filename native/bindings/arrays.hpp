@@ -51,6 +51,7 @@ MatrixView<T> view(const Matrix<T>& X) {
 }
 
 // One per topic.
+void bind_collective(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_trees(nb::module_& m);

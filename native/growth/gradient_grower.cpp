@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "search/gradient_statistics.hpp"
 #include "core/hashing.hpp"
 #include "growth/node_grower.hpp"
 #include "search/partition.hpp"
@@ -44,7 +43,7 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientWeighting& 
     const double scaled = std::ceil(std::min(options_.minimum_leaf_weight * state.mass_scale(), 0x1p62));
     const auto minimum = static_cast<std::int64_t>(scaled);
     by_nodes_ = std::make_unique<NodeGrower>(
-        data_, [this, minimum] { return std::make_unique<GradientStatistics>(data_, state_, minimum, directions_); },
+        data_, [this, minimum] { return make_variance_statistics(data_, state_, minimum, directions_); },
         options_, *masses_, *shared_);
     data_.lay_out_rows(options_.n_threads);
     shared_->rows.resize(data_.n_rows);
@@ -157,7 +156,10 @@ void GradientGrower::sum_leaves() {
         if (leaf.left != TreeNode::kNone) return;
         std::int64_t* to = tree_.gains.data() + leaf.label * width;
         const auto label = static_cast<std::int32_t>(leaf.label);
+        const GradientWords words = state_.words();
         std::copy(leaf.node.sums.begin(), leaf.node.sums.end(), to);
+        to[0] = words.gradient(leaf.node.sums[0]);
+        to[n] = words.weight(leaf.node.sums[0]);
         for (std::size_t k = 0; k < leaf.count(); ++k) tree_.leaf_of_row[leaf.node.rows[k]] = label;
         if (hashes_.empty()) return;
         const RowSet others = others_of_node_[leaf.label];

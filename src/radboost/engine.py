@@ -1,8 +1,8 @@
 """What Python asks of the native core. No other module imports it."""
 
 from radboost._native import (
-    AnswerWeighting,
     AnsweringTree,
+    AnswerWeighting,
     BinnedData,
     ClassScores,
     ClassWeighting,

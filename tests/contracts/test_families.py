@@ -37,9 +37,7 @@ def problem(X: np.ndarray, y: np.ndarray, settings: GrowthSettings, w: np.ndarra
     """A problem on rows that stand in the engine's order already."""
     order = np.arange(len(y))
     data = bin_rows(X, w, order, settings.options.max_bins, 1)
-    return Problem(
-        X, order, data, Objective("sum", get_loss("logistic"), (y > 0).astype(np.uint16), 2, w, 1), settings
-    )
+    return Problem(X, order, data, Objective("sum", get_loss("logistic"), (y > 0).astype(np.uint16), 2, w, 1), settings)
 
 
 @EVERY

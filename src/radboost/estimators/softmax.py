@@ -301,9 +301,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[Trace, float]:
         data = rows.data
         weights = RowWeights(data.n_rows, rows.weights, folds_large=False, collective=None)
-        scores = SoftmaxScores(
-            rows.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights
-        )
+        scores = SoftmaxScores(rows.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights)
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
         drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))

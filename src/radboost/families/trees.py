@@ -114,7 +114,12 @@ class StumpPairs(Family):
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_questions
         grower = make_grower(
-            problem.data, problem.objective.weighting, problem.settings, growth="stump_pair", criterion="edge", max_depth=2
+            problem.data,
+            problem.objective.weighting,
+            problem.settings,
+            growth="stump_pair",
+            criterion="edge",
+            max_depth=2,
         )
         return TreeProposer(
             problem,

@@ -5,7 +5,6 @@ from radboost.objectives.names import OBJECTIVES, resolve_objective
 from radboost.objectives.population import probabilities
 from radboost.objectives.row_losses import margins_of, row_losses
 
-
 __all__ = [
     "OBJECTIVES",
     "LossState",

@@ -90,11 +90,11 @@ GradientState::GradientState(const LossOfTarget& loss, std::vector<double> targe
     : loss_(loss), targets_(std::move(targets)), weights_(std::move(weights)) {
     require(!targets_.empty() && targets_.size() < (std::size_t{1} << 28), "the number of rows must lie in [1, 2^28)");
     require(loss_.n_outputs >= 1 && loss_.n_outputs <= 65534, "the number of scores per row must lie in [1, 65534]");
-    require(loss_.kind == TargetLoss::multinomial || loss_.kind == TargetLoss::given || loss_.n_outputs == 1,
+    require(loss_.kind.targets == Targets::classes || loss_.is_given() || loss_.n_outputs == 1,
             "only the multinomial loss has several scores per row");
     for (const double y : targets_) {
         require(std::isfinite(y), "a target is not a finite number");
-        require(loss_.kind != TargetLoss::multinomial ||
+        require(loss_.kind.targets != Targets::classes ||
                     (y >= 0 && y < static_cast<double>(loss_.n_outputs) && y == std::floor(y)),
                 "a row has a class that does not exist");
     }
@@ -152,8 +152,8 @@ void GradientState::quantise(const double* derivatives, std::size_t begin, std::
 }
 
 std::int64_t GradientState::wrong_mass(std::size_t begin, std::size_t count) const {
-    const bool signs = loss_.kind == TargetLoss::logistic || loss_.kind == TargetLoss::exponential;
-    if (!signs && loss_.kind != TargetLoss::multinomial) return 0;
+    if (loss_.kind.targets == Targets::numbers) return 0;
+    const bool signs = loss_.kind.targets == Targets::signs;
     if (signs && masses_.empty()) return count_wrong(targets_.data() + begin, scores_.data() + begin, count);
     const std::size_t k = n_outputs();
     std::int64_t sum = 0;
@@ -247,7 +247,7 @@ void GradientState::exact_means(std::size_t n_values, int* exponents, int n_thre
 // Moves the scores of each block, evaluates the loss there, and rounds the gradient.
 template <class Move>
 void GradientState::refresh(int n_threads, Move&& move) {
-    const bool given = loss_.kind == TargetLoss::given, bounded = loss_.largest_derivative() > 0;
+    const bool given = loss_.is_given(), bounded = loss_.largest_derivative() > 0;
     const std::size_t n = n_rows(), k = n_outputs(), parts = row_parts(n, n_threads);
     if (bounded) set_unit(loss_.largest_derivative());
     std::vector<std::int64_t> wrong(parts, 0);
@@ -325,7 +325,7 @@ void GradientState::step(const LeafNumbers& leaves, int n_threads) {
 }
 
 void GradientState::set_derivatives(const double* derivatives, int n_threads) {
-    require(loss_.kind == TargetLoss::given, "only a loss of the user's own has derivatives handed in");
+    require(loss_.is_given(), "only a loss of the user's own has derivatives handed in");
     double most = 0;
     for (std::size_t i = 0; i < n_rows() * n_outputs(); ++i) {
         require(std::isfinite(derivatives[i]), "a derivative of the loss is not a finite number");

@@ -151,7 +151,7 @@ def test_two_classes_are_the_multinomial_loss_of_two_scores() -> None:
         (QuantileLoss(level=1.0), [1.0, 2.0, 3.0], r"level.*1\.0"),
         (QuantileLoss(level=0.0), [1.0, 2.0, 3.0], r"level.*0\.0"),
         (HuberLoss(delta=0.0), [1.0, 2.0, 3.0], r"delta.*0\.0"),
-        ("hinge", [1.0, 2.0, 3.0], r"(?s)hinge.*squared.*poisson"),
+        ("hinge", [1.0, 2.0, 3.0], r"(?s)hinge.*absolute.*huber.*poisson.*quantile.*squared"),
     ],
 )
 def test_domains(loss: Any, y: Any, message: str) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.engine import BoostingState, HypothesisColumns
-from radboost.losses.base import MarginLoss, NativeLoss
+from radboost.losses import MarginLoss, NativeLoss
 from radboost.objectives.row_losses import row_losses
 
 NO_WEIGHTS = np.zeros(0)

@@ -83,6 +83,16 @@ RADBOOST_CLONES void poisson(const double* y, const double* f, std::size_t n, st
     }
 }
 
+// y e^-f + f, y > 0. Beyond an exponent of 640 e^-f is cut, so that its product with y stays finite.
+RADBOOST_CLONES void gamma(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                           double* derivative) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double ratio = y[i] * exact_exp(-f[i] < 640.0 ? -f[i] : 640.0);
+        value[i] = ratio + f[i];
+        derivative[i] = 1.0 - ratio;
+    }
+}
+
 // log sum_k e^(f_k) - f_y, y = 0, 1, ...
 RADBOOST_CLONES void multinomial(const double* y, const double* f, std::size_t n, std::size_t k, double, double* value,
                                  double* derivative) {
@@ -106,7 +116,7 @@ double at_most_one(double) { return 1.0; }
 double at_most_parameter(double parameter) { return parameter; }
 double larger_share(double level) { return std::max(level, 1.0 - level); }
 
-constexpr std::array<TargetLoss, 9> kLosses{{
+constexpr std::array<TargetLoss, 10> kLosses{{
     {"logistic", Targets::signs, at_most_one, logistic},
     {"exponential", Targets::signs, unbounded, exponential},
     {"squared", Targets::numbers, unbounded, squared},
@@ -114,6 +124,7 @@ constexpr std::array<TargetLoss, 9> kLosses{{
     {"huber", Targets::numbers, at_most_parameter, huber},
     {"quantile", Targets::numbers, larger_share, quantile},
     {"poisson", Targets::numbers, unbounded, poisson},
+    {"gamma", Targets::numbers, unbounded, gamma},
     {"multinomial", Targets::classes, at_most_one, multinomial},
     {"given", Targets::numbers, unbounded, nullptr},
 }};

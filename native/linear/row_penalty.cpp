@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "core/exact_math.hpp"
+
 // To add a penalty: write its size and its update, and its row in kPenalties below.
 namespace radboost {
 namespace {
@@ -98,11 +100,52 @@ void update_l1_linf(const double* curvature, const double* slope, double price, 
     }
 }
 
-constexpr std::array<RowPenalty, 4> kPenalties{{
+// tanh(w / 2) for w >= 0. The continued fraction of tanh has the last bit right up to w = 1.
+double tanh_of_half(double w) {
+    if (w > 1.0) {
+        const double e = exact_exp(-w);
+        return (1.0 - e) / (1.0 + e);
+    }
+    const double x = 0.5 * w, square = x * x;
+    double fraction = 17.0;
+    for (int odd = 15; odd >= 1; odd -= 2) fraction = odd + square / fraction;
+    return x / fraction;
+}
+
+// 2 log cosh(w / 2), of every weight: log(1 + t^2 / (1 - t^2)) with t = tanh(w / 2), or |w| + 2 log(1 + e^-|w|) - 2 log 2.
+double smooth_sizes(const double* weight, std::size_t k) {
+    double sum = 0.0;
+    for (std::size_t r = 0; r < k; ++r) {
+        const double w = std::abs(weight[r]), t = w > 1.0 ? 0.0 : tanh_of_half(w), square = t * t;
+        sum += w > 1.0 ? (w - 0x1.62e42fefa39efp0) + 2.0 * exact_log1p_unit(exact_exp(-w))
+                       : exact_log1p_unit(square / (1.0 - square));
+    }
+    return sum;
+}
+
+// The root of curvature w + slope + price tanh(w / 2): Newton's method on |w|, from below, which never passes it.
+void update_smooth_l1(const double* curvature, const double* slope, double price, std::size_t k, std::size_t*,
+                      double* weight) {
+    for (std::size_t r = 0; r < k; ++r) {
+        const double a = curvature[r], pull = std::abs(slope[r]);
+        double w = a > 0.0 ? std::max(pull / (a + 0.5 * price), (pull - price) / a) : 0.0;
+        for (int iteration = 0; iteration < 60 && a > 0.0; ++iteration) {
+            const double t = tanh_of_half(w);
+            const double step = (pull - a * w - price * t) / (a + 0.5 * price * (1.0 - t * t));
+            if (!(step > 0.0)) break;
+            w += step;
+            if (step <= 4e-16 * w) break;
+        }
+        weight[r] = slope[r] > 0.0 ? -w : w;
+    }
+}
+
+constexpr std::array<RowPenalty, 5> kPenalties{{
     {"l1", true, true, sum_of_sizes, update_l1},
     {"l1/l2", true, false, length, update_l1_l2},
     {"l1/linf", true, false, largest, update_l1_linf},
     {"l2", false, false, half_of_squares, update_squared_l2},
+    {"smooth_l1", false, false, smooth_sizes, update_smooth_l1},
 }};
 
 }  // namespace

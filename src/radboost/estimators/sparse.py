@@ -24,10 +24,11 @@ from radboost.rows.read import plain_labels, read_labels, read_targets
 from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
 
 PARAMETERS = """
-    penalty : {"l1", "l1/l2", "l1/linf", "l2"}
+    penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
         What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
         Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
-        weights together. "l2" is half the sum of the squares: nothing becomes zero.
+        weights together. "l2" is half the sum of the squares, "smooth_l1" the sum of log(1 + e^w) + log(1 + e^-w), like
+        squares near zero and like absolute values far out: with these two nothing becomes zero.
     alpha : float
         The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
     update : {"newton", "adaboost", "gradboost"}

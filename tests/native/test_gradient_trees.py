@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from radboost import _native
 from radboost.trees import bin_rows
+from reference import chance
 from reference import gradient as naive
 
 pytestmark = pytest.mark.native
@@ -21,7 +22,7 @@ NO_DIRECTIONS = np.zeros(0, dtype=np.int8)
 
 
 def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, categories: bool = False) -> Any:
-    """A state with a gradient of its own, and the rows in bins: ties in X, missing values, categories."""
+    """Targets, rows in bins, a state with a gradient of its own, weights: ties in X, missing values, categories."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, int(rng.integers(2, 9)), size=(m, 3)).astype(float)
     X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
@@ -35,7 +36,7 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
         classes = rng.integers(0, outputs, m).astype(float)
         state = _native.GradientState("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
     state.set_scores(rng.normal(size=m * outputs), 1)
-    return X, data, state, weights
+    return target, data, state, weights
 
 
 def grower_of(data: Any, state: Any, **options: Any) -> Any:
@@ -75,6 +76,21 @@ def splits_by_path(data: Any, arrays: Any) -> dict[str, tuple[Any, ...]]:
     return out
 
 
+def same_splits(data: Any, rows: naive.Binned, arrays: Any, expected: list[naive.Node]) -> None:
+    bins, found = data.n_bins(), splits_by_path(data, arrays)
+    assert set(found) == {node.path for node in expected}
+    for node in expected:
+        assert node.split is not None
+        column, left, missing_left = node.split
+        numbers = frozenset(code for code in left if code < bins[column])
+        present = {int(rows.codes[i, column]) for i in node.rows}
+        own = found[node.path]
+        assert own[0] == column
+        assert own[1] & present == numbers & present
+        if int(bins[column]) in present:
+            assert own[2] == missing_left
+
+
 @given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([1, 1, 3]), st.sampled_from([0.0, 3.0]))
 def test_trees_match_the_naive_grower(
     seed: int, weighted: bool, categories: bool, outputs: int, minimum: float
@@ -84,20 +100,62 @@ def test_trees_match_the_naive_grower(
     expected = naive.grow(rows, 9, int(minimum))
     grower = grower_of(data, state, minimum_leaf_weight=minimum)
     assert grower.grow(0, 9) == len(expected)
-    bins = data.n_bins()
     for n in range(1, len(expected) + 1):  # every smaller tree comes with the largest
-        found = splits_by_path(data, grower.arrays(grower.cut(n, 1e6, "2")))
-        assert set(found) == {node.path for node in expected[:n]}
-        for node in expected[:n]:
-            assert node.split is not None
-            column, left, missing_left = node.split
-            numbers = frozenset(code for code in left if code < bins[column])
-            present = {int(rows.codes[i, column]) for i in node.rows}
-            own = found[node.path]
-            assert own[0] == column
-            assert own[1] & present == numbers & present
-            if int(bins[column]) in present:
-                assert own[2] == missing_left
+        same_splits(data, rows, grower.arrays(grower.cut(n, 1e6, "2")), expected[:n])
+
+
+def drawn(data: Any, targets: np.ndarray, subsample: float) -> list[int]:
+    """The rows that a tree of round 3 and seed 0 is grown on: by the hash of their codes and of their target."""
+    if subsample == 1.0:
+        return list(range(len(targets)))
+    hashes = data.row_hashes(np.zeros(len(targets), dtype=np.uint16), 1)
+    bits = (targets + 0.0).view(np.uint64)
+    keyed = [chance.keyed(int(code), int(target)) for code, target in zip(hashes, bits, strict=True)]
+    return chance.drawn_rows(0, 3, keyed, subsample)
+
+
+@given(
+    SEEDS,
+    st.booleans(),
+    st.sampled_from(["numbers", "categories"]),
+    st.tuples(*[st.sampled_from([-1, 0, 1])] * 3).filter(any),
+    st.sampled_from([0.0, 3.0]),
+    st.sampled_from([1.0, 0.6]),
+    st.sampled_from(sorted(ORDERS)),
+    st.sampled_from([0.05, 1.0, 1e6]),
+)
+def test_monotone_trees_match_the_naive_grower(
+    seed: int,
+    weighted: bool,
+    columns: str,
+    directions: tuple[int, ...],
+    minimum: float,
+    subsample: float,
+    order: str,
+    radius: float,
+) -> None:
+    """Splits, order of growth and values, with bounds that come down from every split on a monotone column."""
+    if columns == "categories":
+        directions = (directions[0] or 1, 0, directions[2])  # column 1 has no order
+    targets, data, state, weights = make(seed, weighted=weighted, categories=columns == "categories")
+    rows = binned(data, state, weights)
+    expected = naive.grow(rows, 9, int(minimum), directions, drawn(data, targets, subsample))
+    given_directions = np.array(directions, dtype=np.int8)
+    grower = grower_of(data, state, minimum_leaf_weight=minimum, directions=given_directions, subsample=subsample)
+    assert grower.grow(3, 9) == len(expected)
+    m = float(sum(rows.masses))
+    for n in range(len(expected) + 1):
+        cut = grower.cut(n, radius, order)
+        same_splits(data, rows, grower.arrays(cut), expected[:n])
+        paths = naive.paths_of(expected[:n], rows)
+        sums = {path: rows.sums([i for i, own in enumerate(paths) if own == path]) for path in sorted(set(paths))}
+        means = np.array([-gradients[0] * state.unit / mass / radius for gradients, mass in sums.values()])
+        shares = {path: mass / m for path, (_, mass) in sums.items()}
+        inside = naive.project(means, np.array(list(shares.values())), 1.0, ORDERS[order])
+        values = dict.fromkeys([leaf for node in expected[:n] for leaf in (node.path + "L", node.path + "R")], 0.0)
+        values |= dict(zip(sums, inside, strict=True))
+        kept = naive.keep_directions(expected[:n], values, shares, directions, ORDERS[order])
+        np.testing.assert_allclose(grower.answers(cut), [kept[path] for path in paths], rtol=1e-7, atol=1e-9)
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([1, 3]), st.sampled_from(sorted(ORDERS)), st.floats(0.01, 20.0))

@@ -16,10 +16,12 @@ from radboost._validation import check_integer
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
 from radboost.engine import log
+from radboost.model_file import storable_estimator
 from radboost.penalties import on_grid
 from radboost.trees import Tree
 
 
+@storable_estimator
 class AdaBoostMHClassifier(Baseline):
     """AdaBoost that asks of each class whether it is the right one, one tree per class and round.
 

@@ -15,12 +15,14 @@ from radboost.baselines._weights import GROWTH_TOTAL, Fixed
 from radboost.baselines.program import BranchingProgram
 from radboost.boosting.trace import ALL_ROUNDS
 from radboost.engine import AnsweringTree
+from radboost.model_file import storable_estimator
 from radboost.trees import GivenTrees, Tree
 from radboost.trees.tree import NODE_ARRAYS
 
 BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
 
+@storable_estimator
 class MartiBoostClassifier(Baseline):
     """Martingale boosting: a grid of trees through which a row walks at random (Soft-max boosting, section 5.5.1).
 
@@ -71,7 +73,7 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
-    kind_of_ensemble: ClassVar[str] = "BranchingProgram"
+    type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(

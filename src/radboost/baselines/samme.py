@@ -14,9 +14,11 @@ from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
 from radboost.baselines._weights import GROWTH_TOTAL, exponentials
 from radboost.engine import log
+from radboost.model_file import storable_estimator
 from radboost.penalties import on_grid
 
 
+@storable_estimator
 class SAMMEClassifier(Baseline):
     """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
 

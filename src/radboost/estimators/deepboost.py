@@ -27,6 +27,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
+from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import TrainingRows, read_training, read_validation, take_over
@@ -37,6 +38,7 @@ from radboost.trees import GrowthSettings, TreeOptions
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
 
+@storable_estimator
 class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 

@@ -23,11 +23,12 @@ from radboost.losses import (
     TargetLoss,
     get_target_loss,
 )
-from radboost.model_file import MissingPartError, NotStored
+from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.rows.prepare import TrainingRows
 from radboost.trees import TreeOptions
 
 
+@storable_estimator
 class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
@@ -160,6 +161,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
 
+@storable_estimator
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
@@ -167,13 +169,15 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson"} or object
+    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson", "gamma"} or object
         - "squared", which is "auto": (F - y)^2 / 2, for the mean.
         - "absolute": abs(F - y), for the median.
         - "huber": for the mean, with rows further away than 1 pulling no harder than those;
           radboost.losses.HuberLoss(delta=...) for another distance.
         - "quantile": for the median; radboost.losses.QuantileLoss(level=...) for another quantile.
         - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
+        - "gamma": y exp(-F) + F, for the mean of amounts and other y > 0 whose spread grows with it; predictions are
+          exp(F).
         - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
           the scores (radboost.losses.TargetLoss says what more it may have).
     families : TreeFamilies or None

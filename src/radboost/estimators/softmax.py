@@ -34,6 +34,7 @@ from radboost.boosting.softmax import SoftmaxBooster, SoftmaxSettings
 from radboost.engine import RowWeights, SoftmaxPairs, SoftmaxScores
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
+from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.rows.prepare import SortedRows, read_training, take_over
 from radboost.rows.risk_watch import RiskWatch
@@ -50,6 +51,7 @@ MOST_DRAWS = 2**22
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
+@storable_estimator
 class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
 

@@ -127,7 +127,7 @@ class KernelProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class KernelFamily(Family):
+class KernelFamily(Family, name="kernel"):
     """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
 
     With more than two classes each speaks for one of them, with max(0, K(c, x)). Train with step="line_search" and

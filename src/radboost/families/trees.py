@@ -93,7 +93,7 @@ class TreeProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class Stumps(Family):
+class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
     def start(self, problem: Problem) -> Proposer:
@@ -108,7 +108,7 @@ class Stumps(Family):
 
 
 @dataclass(frozen=True)
-class StumpPairs(Family):
+class StumpPairs(Family, name="stump_pairs"):
     """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
 
     def start(self, problem: Problem) -> Proposer:
@@ -133,7 +133,7 @@ class StumpPairs(Family):
 
 
 @dataclass(frozen=True)
-class Trees(Family):
+class Trees(Family, name="trees"):
     """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
 
     Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).

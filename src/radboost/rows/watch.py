@@ -15,12 +15,14 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import RowWeights
+from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
 from radboost.trees.tree import Tree, forest_of
 
 DEFAULT_PATIENCE = 25
 
 
+@storable_value
 @dataclass(frozen=True)
 class EarlyStopping:
     """When to end a fit before its last round.

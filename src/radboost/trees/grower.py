@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
 from radboost.engine import AnswerWeighting, BinnedData, GradientGrower, GradientWeighting, TreeGrower, WeightedTrees
+from radboost.model_file import storable_value
 
 
+@storable_value
 @dataclass(frozen=True)
 class TreeOptions:
     """Options of the trees that few people touch.

@@ -53,6 +53,12 @@ void bind_softmax(nb::module_& m) {
         .def("rule", [](const SoftmaxState& s) { return copy_of(s.rule()); })
         .def("row_costs", [](const SoftmaxState& s) { return copy_of(s.row_costs()); })
         .def("directions", [](const SoftmaxState& s) { return copy_of(s.directions()); })
+        .def("set_directions",
+             [](SoftmaxState& s, CMatrix<std::int8_t> directions) {
+                 require(directions.shape(0) == s.n_classes() && directions.shape(1) == s.n_rows(),
+                         "one direction per class and row is needed");
+                 s.set_directions(directions.data());
+             })
         .def("evaluate", &SoftmaxState::evaluate, nb::call_guard<nb::gil_scoped_release>())
         .def("grow",
              [](SoftmaxState& s, WeightedTrees& trees, const std::string& pairs, std::size_t n_samples,

@@ -297,6 +297,13 @@ std::pair<double, double> SoftmaxState::along(double a, int n_threads) const {
             sums_.weighted_sum(slopes.data(), n_threads) / total_weight()};
 }
 
+void SoftmaxState::set_directions(const std::int8_t* directions) {
+    const std::size_t size = n_rows() * n_classes_;
+    require(std::all_of(directions, directions + size, [](std::int8_t h) { return h >= -1 && h <= 1; }),
+            "directions are -1, 0 and 1");
+    std::copy(directions, directions + size, h_.data());
+}
+
 void SoftmaxState::step(double a, int n_threads) {
     const double scaled = a * kScoreGrid;
     require(scaled == std::nearbyint(scaled), "steps must be multiples of 2^-20");

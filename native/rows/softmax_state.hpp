@@ -49,6 +49,8 @@ public:
                 InterruptCheck check);
     const std::vector<std::shared_ptr<AnsweringTree>>& trees() const { return grown_; }  // null: no tree for the class
     const LargeArray<std::int8_t>& directions() const { return h_; }                     // class x row
+    // Puts -1, 0 and +1 in the place of what grown trees say: those of an earlier fit, to take its steps once more.
+    void set_directions(const std::int8_t* directions);
     // The derivative of the risk along psi - a h at a = 0, negated: <gradient, h>_N.
     double slope(int n_threads) const;
     // The risk at psi - a h, and the same there.

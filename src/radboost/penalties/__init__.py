@@ -9,7 +9,7 @@ from radboost.penalties.l1_l2 import L1L2
 from radboost.penalties.l1_linf import L1Linf
 from radboost.penalties.rows import RowPenalty
 from radboost.penalties.squared_l2 import SquaredL2
-from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, line_search_step, on_grid
+from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, on_grid
 
 ROW_PENALTIES: dict[str, type[RowPenalty]] = {penalty.name: penalty for penalty in (L1, L1L2, L1Linf, SquaredL2)}
 
@@ -30,7 +30,6 @@ __all__ = [
     "closed_form_step",
     "descents",
     "get_row_penalty",
-    "line_search_step",
     "on_grid",
     "slope",
 ]

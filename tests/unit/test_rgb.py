@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, _validation, guarantees
-from radboost.boosting.norm_balls import line_search
+from radboost.boosting.line_search import convex_search
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -401,9 +401,9 @@ def test_line_search() -> None:
         return abs(step - 3.7), float(np.sign(step - 3.7))
 
     for first in (1e-6, 1.0, 1e6):
-        np.testing.assert_allclose(line_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
-        np.testing.assert_allclose(line_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
-    assert line_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
+        np.testing.assert_allclose(convex_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
+        np.testing.assert_allclose(convex_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
+    assert convex_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
 
 
 def test_the_bound_speaks_of_the_model() -> None:

@@ -14,7 +14,7 @@ from sklearn.metrics import mean_gamma_deviance
 
 import radboost
 from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
-from radboost.boosting.norm_balls import line_search
+from radboost.boosting.line_search import convex_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
 
 pytestmark = pytest.mark.native
@@ -79,7 +79,7 @@ def test_a_line_search_that_overshoots_an_exponential_comes_back(first: float) -
         value = float(np.exp(min(step, 700.0)))
         return value - 5.0 * step, value - 5.0
 
-    assert line_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
+    assert convex_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
 
 
 def test_a_warm_start_refuses_what_would_break_the_model() -> None:

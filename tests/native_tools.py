@@ -92,7 +92,7 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
         "seed": 0,
         "n_threads": 1,
     }
-    return _native.TreeGrower(data, state, **{**options, **changes})
+    return _native.Grower(data, state, **{**options, **changes})
 
 
 def grow_natively(

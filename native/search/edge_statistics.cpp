@@ -129,10 +129,10 @@ public:
 }  // namespace
 
 std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const BoostingState& state,
-                                                Criterion criterion) {
+                                                Criterion criterion, bool several_workers) {
     require(criterion != Criterion::variance, "classes are told apart by the edge or gini criterion");
     if (criterion == Criterion::gini || state.gradients() == nullptr)
-        return std::make_unique<LabelStatistics>(data, state, criterion);
+        return std::make_unique<LabelStatistics>(data, state, criterion, several_workers);
     return std::make_unique<EdgeStatistics>(data, EdgeScore(state));
 }
 

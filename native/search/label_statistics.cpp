@@ -296,8 +296,9 @@ private:
     std::size_t missing_entry_ = 0;
 };
 
-LabelStatistics::LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion)
-    : data_(data), state_(state), criterion_(criterion), keep_classes_(!state.collective().alone()) {
+LabelStatistics::LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion,
+                                 bool several_workers)
+    : data_(data), state_(state), criterion_(criterion), keep_classes_(several_workers) {
     require(!state.class_begin().empty(), "the rows must be sorted by class");
 }
 

@@ -9,7 +9,7 @@ namespace radboost {
 
 class LabelStatistics : public PairStatistics {
 public:
-    LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion);
+    LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion, bool several_workers);
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;

@@ -165,8 +165,9 @@ public:
 using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
-// follow from the row's class), otherwise by the gains of every answer.
-std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const BoostingState& state, Criterion criterion);
+// follow from the row's class), otherwise by the gains of every answer. `several_workers` have rows: see Node::segments.
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const BoostingState& state, Criterion criterion,
+                                                bool several_workers);
 
 // Of regression trees. Each child needs `minimum_mass`. `directions` has -1, 0 or +1 for each column: values may only fall
 // or rise with it; empty: no constraints. Keeps references.

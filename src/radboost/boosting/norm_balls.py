@@ -12,7 +12,7 @@ import numpy as np
 from radboost import complexity
 from radboost._typing import FloatArray
 from radboost.boosting.trace import Monitor, Step, Trace
-from radboost.engine import CutTree, GradientGrower, GradientState
+from radboost.engine import CutTree, RegressionTrees, GradientState
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
@@ -62,15 +62,15 @@ class LossRows(ABC):
     def set_scores(self, scores: FloatArray) -> None: ...
 
     @abstractmethod
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         """The mean loss after each of several steps, none of which is taken."""
 
     @abstractmethod
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         """The mean loss after a step along a tree, and its derivative there."""
 
     @abstractmethod
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None: ...
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
 
 class NativeRows(LossRows):
@@ -87,13 +87,13 @@ class NativeRows(LossRows):
     def set_scores(self, scores: FloatArray) -> None:
         self.state.set_scores(np.ascontiguousarray(scores).reshape(-1), self.n_threads)
 
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         return self.state.losses_after(grower, list(cuts), steps, self.n_threads)
 
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         return self.state.along(grower, cut, step, self.n_threads)
 
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.state.step(grower, cut, step, self.n_threads)
 
 
@@ -120,11 +120,11 @@ class OwnLossRows(LossRows):
         self.state.set_derivatives(self._derivative(self._scores), self.n_threads)
         self._mean_loss = self._mean(self._value(self._scores))
 
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         pairs = zip(cuts, steps.tolist(), strict=True)
         return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
 
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         direction = grower.answers(cut)
         scores = self._scores + step * direction
         return self._mean(self._value(scores)), self._mean(self._derivative(scores) * direction)
@@ -134,7 +134,7 @@ class OwnLossRows(LossRows):
         scores = np.full(len(self.targets), score)
         return self._mean(self._value(scores)), self._mean(self._derivative(scores))
 
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * grower.answers(cut))
 
     def _mean(self, values: FloatArray) -> float:
@@ -208,7 +208,7 @@ class RGBBooster:
     def __init__(
         self,
         rows: LossRows,
-        grower: GradientGrower,
+        grower: RegressionTrees,
         families: NormBalls,
         settings: RGBSettings,
         *,

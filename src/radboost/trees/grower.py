@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import BinnedData, BoostingState, GradientGrower, GradientState, TreeGrower, WeightedTrees
+from radboost.engine import BinnedData, BoostingState, RegressionTrees, GradientState, Grower, WeightedTrees
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def make_grower(
     growth: str,
     criterion: str,
     max_depth: int,
-) -> TreeGrower:
+) -> Grower:
     """A native grower; it keeps its buffers from round to round."""
-    return TreeGrower(
+    return Grower(
         data,
         state,
         growth=growth,
@@ -108,13 +108,14 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
 
 def make_gradient_grower(
     data: BinnedData, state: GradientState, settings: GrowthSettings, directions: npt.NDArray[np.int8]
-) -> GradientGrower:
+) -> RegressionTrees:
     """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
-    return GradientGrower(
+    return RegressionTrees(
         data,
         state,
         max_features=settings.max_features,
         subsample=settings.subsample,
+        random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
         directions=directions,
         seed=settings.seed,

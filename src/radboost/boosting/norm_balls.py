@@ -12,7 +12,7 @@ import numpy as np
 from radboost import complexity
 from radboost._typing import FloatArray
 from radboost.boosting.trace import Monitor, Step, Trace
-from radboost.engine import CutTree, RegressionTrees, GradientState
+from radboost.engine import CutTree, GradientState, RegressionTrees
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows

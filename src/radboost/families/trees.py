@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost import complexity
-from radboost.engine import HypothesisColumns, Grower
+from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import BinnedData, BoostingState, RegressionTrees, GradientState, Grower, WeightedTrees
+from radboost.engine import BinnedData, BoostingState, GradientState, Grower, RegressionTrees, WeightedTrees
 
 
 @dataclass(frozen=True)

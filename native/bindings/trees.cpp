@@ -52,7 +52,7 @@ std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
 void bind_trees(nb::module_& m) {
     nb::class_<Grower>(m, "Grower")
         .def("__init__",
-             [](Grower* self, const BinnedData& data, const BoostingState& state, const std::string& growth,
+             [](Grower* self, const BinnedData& data, const AnswerWeighting& weighting, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
                 int n_threads) {
@@ -60,9 +60,9 @@ void bind_trees(nb::module_& m) {
                      growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample, random_thresholds,
                                     minimum_leaf_weight, seed, n_threads);
                  nb::gil_scoped_release release;
-                 new (self) Grower(data, class_target(state, options.criterion, state.collective()), options);
+                 new (self) Grower(data, class_target(weighting, options.criterion), options);
              },
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("state"), nb::kw_only(),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
              nb::arg("growth"), nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"),
              nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
              nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))

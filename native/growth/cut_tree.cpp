@@ -7,13 +7,15 @@
 
 namespace radboost {
 
-RegressionTrees::RegressionTrees(const BinnedData& data, const GradientState& state, const GrowthOptions& options,
+RegressionTrees::RegressionTrees(const BinnedData& data, const GradientWeighting& weighting, const GrowthOptions& options,
                                  std::vector<std::int8_t> directions)
-    : state_(state), directions_(std::move(directions)), grower_(data, gradient_target(state, directions_), options) {
+    : weighting_(weighting),
+      directions_(std::move(directions)),
+      grower_(data, gradient_target(weighting, directions_), options) {
     require(options.criterion == Criterion::variance, "regression trees are grown by the criterion 'variance'");
     require(options.growth == Growth::best_first, "regression trees are grown best_first");
     require(directions_.empty() || directions_.size() == data.n_columns, "one direction per column is needed");
-    require(directions_.empty() || state.n_outputs() == 1, "only trees with one output can be monotone");
+    require(directions_.empty() || weighting.n_outputs() == 1, "only trees with one output can be monotone");
     for (std::size_t c = 0; c < directions_.size(); ++c) {
         require(directions_[c] >= -1 && directions_[c] <= 1, "a direction is -1, 0 or +1");
         require(directions_[c] == 0 || !data.is_categorical[c], "categories have no order to be monotone in");
@@ -33,20 +35,20 @@ CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder orde
     cut.values.assign(size * n, 0.0);
     std::vector<double> fitted, masses;
     std::vector<std::size_t> places;
-    const double to_value = state_.unit() * state_.mass_scale() / radius;
+    const double to_value = weighting_.unit() * weighting_.mass_scale() / radius;
     for (std::size_t i = 0; i < size; ++i) {
         const std::int64_t* own = sums(i);
         if (!is_leaf(i) || own[n] == 0) continue;
         for (std::size_t k = 0; k < n; ++k) {
             fitted.push_back(-static_cast<double>(own[k]) / static_cast<double>(own[n]) * to_value);
-            masses.push_back(static_cast<double>(own[n]) / static_cast<double>(state_.total_mass()));
+            masses.push_back(static_cast<double>(own[n]) / static_cast<double>(weighting_.total_mass()));
             places.push_back(i * n + k);
         }
     }
     project_to_unit_ball(fitted.data(), masses.data(), fitted.size(), order);
     for (std::size_t j = 0; j < places.size(); ++j) cut.values[places[j]] = fitted[j];
     if (!directions_.empty()) keep_directions(size, cut.values, order);
-    const double to_slope = state_.unit() / state_.total_weight();
+    const double to_slope = weighting_.unit() / weighting_.total_weight();
     for (std::size_t j = 0; j < places.size(); ++j) {
         const double value = cut.values[places[j]];
         cut.slope += value * static_cast<double>(sums(places[j] / n)[places[j] % n]) * to_slope;

@@ -7,7 +7,7 @@
 
 #include "growth/grower.hpp"
 #include "losses/norm_ball.hpp"
-#include "rows/gradient_state.hpp"
+#include "rows/gradient_scores.hpp"
 
 namespace radboost {
 
@@ -23,9 +23,9 @@ struct CutTree {
 
 class RegressionTrees {
 public:
-    // Keeps references to `data` and `state`. `directions` has -1, 0 or +1 for each column where values may only fall or rise
+    // Keeps references to `data` and `weighting`. `directions` has -1, 0 or +1 for each column where values may only fall or rise
     // with it, or is empty.
-    RegressionTrees(const BinnedData& data, const GradientState& state, const GrowthOptions& options,
+    RegressionTrees(const BinnedData& data, const GradientWeighting& weighting, const GrowthOptions& options,
                     std::vector<std::int8_t> directions);
 
     Grower& grower() { return grower_; }
@@ -33,7 +33,7 @@ public:
     const BinnedData& data() const { return grower_.data(); }
     double mass_scale() const { return grower_.mass_scale(); }
     std::size_t n_splits() const { return tree().nodes.size() / 2; }
-    std::size_t n_outputs() const { return state_.n_outputs(); }
+    std::size_t n_outputs() const { return weighting_.n_outputs(); }
 
     // The tree that was grown last after at most `n_splits` of its splits, fitted inside the ball.
     CutTree cut(std::size_t n_splits, double radius, NormOrder order) const;
@@ -42,7 +42,7 @@ private:
     const std::int64_t* sums(std::size_t node) const { return tree().sums.data() + node * tree().n_channels; }
     void keep_directions(std::size_t size, std::vector<double>& values, NormOrder order) const;
 
-    const GradientState& state_;
+    const GradientWeighting& weighting_;
     std::vector<std::int8_t> directions_;
     Grower grower_;
 };

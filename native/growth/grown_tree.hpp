@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_array.hpp"
 #include "data/categories.hpp"
 #include "members/columns.hpp"
 
@@ -25,8 +26,8 @@ struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<CategorySet> category_sets;
     std::vector<int> depths;
-    // Sums over all rows of a node, n_channels for each node: what each answer gains (see BoostingState), or in a regression
-    // tree the gradients of the outputs and, last, the weight (see GradientState).
+    // Sums over all rows of a node, n_channels for each node: what each answer gains (see AnswerWeighting), or in a regression
+    // tree the gradients of the outputs and, last, the weight (see GradientWeighting).
     std::size_t n_channels = 1;
     std::vector<std::int64_t> sums;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.

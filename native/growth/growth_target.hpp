@@ -1,5 +1,4 @@
-// What growing needs to know of the rows' state, whichever state it is: classes with their weights, or targets with their
-// gradients.
+// What growing needs to know of a weighting, whichever it is: of classes, or of gradients.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,8 @@
 
 #include "core/collective.hpp"
 #include "growth/grown_tree.hpp"
-#include "rows/gradient_state.hpp"
-#include "rows/state.hpp"
+#include "rows/gradient_scores.hpp"
+#include "rows/weighting.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -37,7 +36,7 @@ public:
     virtual std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const = 0;
     virtual std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data) const = 0;
     // The classes, where there are any.
-    virtual const BoostingState* classes() const { return nullptr; }
+    virtual const AnswerWeighting* classes() const { return nullptr; }
 
     // The sums of a grown tree's nodes (GrownTree::sums).
     virtual std::size_t n_channels() const = 0;
@@ -49,10 +48,11 @@ public:
     virtual void list_candidates(bool every_size, GrownTree& tree) const = 0;
 };
 
-// Keeps references to the state, whose rows must be sorted by class, and to the collective.
-std::unique_ptr<GrowthTarget> class_target(const BoostingState& state, Criterion criterion, const Collective& collective);
+// Keeps a reference to the weighting, whose rows must be sorted by class.
+std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion);
 
 // `directions` as in make_variance_statistics, which it outlives.
-std::unique_ptr<GrowthTarget> gradient_target(const GradientState& state, const std::vector<std::int8_t>& directions);
+std::unique_ptr<GrowthTarget> gradient_target(const GradientWeighting& weighting,
+                                              const std::vector<std::int8_t>& directions);
 
 }  // namespace radboost

@@ -22,7 +22,7 @@ constexpr double kFewestRowsPerClassAndLeaf = 3.0;
 
 }  // namespace
 
-bool LayerGrower::fits(const BinnedData& data, const BoostingState& state, const GrowthOptions& options) {
+bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options) {
     const bool by_labels = options.criterion == Criterion::gini || state.gradients() == nullptr;
     const double most_leaves = std::ldexp(1.0, options.max_depth);
     const bool dense = data.n_rows >= kFewestRows &&
@@ -33,7 +33,7 @@ bool LayerGrower::fits(const BinnedData& data, const BoostingState& state, const
            std::none_of(data.is_categorical.begin(), data.is_categorical.end(), [](auto yes) { return yes != 0; });
 }
 
-LayerGrower::LayerGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options,
+LayerGrower::LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
                          const std::vector<std::int64_t>& masses)
     : data_(data),
       state_(state),

@@ -12,8 +12,8 @@
 #include "data/binning.hpp"
 #include "data/categories.hpp"
 #include "search/histogram.hpp"
-#include "rows/gradient_state.hpp"
-#include "rows/state.hpp"
+#include "rows/gradient_scores.hpp"
+#include "rows/weighting.hpp"
 
 namespace radboost {
 
@@ -165,13 +165,12 @@ public:
 using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
-// follow from the row's class), otherwise by the gains of every answer. `several_workers` have rows: see Node::segments.
-std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const BoostingState& state, Criterion criterion,
-                                                bool several_workers);
+// follow from the row's class), otherwise by the gains of every answer.
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
 
 // Of regression trees. Each child needs `minimum_mass`. `directions` has -1, 0 or +1 for each column: values may only fall
 // or rise with it; empty: no constraints. Keeps references.
-std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientState& state,
+std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& weighting,
                                                          std::int64_t minimum_mass,
                                                          const std::vector<std::int8_t>& directions);
 

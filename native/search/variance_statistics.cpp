@@ -98,7 +98,7 @@ class VarianceScore {
 public:
     using Interface = NodeStatistics;
 
-    VarianceScore(const GradientState& state, std::int64_t minimum_mass, const std::vector<std::int8_t>& directions)
+    VarianceScore(const GradientWeighting& state, std::int64_t minimum_mass, const std::vector<std::int8_t>& directions)
         : state_(state), minimum_(minimum_mass), directions_(directions) {}
 
     WordChannels channels() const { return {state_.words()}; }
@@ -191,14 +191,14 @@ private:
         return BoundedValue(words.gradient(child.sums[0]), words.weight(child.sums[0]), parent).value;
     }
 
-    const GradientState& state_;
+    const GradientWeighting& state_;
     std::int64_t minimum_;
     const std::vector<std::int8_t>& directions_;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientState& state,
+std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& state,
                                                          std::int64_t minimum_mass,
                                                          const std::vector<std::int8_t>& directions) {
     return std::make_unique<ChannelStatistics<VarianceScore>>(data, VarianceScore(state, minimum_mass, directions));

@@ -9,9 +9,9 @@ from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, naive_scores, random_ensemble, random_rows
 from radboost import DeepBoostClassifier
-from radboost.estimators import _input
 from radboost.losses import get_loss
 from radboost.objectives import probabilities
+from radboost.rows import read
 
 pytestmark = pytest.mark.native
 
@@ -86,7 +86,7 @@ def test_input_of_every_kind(n_classes: int, block_bytes: int, monkeypatch: pyte
     model = fitted(random_ensemble(8, 1 if n_classes == 2 else n_classes), NAMES[:n_classes])
     X = np.where(np.random.default_rng(0).random((30, 3)) < 0.5, 0.0, random_rows(9))
     scores, labels, p = model.decision_function(X), model.predict(X), model.predict_proba(X)
-    monkeypatch.setattr(_input, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(read, "BLOCK_BYTES", block_bytes)
     for other in (X, X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X), sparse.csc_matrix(X), X.tolist()):
         np.testing.assert_array_equal(model.decision_function(other), scores)
         np.testing.assert_array_equal(model.predict(other), labels)
@@ -100,7 +100,7 @@ def test_labels_of_many_rows_need_no_scores_of_all(monkeypatch: pytest.MonkeyPat
     heights = []
     score = model.ensemble_.decision_function
     monkeypatch.setattr(model.ensemble_, "decision_function", lambda X, n: heights.append(len(X)) or score(X, n))
-    monkeypatch.setattr(_input, "BLOCK_BYTES", 80_000)
+    monkeypatch.setattr(read, "BLOCK_BYTES", 80_000)
     X = random_rows(1, m=95)
     labels = model.predict(X)
     assert heights == [10] * 9 + [5]

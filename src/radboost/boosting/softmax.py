@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost import complexity
 from radboost.boosting.trace import Monitor, Step, Trace
-from radboost.engine import AnsweringTree, SoftmaxState, SoftmaxSums, WeightedTrees
+from radboost.engine import AnsweringTree, SoftmaxPairs, SoftmaxScores, SoftmaxSums, WeightedTrees
 from radboost.penalties import on_grid
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
@@ -79,32 +79,36 @@ class SoftmaxBooster:
 
     def __init__(
         self,
-        state: SoftmaxState,
+        scores: SoftmaxScores,
+        pairs: SoftmaxPairs,
         trees: WeightedTrees,
         settings: SoftmaxSettings,
         *,
         n_classes: int,
         n_features: int,
         n_questions: float,
+        sample_size: float,
         trace: Trace | None = None,
     ) -> None:
-        self.state = state
+        self.scores = scores
+        self.pairs = pairs
+        self._sample_size = sample_size
         self.trees = trees
         self.settings = settings
-        self.votes = VotingTrees(trees, n_classes, n_features, state.total_weight)
+        self.votes = VotingTrees(trees, n_classes, n_features, sample_size)
         self.trace = Trace() if trace is None else trace
         self.trace.history = {"risk": [], "train_error": [], "n_hypotheses": []}
         self._n_questions = n_questions
         self._complexities: dict[int, float] = {}
 
     def run(self, n_rounds: int, monitor: Monitor) -> Trace:
-        sums = self.state.evaluate(self.settings.n_threads)
+        sums = self.scores.evaluate(self.settings.n_threads)
         idle = 0
         for round_index in range(len(self.trace.history["risk"]), n_rounds):
             a = self._step_size(round_index, sums)
             steps = self._apply(round_index, a) if a != 0.0 else []
             if steps:
-                sums = self.state.evaluate(self.settings.n_threads)
+                sums = self.scores.evaluate(self.settings.n_threads)
             idle = 0 if steps else idle + 1
             self.trace.n_skipped += not steps
             self.record(sums)
@@ -118,21 +122,21 @@ class SoftmaxBooster:
 
     def _step_size(self, round_index: int, sums: SoftmaxSums) -> float:
         settings = self.settings
-        edge = self.state.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
+        edge = self.pairs.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
         if settings.step == "sampled":
             a = edge  # section 5.1: R_M(h) in place of the projected gradient
         elif settings.step == "edge":
             a = edge / sums.size if sums.size > SMALLEST_SIZE else 0.0
         else:
-            slope = self.state.slope(settings.n_threads)
-            a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
+            slope = self.scores.slope(settings.n_threads)
+            a = slope / len(self.pairs.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
-                a = line_search(lambda a: self.state.along(a, settings.n_threads), sums.risk, slope, a)
+                a = line_search(lambda a: self.scores.along(a, settings.n_threads), sums.risk, slope, a)
         return on_grid(max(-LONGEST_STEP, min(settings.learning_rate * a, LONGEST_STEP)), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
         steps = []
-        for label, tree in enumerate(self.state.trees()):
+        for label, tree in enumerate(self.pairs.trees()):
             member = self.votes.vote(tree, label, a)
             if member is None:
                 continue
@@ -141,7 +145,7 @@ class SoftmaxBooster:
             self.trace.hypotheses.append(hypothesis)
             self.trace.complexities.append(self._complexity(hypothesis.n_splits))
         self.trace.steps.extend(steps)
-        self.state.step(a, self.settings.n_threads)
+        self.scores.step(a, self.settings.n_threads)
         return steps
 
     def record(self, sums: SoftmaxSums) -> None:
@@ -152,7 +156,7 @@ class SoftmaxBooster:
 
     def _complexity(self, n_splits: int) -> float:
         if n_splits not in self._complexities:
-            bound = complexity.trees(n_splits, self.state.total_weight, self._n_questions)
+            bound = complexity.trees(n_splits, self._sample_size, self._n_questions)
             self._complexities[n_splits] = bound
         return self._complexities[n_splits]
 

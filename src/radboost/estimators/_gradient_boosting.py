@@ -199,7 +199,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             n_rounds=n_rounds,
             n_features=training.rows.n_features,
             n_families=len(families),
-            sample_size=booster.rows.state.total_weight,
+            sample_size=booster.rows.weights.total,
             n_outputs=n_outputs,
             feature_names=getattr(checked, "feature_names_in_", None),
             categories=categories,
@@ -301,10 +301,10 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         constant = start_constant(rows, targets, learning.weights)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
         derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
-        unit = self._norm_unit(derivative, lambda v: rows.state.mean(v, growth.n_threads))
+        unit = self._norm_unit(derivative, rows.mean)
         booster = RGBBooster(
             rows,
-            make_gradient_grower(data, rows.state, growth, directions),
+            make_gradient_grower(data, rows.weighting, growth, directions),
             families,
             settings,
             norm_unit=unit,

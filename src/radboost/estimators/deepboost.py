@@ -27,7 +27,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, Problem, get_families
 from radboost.losses import MarginLoss, get_loss
-from radboost.objectives import make_objective, resolve_objective
+from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import TrainingRows, read_training, read_validation, take_over
 from radboost.rows.watch import EarlyStopping, LossWatch, Watched, resolve_early_stopping
@@ -328,7 +328,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         learning = training.sorted_by_class(settings.options.max_bins, n_threads)
         if stopping is not None and watched is None:
             learning, watched, _ = learning.hold_back(stopping.validation_fraction, settings.seed, n_threads)
-        objective = make_objective(
+        objective = Objective(
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
             learning.class_ids,

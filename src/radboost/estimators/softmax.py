@@ -31,7 +31,7 @@ from radboost._validation import (
 )
 from radboost.boosting import Step, Trace
 from radboost.boosting.softmax import SoftmaxBooster, SoftmaxSettings
-from radboost.engine import SoftmaxState
+from radboost.engine import RowWeights, SoftmaxPairs, SoftmaxScores
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
@@ -300,32 +300,26 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         watch: RiskWatch | None,
     ) -> tuple[Trace, float]:
         data = rows.data
-        state = SoftmaxState(
-            data,
-            rows.class_ids,
-            n_classes,
-            np.zeros(0) if rows.weights is None else rows.weights,
-            costs.table,
-            costs_per_row=costs.per_row,
-            seed=settings.seed,
-            n_threads=settings.n_threads,
-        )
+        weights = RowWeights(data.n_rows, rows.weights, folds_large=False, collective=None)
+        scores = SoftmaxScores(rows.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights)
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
-        drawn = min(state.total_weight, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
+        drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
         booster = SoftmaxBooster(
-            state,
+            scores,
+            SoftmaxPairs(scores, data, seed=settings.seed, n_threads=settings.n_threads),
             make_weighted_trees(data, 2, settings),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, round(drawn)),
                 self.step,
-                self._learning_rate(state.total_weight, n_classes),
+                self._learning_rate(weights.total, n_classes),
                 settings.n_threads,
             ),
             n_classes=n_classes,
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
+            sample_size=weights.total,
         )
         floors = {"risk": costs.mean_floor(rows.class_ids, rows.weights)}
         if watch is not None:
@@ -342,7 +336,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             trace = booster.run(self.n_rounds, monitor)
         for name, floor in floors.items():
             trace.history[name] = [risk * costs.scale + floor for risk in trace.history[name]]
-        return trace, state.total_weight
+        return trace, weights.total
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row, by `decision`."""

@@ -99,7 +99,7 @@ class Stumps(Family):
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_questions
         grower = make_grower(
-            problem.data, problem.objective.state, problem.settings, growth="layers", criterion="edge", max_depth=1
+            problem.data, problem.objective.weighting, problem.settings, growth="layers", criterion="edge", max_depth=1
         )
         return TreeProposer(problem, grower, lambda n: complexity.stumps(m, d))
 
@@ -114,7 +114,12 @@ class StumpPairs(Family):
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_questions
         grower = make_grower(
-            problem.data, problem.objective.state, problem.settings, growth="stump_pair", criterion="edge", max_depth=2
+            problem.data,
+            problem.objective.weighting,
+            problem.settings,
+            growth="stump_pair",
+            criterion="edge",
+            max_depth=2,
         )
         return TreeProposer(
             problem,
@@ -138,7 +143,7 @@ class Trees(Family):
         m, d, settings = problem.sample_size, problem.n_questions, problem.settings
         grower = make_grower(
             problem.data,
-            problem.objective.state,
+            problem.objective.weighting,
             settings,
             growth=settings.options.growth,
             criterion=settings.criterion,

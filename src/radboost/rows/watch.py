@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import MarginState
+from radboost.engine import RowWeights
 from radboost.objectives import Objective, margins_of
 from radboost.trees.tree import Tree, forest_of
 
@@ -105,9 +105,7 @@ class Watch(ABC):
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
         self.class_ids = rows.class_ids
-        # Sums through a native state are the same for every order of the rows.
-        no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
-        self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=None)
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
@@ -155,8 +153,7 @@ class Watch(ABC):
             self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
-        total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
-        return total / self._sums.total_weight
+        return self._weights.mean(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
 
 
 class LossWatch(Watch):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import BinnedData, BoostingState, GradientState, Grower, RegressionTrees, WeightedTrees
+from radboost.engine import AnswerWeighting, BinnedData, GradientWeighting, Grower, RegressionTrees, WeightedTrees
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class GrowthSettings:
 
 def make_grower(
     data: BinnedData,
-    state: BoostingState,
+    weighting: AnswerWeighting,
     settings: GrowthSettings,
     *,
     growth: str,
@@ -75,7 +75,7 @@ def make_grower(
     """A native grower; it keeps its buffers from round to round."""
     return Grower(
         data,
-        state,
+        weighting,
         growth=growth,
         criterion=criterion,
         max_depth=max_depth,
@@ -107,12 +107,12 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
 
 
 def make_gradient_grower(
-    data: BinnedData, state: GradientState, settings: GrowthSettings, directions: npt.NDArray[np.int8]
+    data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings, directions: npt.NDArray[np.int8]
 ) -> RegressionTrees:
     """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
     return RegressionTrees(
         data,
-        state,
+        weighting,
         max_features=settings.max_features,
         subsample=settings.subsample,
         random_thresholds=settings.random_thresholds,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost import complexity
-from radboost.engine import HypothesisColumns, TreeGrower
+from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree
@@ -65,7 +65,7 @@ class TreeProposer(Proposer):
     def __init__(
         self,
         problem: Problem,
-        grower: TreeGrower,
+        grower: Grower,
         bound: Callable[[int], float],
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:

@@ -21,13 +21,13 @@ std::vector<double> given_or_none(const std::optional<Vector<double>>& numbers) 
 }
 
 // Integers of 128 bits as those of Python.
-nb::list as_integers(const std::vector<int128>& sums) {
+nb::typed<nb::list, nb::int_> as_integers(const std::vector<int128>& sums) {
     nb::list out;
     for (const int128 sum : sums)
         out.append((nb::int_(static_cast<std::int64_t>(sum >> 64)) * nb::int_(std::uint64_t{1} << 32) *
                     nb::int_(std::uint64_t{1} << 32)) +
                    nb::int_(static_cast<std::uint64_t>(sum)));
-    return out;
+    return nb::typed<nb::list, nb::int_>(std::move(out));
 }
 
 std::vector<int128> edge_sums(const AnswerWeighting& weighting, const HypothesisColumns& columns, bool shrinking,
@@ -115,7 +115,7 @@ void bind_weights(nb::module_& m) {
              },
              "Each number's largest among the workers.")
         .def("gather",
-             [](const RowWeights& w, nb::bytes own) {
+             [](const RowWeights& w, nb::bytes own) -> nb::typed<nb::list, nb::bytes> {
                  const auto* first = reinterpret_cast<const std::uint8_t*>(own.c_str());
                  const std::size_t size = own.size();
                  std::vector<std::vector<std::uint8_t>> all;
@@ -125,7 +125,7 @@ void bind_weights(nb::module_& m) {
                  }
                  nb::list out;
                  for (const auto& part : all) out.append(nb::bytes(part.data(), part.size()));
-                 return out;
+                 return nb::typed<nb::list, nb::bytes>(std::move(out));
              },
              "The bytes of all workers, in the order of the workers.");
     nb::class_<LossSums>(m, "LossSums")

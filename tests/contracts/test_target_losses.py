@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from native_rows import GradientRows
 from radboost import RGBRegressor, _native
 from radboost.losses import (
     REGRESSION_LOSSES,
@@ -112,9 +113,9 @@ def test_bounds_of_the_derivative(name: str) -> None:
     """The native core rounds gradients by a bound on them; with a wrong one integers would overflow."""
     loss = LOSSES[name]
     y = targets_for(name, 64)
-    state = _native.GradientState(loss.name, loss.parameter, 1, y, np.zeros(0))
+    state = GradientRows(loss.name, loss.parameter, 1, y, np.zeros(0))
     for f in (np.linspace(-8, 8, 64), np.linspace(-300, 300, 64)):
-        state.set_scores(f, 1)
+        state.set(f, 1)
         np.testing.assert_allclose(state.gradients() * state.unit, loss.derivative(y, f), rtol=1e-9, atol=state.unit)
 
 

@@ -18,7 +18,8 @@ from radboost.engine import (
     MarginWeighting,
     RowWeights,
 )
-from radboost.losses import MarginLoss, NativeLoss
+from radboost.losses.base import MarginLoss, NativeLoss
+from radboost.objectives.names import resolve_objective
 from radboost.objectives.own_loss import arguments, evaluate, terms_along
 from radboost.objectives.row_losses import row_losses
 
@@ -75,7 +76,7 @@ class Objective:
         n_threads: int,
         collective: Collective | None = None,
     ) -> None:
-        self.name = name
+        self.name = name = resolve_objective(name, loss)
         self.loss = loss
         self.n_classes = n_classes
         self.n_threads = n_threads

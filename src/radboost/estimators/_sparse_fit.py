@@ -29,6 +29,7 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
+from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
@@ -307,6 +308,7 @@ class SparseBoost(SavingMixin, ABC):
                 stacklevel=3,
             )
 
+    @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         """A line for each row and a column for each output."""
         check_is_fitted(self)
@@ -328,12 +330,14 @@ class SparseBoost(SavingMixin, ABC):
         weights[features] = ensemble.weights
         self.coef_, self.intercept_ = self._shaped(weights, ensemble.intercept)
 
+    @of_one_fit
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
         """The columns of X that the model needs: as a mask, or as their places."""
         mask = self.feature_importances_ > 0.0
         return np.flatnonzero(mask) if indices else mask
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> FloatArray:
         """For each column of X the sizes of the weights, summed over outputs and the hypotheses that use it."""
         check_is_fitted(self)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
+from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sparse_fit import FLOATS, SparseBoost
 from radboost.losses import (
     EpsilonInsensitiveScores,
@@ -128,17 +129,20 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
         scores = self._scores(X)
         best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, for which the scores minimise the expected loss."""
         scores = self._scores(X)
@@ -147,10 +151,11 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         second = expit(scores if self.loss_ == "logistic" else 2.0 * scores)
         return np.hstack([1.0 - second, second])
 
+    @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of predict_proba."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         check_choice("loss", self.loss, ["logistic", "exponential"])
@@ -227,6 +232,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def predict(self, X: Any) -> FloatArray:
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
@@ -306,11 +312,13 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The score of each row and task; positive for the larger label of the task."""
         scores = self._scores(X)
         return scores[:, 0] if self._one_task else scores
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row and task."""
         above = (self._scores(X) > 0.0).astype(np.intp)
@@ -318,6 +326,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
             return self.task_labels_[0][above[:, 0]]
         return np.column_stack([labels[column] for labels, column in zip(self.task_labels_, above.T, strict=True)])
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of the larger label of each row and task; of both labels where y had no columns."""
         larger = np.asarray(expit(self._scores(X)))

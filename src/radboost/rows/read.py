@@ -27,6 +27,7 @@ from radboost.rows.categories import (
 FLOATS = (np.float64, np.float32)
 CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 BLOCK_BYTES = 2**26
+BLOCK_PAIRS = 2**25  # of a row and a hypothesis: about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
 LARGEST_TARGET = 1e100  # its square can be summed
 
@@ -278,10 +279,15 @@ def dense_rows(X: Any) -> FloatMatrix:
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
 
 
-def row_blocks(X: Any, n_outputs: int = 1) -> list[Any]:
-    """The rows in pieces whose dense copies and scores are small; dense rows with one score each in one piece."""
+def row_blocks(X: Any, n_outputs: int = 1, n_members: int = 1) -> list[Any]:
+    """The rows in pieces whose dense copies and scores are small, and which an ensemble scores in a moment.
+
+    Between two pieces Python hears Ctrl-C. Dense rows with one score each need no other reason to be divided.
+    """
     copied = X.shape[1] if sparse.issparse(X) else 0
-    if not copied and n_outputs == 1:
+    height = max(1, BLOCK_PAIRS // max(1, n_members))
+    if copied or n_outputs > 1:
+        height = min(height, max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs))))
+    if height >= X.shape[0]:
         return [X]
-    height = max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs)))
     return [X[first : first + height] for first in range(0, X.shape[0], height)]

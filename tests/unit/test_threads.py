@@ -32,42 +32,50 @@ def answer(model: Any, method: str, X: Any) -> Any:
     return found(X) if callable(found) else found
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
-def test_predictions_between_two_fits(model: Any) -> None:
-    """The fit is put in place between any two lines that a prediction runs, one after the other, until none is left.
-
-    A trace function stands in for the other thread: it switches the model at the n-th line of the package.
-    """
+def two_models(model: Any) -> tuple[Any, Any]:
+    """Of two classes and of four, with labels that have nothing in common."""
     X2, y2 = table(1, 60, 5)
     X4, y4 = table(4, 60, 5, 4)
-    few = type(model)(**model.get_params()).fit(X2, y2)
-    many = type(model)(**model.get_params()).fit(X4, y4)
-    n_mixed = 0
+    few, many = (type(model)(**model.get_params()) for _ in range(2))
+    return few.fit(X2, np.array(["no", "yes"])[y2]), many.fit(X4, np.array(["a", "b", "c", "d"])[y4])
+
+
+def answer_while_switching(old: Any, new: Any, method: str, X: Any, nth: int) -> tuple[Any, int]:
+    """What the old model answers if the new one takes its place before the n-th line; and how many lines there were.
+
+    A trace function stands in for the other thread, so that no moment is left to chance.
+    """
+    shared = type(old)(**old.get_params())
+    shared.__dict__ = dict(old.__dict__)
+    n_lines = 0
+
+    def switch(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal n_lines
+        if "radboost" not in frame.f_code.co_filename:
+            return None
+        n_lines += event == "line"
+        if event == "line" and n_lines == nth:
+            shared.__dict__ = dict(new.__dict__)  # what the last line of `fit` does
+        return switch
+
+    sys.settrace(switch)
+    try:
+        return answer(shared, method, X), n_lines
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_predictions_between_two_fits(model: Any) -> None:
+    X, models = table(1, 60, 5)[0], two_models(model)
     for method in METHODS:
-        allowed = [answer(few, method, X2), answer(many, method, X2)]
-        for nth in range(1, 400):
-            shared = type(model)(**model.get_params()).fit(X2, y2)
-            lines = 0
-
-            def switch(frame: Any, event: str, argument: Any, shared: Any = shared, nth: int = nth) -> Any:
-                nonlocal lines
-                if "radboost" not in frame.f_code.co_filename:
-                    return None
-                lines += 1
-                if lines == nth:
-                    shared.__dict__ = dict(many.__dict__)  # what the last line of `fit` does
-                return switch
-
-            sys.settrace(switch)
-            try:
-                got = answer(shared, method, X2)
-            finally:
-                sys.settrace(None)
-            n_mixed += not any(np.array_equal(got, one) for one in allowed)
-            if lines < nth:
-                break
-        assert lines < nth, "the prediction runs more lines than were tried"
-    assert n_mixed == 0
+        allowed = [answer(one, method, X) for one in models]
+        for old, new in (models, models[::-1]):
+            n_lines = answer_while_switching(old, new, method, X, 0)[1]
+            assert n_lines > 3
+            for nth in range(1, n_lines + 1):
+                got, _ = answer_while_switching(old, new, method, X, nth)
+                assert any(np.array_equal(got, one) for one in allowed)
 
 
 def test_predictions_while_another_thread_fits() -> None:

@@ -12,15 +12,18 @@ SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format sanitize bench build werror clean
+.PHONY: help demo test test-all lint format sanitize bench build werror clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the margins, print the bound
 	$(PY) -m radboost.demo
 
-test: lint ## lint, then every test
+test: lint ## lint, then every test but those marked slow
+	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-all: lint ## lint, then every test
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
@@ -45,7 +48,7 @@ werror: $(VENV)/.tools
 # The sanitized module gets an interpreter of its own, which borrows the packages of .venv by a path file. The one of
 # .venv would not do: its import hook prefers the ordinary build. Leaks are not looked for: Python keeps memory on exit.
 # Capturing is left to Python, because what a dying process writes must not be held back.
-sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that reach native code, under ASan and UBSan
+sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that run native code, under ASan and UBSan
 	@cmake -S . -B $(SANITIZED)/cmake -G Ninja --log-level=WARNING -DRADBOOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 		-DPython_EXECUTABLE=$(CURDIR)/$(PY) >/dev/null
 	@cmake --build $(SANITIZED)/cmake -- --quiet
@@ -56,7 +59,7 @@ sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that reach native code, under
 		cmake --install $(SANITIZED)/cmake --prefix $$site >/dev/null
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-		$(SANITIZED)/venv/bin/python -m pytest -m native --capture=sys $(PYTEST_ARGS)
+		$(SANITIZED)/venv/bin/python -m pytest -m "native and not slow" --capture=sys $(PYTEST_ARGS)
 
 clean: ## remove everything the other targets made
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Shared fixtures and the hypothesis profile: few examples, the same in every run."""
+"""Shared fixtures, the mark `native`, and the hypothesis profile: few examples, the same in every run."""
 
 from __future__ import annotations
 
@@ -17,6 +17,23 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("quick")
+
+
+# Files and folders, from here, whose tests never run native code.
+PURE = (
+    "test_layers.py",
+    "test_tree_hygiene.py",
+    "test_reference.py",
+    "test_reference_multiclass.py",
+    "test_reference_softmax.py",
+)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Every test is marked `native`, so that `make sanitize` runs it, unless its file or folder is listed above."""
+    place = item.path.relative_to(Path(__file__).parent).as_posix()
+    if not any(place == pure or place.startswith(f"{pure}/") for pure in PURE):
+        item.add_marker(pytest.mark.native)
 
 
 @pytest.fixture(scope="session")

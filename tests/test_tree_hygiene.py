@@ -11,7 +11,7 @@ SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".toml", ".yaml", ".txt", ".js
 FILES = sorted(
     path
     for path in [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
-    if path.is_file() and path.suffix in SUFFIXES and path != Path(__file__).resolve()
+    if path.is_file() and path.suffix in SUFFIXES and path not in (Path(__file__).resolve(), ROOT / ".git")
 )
 FORBIDDEN = {
     "a path of one machine": re.compile(r"(?<![\w.])/(work|root|home|farm|Users)/\w"),

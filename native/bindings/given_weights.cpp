@@ -72,14 +72,17 @@ void bind_given_weights(nb::module_& m) {
         .def("__init__",
              [](WeightedTrees* self, const BinnedData& data, std::size_t n_classes, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
-                bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads) {
+                bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads,
+                const Collective* collective) {
                  new (self) WeightedTrees(data, n_classes,
                                           growth_options(growth, criterion, max_depth, max_leaves, max_features, 1.0,
-                                                         random_thresholds, minimum_leaf_weight, seed, n_threads));
+                                                         random_thresholds, minimum_leaf_weight, seed, n_threads),
+                                          collective ? *collective : one_worker());
              },
              nb::keep_alive<1, 2>(), nb::arg("data"), nb::arg("n_classes"), nb::kw_only(), nb::arg("growth"),
              nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"), nb::arg("max_features"),
-             nb::arg("random_thresholds"), nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
+             nb::arg("random_thresholds"), nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"),
+             nb::arg("collective").none() = nb::none(), nb::keep_alive<1, 13>())
         .def("grow", &grow_trees, nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("round"),
              nb::arg("n_threads"))
         .def("arrays",

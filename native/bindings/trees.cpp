@@ -52,7 +52,7 @@ std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
 void bind_trees(nb::module_& m) {
     nb::class_<TreeGrower>(m, "TreeGrower")
         .def("__init__",
-             [](TreeGrower* self, const BinnedData& data, const BoostingState& state, const std::string& growth,
+             [](TreeGrower* self, const BinnedData& data, const AnswerWeighting& state, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
                 int n_threads) {

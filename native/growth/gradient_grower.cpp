@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "search/gradient_statistics.hpp"
 #include "core/hashing.hpp"
 #include "growth/node_grower.hpp"
 #include "search/partition.hpp"
@@ -17,22 +16,9 @@ namespace {
 
 constexpr int kNoDepth = 1 << 30;
 
-// Rows with the same codes and the same target have the same hash.
-std::vector<std::uint64_t> hashes_of(const BinnedData& data, const std::vector<double>& targets, int n_threads) {
-    const std::vector<std::uint16_t> no_classes(data.n_rows, 0);
-    std::vector<std::uint64_t> hashes = data.row_hashes(no_classes.data(), n_threads);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-        const double target = targets[i] + 0.0;  // -0 is 0
-        std::uint64_t bits;
-        std::memcpy(&bits, &target, sizeof bits);
-        hashes[i] = mix(hashes[i], bits);
-    }
-    return hashes;
-}
-
 }  // namespace
 
-GradientGrower::GradientGrower(const BinnedData& data, const GradientState& state, const GrowthOptions& options,
+GradientGrower::GradientGrower(const BinnedData& data, const GradientWeighting& state, const GrowthOptions& options,
                                std::vector<std::int8_t> directions)
     : data_(data),
       state_(state),
@@ -57,13 +43,13 @@ GradientGrower::GradientGrower(const BinnedData& data, const GradientState& stat
     const double scaled = std::ceil(std::min(options_.minimum_leaf_weight * state.mass_scale(), 0x1p62));
     const auto minimum = static_cast<std::int64_t>(scaled);
     by_nodes_ = std::make_unique<NodeGrower>(
-        data_, [this, minimum] { return std::make_unique<GradientStatistics>(data_, state_, minimum, directions_); },
+        data_, [this, minimum] { return make_variance_statistics(data_, state_, minimum, directions_); },
         options_, *masses_, *shared_);
     data_.lay_out_rows(options_.n_threads);
     shared_->rows.resize(data_.n_rows);
     shared_->scratch.resize(data_.n_rows);
     if (options_.subsample < 1) others_.resize(data_.n_rows);
-    if (options_.subsample < 1) hashes_ = hashes_of(data_, state_.targets(), options_.n_threads);
+    if (options_.subsample < 1) hashes_ = state_.row_hashes(data_, options_.n_threads);
     tree_.leaf_of_row.resize(data_.n_rows);
     tree_.n_channels = state_.n_outputs() + 1;
 }
@@ -170,7 +156,10 @@ void GradientGrower::sum_leaves() {
         if (leaf.left != TreeNode::kNone) return;
         std::int64_t* to = tree_.gains.data() + leaf.label * width;
         const auto label = static_cast<std::int32_t>(leaf.label);
+        const GradientWords words = state_.words();
         std::copy(leaf.node.sums.begin(), leaf.node.sums.end(), to);
+        to[0] = words.gradient(leaf.node.sums[0]);
+        to[n] = words.weight(leaf.node.sums[0]);
         for (std::size_t k = 0; k < leaf.count(); ++k) tree_.leaf_of_row[leaf.node.rows[k]] = label;
         if (hashes_.empty()) return;
         const RowSet others = others_of_node_[leaf.label];

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "rows/gradient_state.hpp"
+#include "rows/gradient_scores.hpp"
 #include "growth/grower.hpp"
 #include "losses/norm_ball.hpp"
 
@@ -26,7 +26,7 @@ class GradientGrower {
 public:
     // Keeps references to `data` and `state`. Of the options the growth is best-first whatever they say; `directions` has
     // -1, 0 or +1 for each column where values may only fall or rise with it, or is empty.
-    GradientGrower(const BinnedData& data, const GradientState& state, const GrowthOptions& options,
+    GradientGrower(const BinnedData& data, const GradientWeighting& state, const GrowthOptions& options,
                    std::vector<std::int8_t> directions);
     ~GradientGrower();
 
@@ -51,7 +51,7 @@ private:
     void keep_directions(std::size_t size, std::vector<double>& values, NormOrder order) const;
 
     const BinnedData& data_;
-    const GradientState& state_;
+    const GradientWeighting& state_;
     GrowthOptions options_;
     std::vector<std::int8_t> directions_;
     std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled

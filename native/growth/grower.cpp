@@ -16,7 +16,7 @@ constexpr std::size_t kParallelRows = 16384;
 
 }  // namespace
 
-TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
+TreeGrower::TreeGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options)
     : data_(data),
       state_(state),
       options_(options),
@@ -35,16 +35,13 @@ void TreeGrower::retarget() {
     require(data_.n_rows == state_.n_rows(), "data and state have different numbers of rows");
     require(data_.n_rows > 0 && data_.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
     require(!state_.class_begin().empty(), "the rows must be sorted by class");
-    const bool integers = state_.integer_weights();
     // Weights that are not integers become integers whose sum stays below 2^61.
-    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state_.total_weight()));
+    mass_scale_ = state_.row_weights().whole() ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state_.total_weight()));
     std::vector<std::int64_t>& masses = masses_->of_row;
-    masses.clear();
-    masses.reserve(state_.weights().size());
-    for (const double w : state_.weights()) masses.push_back(std::llrint(w * mass_scale_));
+    masses = state_.row_weights().masses(mass_scale_);
     masses_->minimum = static_cast<std::int64_t>(std::ceil(std::min(options_.minimum_leaf_weight * mass_scale_, 0x1p62)));
     if (masses_->minimum > 0 && masses.empty()) masses.assign(data_.n_rows, 1);
-    if (options_.subsample < 1) hashes_ = data_.row_hashes(state_.classes().data(), options_.n_threads);
+    if (options_.subsample < 1) hashes_ = state_.row_hashes(data_, options_.n_threads);
     if (!layers_ && !by_nodes_) {
         if (LayerGrower::fits(data_, state_, options_))
             layers_ = std::make_unique<LayerGrower>(data_, state_, options_, masses);

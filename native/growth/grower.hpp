@@ -9,7 +9,7 @@
 #include "data/binning.hpp"
 #include "growth/grown_tree.hpp"
 #include "search/histogram.hpp"
-#include "rows/state.hpp"
+#include "rows/weighting.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -43,7 +43,7 @@ struct TreeNode;
 class TreeGrower {
 public:
     // Keeps references to `data` and `state`, whose rows must be sorted by class.
-    TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
+    TreeGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options);
     ~TreeGrower();
     TreeGrower(const TreeGrower&) = delete;
     TreeGrower& operator=(const TreeGrower&) = delete;
@@ -72,7 +72,7 @@ private:
     void sum_leaves();
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    const AnswerWeighting& state_;
     GrowthOptions options_;
     std::unique_ptr<RowMasses> masses_;
     double mass_scale_ = 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_array.hpp"
 #include "data/categories.hpp"
 #include "members/columns.hpp"
 
@@ -25,7 +26,7 @@ struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<CategorySet> category_sets;
     std::vector<int> depths;
-    // What each answer gains at a node over all rows, n_channels for each (see BoostingState).
+    // What each answer gains at a node over all rows, n_channels for each (see AnswerWeighting).
     std::size_t n_channels = 1;
     std::vector<std::int64_t> gains;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.

@@ -202,7 +202,7 @@ void NodeGrower::split_pair() {
                         options_.max_features > 0 ? columns.size() : data_.n_columns};
     SplitSearch search = search_of(nodes_[0], n_rows);
     search.draw_key = key;
-    const Split shared = statistics_->find_shared(nodes_[1].node, nodes_[2].node, set, excluded, search);
+    const Split shared = dynamic_cast<PairStatistics&>(*statistics_).find_shared(nodes_[1].node, nodes_[2].node, set, excluded, search);
     if (!shared.valid) return;
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
         nodes_[index].split = shared;

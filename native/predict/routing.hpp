@@ -22,7 +22,7 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     std::size_t n_splits() const { return nodes_.size() / 2; }
     double mass_scale() const { return mass_scale_; }
-    // What the leaves gain together (see BoostingState): with two classes the weight it is right about less the rest.
+    // What the leaves gain together (see AnswerWeighting): with two classes the weight it is right about less the rest.
     std::int64_t edge() const { return edge_; }
 
     // The class of each of the rows [begin, begin + count) of the data.

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import GradientRows
 from radboost import _native
 from radboost.trees import bin_rows
+from reference import chance
 from reference import gradient as naive
 
 pytestmark = pytest.mark.native
@@ -21,7 +23,7 @@ NO_DIRECTIONS = np.zeros(0, dtype=np.int8)
 
 
 def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, categories: bool = False) -> Any:
-    """A state with a gradient of its own, and the rows in bins: ties in X, missing values, categories."""
+    """Targets, rows in bins, a state with a gradient of its own, weights: ties in X, missing values, categories."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, int(rng.integers(2, 9)), size=(m, 3)).astype(float)
     X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
@@ -30,17 +32,17 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
     data = bin_rows(X, weights, np.arange(m, dtype=np.uint32), int(rng.choice([3, 255])), 1, n_categories)
     target = rng.normal(size=m) + np.nan_to_num(X[:, 0])
     if outputs == 1:
-        state = _native.GradientState("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
+        state = GradientRows("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
     else:
         classes = rng.integers(0, outputs, m).astype(float)
-        state = _native.GradientState("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
-    state.set_scores(rng.normal(size=m * outputs), 1)
-    return X, data, state, weights
+        state = GradientRows("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
+    state.set(rng.normal(size=m * outputs), 1)
+    return target, data, state, weights
 
 
 def grower_of(data: Any, state: Any, **options: Any) -> Any:
     settings = {"max_features": 0, "subsample": 1.0, "minimum_leaf_weight": 0.0, "directions": NO_DIRECTIONS}
-    return _native.GradientGrower(data, state, **settings | options | {"seed": 0, "n_threads": 1})
+    return _native.GradientGrower(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
 
 
 def binned(data: Any, state: Any, weights: Any) -> naive.Binned:
@@ -75,6 +77,21 @@ def splits_by_path(data: Any, arrays: Any) -> dict[str, tuple[Any, ...]]:
     return out
 
 
+def same_splits(data: Any, rows: naive.Binned, arrays: Any, expected: list[naive.Node]) -> None:
+    bins, found = data.n_bins(), splits_by_path(data, arrays)
+    assert set(found) == {node.path for node in expected}
+    for node in expected:
+        assert node.split is not None
+        column, left, missing_left = node.split
+        numbers = frozenset(code for code in left if code < bins[column])
+        present = {int(rows.codes[i, column]) for i in node.rows}
+        own = found[node.path]
+        assert own[0] == column
+        assert own[1] & present == numbers & present
+        if int(bins[column]) in present:
+            assert own[2] == missing_left
+
+
 @given(SEEDS, st.booleans(), st.booleans(), st.sampled_from([1, 1, 3]), st.sampled_from([0.0, 3.0]))
 def test_trees_match_the_naive_grower(
     seed: int, weighted: bool, categories: bool, outputs: int, minimum: float
@@ -84,20 +101,62 @@ def test_trees_match_the_naive_grower(
     expected = naive.grow(rows, 9, int(minimum))
     grower = grower_of(data, state, minimum_leaf_weight=minimum)
     assert grower.grow(0, 9) == len(expected)
-    bins = data.n_bins()
     for n in range(1, len(expected) + 1):  # every smaller tree comes with the largest
-        found = splits_by_path(data, grower.arrays(grower.cut(n, 1e6, "2")))
-        assert set(found) == {node.path for node in expected[:n]}
-        for node in expected[:n]:
-            assert node.split is not None
-            column, left, missing_left = node.split
-            numbers = frozenset(code for code in left if code < bins[column])
-            present = {int(rows.codes[i, column]) for i in node.rows}
-            own = found[node.path]
-            assert own[0] == column
-            assert own[1] & present == numbers & present
-            if int(bins[column]) in present:
-                assert own[2] == missing_left
+        same_splits(data, rows, grower.arrays(grower.cut(n, 1e6, "2")), expected[:n])
+
+
+def drawn(data: Any, targets: np.ndarray, subsample: float) -> list[int]:
+    """The rows that a tree of round 3 and seed 0 is grown on: by the hash of their codes and of their target."""
+    if subsample == 1.0:
+        return list(range(len(targets)))
+    hashes = data.row_hashes(np.zeros(len(targets), dtype=np.uint16), 1)
+    bits = (targets + 0.0).view(np.uint64)
+    keyed = [chance.keyed(int(code), int(target)) for code, target in zip(hashes, bits, strict=True)]
+    return chance.drawn_rows(0, 3, keyed, subsample)
+
+
+@given(
+    SEEDS,
+    st.booleans(),
+    st.sampled_from(["numbers", "categories"]),
+    st.tuples(*[st.sampled_from([-1, 0, 1])] * 3).filter(any),
+    st.sampled_from([0.0, 3.0]),
+    st.sampled_from([1.0, 0.6]),
+    st.sampled_from(sorted(ORDERS)),
+    st.sampled_from([0.05, 1.0, 1e6]),
+)
+def test_monotone_trees_match_the_naive_grower(
+    seed: int,
+    weighted: bool,
+    columns: str,
+    directions: tuple[int, ...],
+    minimum: float,
+    subsample: float,
+    order: str,
+    radius: float,
+) -> None:
+    """Splits, order of growth and values, with bounds that come down from every split on a monotone column."""
+    if columns == "categories":
+        directions = (directions[0] or 1, 0, directions[2])  # column 1 has no order
+    targets, data, state, weights = make(seed, weighted=weighted, categories=columns == "categories")
+    rows = binned(data, state, weights)
+    expected = naive.grow(rows, 9, int(minimum), directions, drawn(data, targets, subsample))
+    given_directions = np.array(directions, dtype=np.int8)
+    grower = grower_of(data, state, minimum_leaf_weight=minimum, directions=given_directions, subsample=subsample)
+    assert grower.grow(3, 9) == len(expected)
+    m = float(sum(rows.masses))
+    for n in range(len(expected) + 1):
+        cut = grower.cut(n, radius, order)
+        same_splits(data, rows, grower.arrays(cut), expected[:n])
+        paths = naive.paths_of(expected[:n], rows)
+        sums = {path: rows.sums([i for i, own in enumerate(paths) if own == path]) for path in sorted(set(paths))}
+        means = np.array([-gradients[0] * state.unit / mass / radius for gradients, mass in sums.values()])
+        shares = {path: mass / m for path, (_, mass) in sums.items()}
+        inside = naive.project(means, np.array(list(shares.values())), 1.0, ORDERS[order])
+        values = dict.fromkeys([leaf for node in expected[:n] for leaf in (node.path + "L", node.path + "R")], 0.0)
+        values |= dict(zip(sums, inside, strict=True))
+        kept = naive.keep_directions(expected[:n], values, shares, directions, ORDERS[order])
+        np.testing.assert_allclose(grower.answers(cut), [kept[path] for path in paths], rtol=1e-7, atol=1e-9)
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([1, 3]), st.sampled_from(sorted(ORDERS)), st.floats(0.01, 20.0))
@@ -154,8 +213,8 @@ def test_subsamples_and_copies(seed: int, shuffled: bool) -> None:
     trees = []
     for places, weights in ((np.arange(200), counts.astype(float)), (rows, None)):
         data = bin_rows(X[places], weights, np.arange(len(places), dtype=np.uint32), 255, 1, {})
-        state = _native.GradientState("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
-        state.set_scores(np.zeros(len(places)), 1)
+        state = GradientRows("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
+        state.set(np.zeros(len(places)), 1)
         grower = grower_of(data, state, subsample=0.5, max_features=2)
         grower.grow(3, 12)
         cut = grower.cut(12, 0.7, "2")
@@ -176,11 +235,11 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
     found = []
     for used in (1, threads):
         data = bin_rows(X, None, np.arange(n, dtype=np.uint32), 255, used, {})
-        state = _native.GradientState("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
-        state.set_scores(np.zeros(n * outputs), used)
+        state = GradientRows("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
+        state.set(np.zeros(n * outputs), used)
         grower = _native.GradientGrower(
             data,
-            state,
+            state.weighting,
             max_features=0,
             subsample=0.8,
             minimum_leaf_weight=5.0,
@@ -201,7 +260,7 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
 def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=5000) * 10.0 ** rng.integers(-20, 20, 5000)
-    state = _native.GradientState("squared", 0.0, 1, np.zeros(5000), np.zeros(0))
+    state = GradientRows("squared", 0.0, 1, np.zeros(5000), np.zeros(0))
     first = state.mean(values, 1)
     state.mean(1e-30 * values, 2)
     assert state.mean(values[rng.permutation(5000)], 2) == first
@@ -213,17 +272,17 @@ def test_what_is_refused() -> None:
     data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3, dtype=np.uint32), 255, 1, {})
     y = np.array([0.0, 1.0, 2.0])
     with pytest.raises(ValueError, match="unknown loss"):
-        _native.GradientState("hinge", 0.0, 1, y, np.zeros(0))
+        GradientRows("hinge", 0.0, 1, y, np.zeros(0))
     with pytest.raises(ValueError, match="does not exist"):
-        _native.GradientState("multinomial", 0.0, 2, y, np.zeros(0))
+        GradientRows("multinomial", 0.0, 2, y, np.zeros(0))
     with pytest.raises(ValueError, match="several scores"):
-        _native.GradientState("squared", 0.0, 2, y, np.zeros(0))
+        GradientRows("squared", 0.0, 2, y, np.zeros(0))
     with pytest.raises(ValueError, match="finite"):
-        _native.GradientState("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
+        GradientRows("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
     with pytest.raises(ValueError, match="positive"):
-        _native.GradientState("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
-    state = _native.GradientState("squared", 0.0, 1, y, np.zeros(0))
-    state.set_scores(np.zeros(3), 1)
+        GradientRows("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
+    state = GradientRows("squared", 0.0, 1, y, np.zeros(0))
+    state.set(np.zeros(3), 1)
     grower = grower_of(data, state)
     grower.grow(0, 1)
     with pytest.raises(ValueError, match="radius"):
@@ -232,7 +291,7 @@ def test_what_is_refused() -> None:
         grower.cut(1, 1.0, "3")
     with pytest.raises(ValueError, match="direction"):
         grower_of(data, state, directions=np.array([2, 0], dtype=np.int8))
-    other = _native.GradientState("squared", 0.0, 1, y[:2], np.zeros(0))
+    other = GradientRows("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import SoftmaxRows
 from native_tools import NO_WEIGHTS, bin_natively
-from radboost import _native
 from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
-from reference import softmax_rule
+from reference import softmax as naive
+from reference import softmax_draws
 from reference.data import smooth_classes
 
 pytestmark = pytest.mark.native
@@ -38,10 +39,11 @@ class Problem:
         self.y = y.astype(np.uint16)
         self.weights = {"none": np.ones(m), "whole": rng.integers(1, 4, m) * 1.0, "real": rng.random(m) + 0.5}[weights]
         table = rng.random((m if per_row else n_classes, n_classes)).astype(np.float32)
+        self.table, self.per_row, self.seed = table, per_row, seed
         self.costs = (table if per_row else table[self.y]).astype(float)
         self.scores = np.rint(rng.normal(size=(m, n_classes)) * spread * 2**20) / 2**20
         self.data = bin_natively(self.X)
-        self.state = _native.SoftmaxState(
+        self.state = SoftmaxRows(
             self.data,
             self.y,
             n_classes,
@@ -51,7 +53,7 @@ class Problem:
             seed=seed,
             n_threads=1,
         )
-        self.state.set_scores(self.scores)
+        self.state.set(self.scores)
 
     def trees(self, **changes: Any) -> Any:
         options = TreeOptions(growth="best_first", max_leaves=changes.pop("max_leaves", 6))
@@ -68,11 +70,11 @@ WEIGHTS = st.sampled_from(["none", "whole", "real"])
 def test_rule_risk_and_error(seed: int, weights: str, per_row: bool) -> None:
     problem = Problem(seed, weights=weights, per_row=per_row)
     sums = problem.state.evaluate(1)
-    expected = softmax_rule.rule(problem.scores)
+    expected = naive.soft_max(problem.scores)
     np.testing.assert_allclose(problem.state.rule().reshape(expected.shape), expected, atol=1e-7)
     np.testing.assert_allclose(problem.state.row_costs(), (expected * problem.costs).sum(axis=1), rtol=1e-12)
-    assert sums.risk == pytest.approx(softmax_rule.risk(problem.scores, problem.costs, problem.weights), rel=1e-12)
-    size = np.abs(softmax_rule.gradient(problem.scores, problem.costs)).sum(axis=1)
+    assert sums.risk == pytest.approx(naive.risk(problem.scores, problem.costs, problem.weights), rel=1e-12)
+    size = np.abs(naive.gradient(problem.scores, problem.costs)).sum(axis=1)
     assert sums.size == pytest.approx(np.average(size, weights=problem.weights), rel=1e-12)
     wrong = problem.scores.argmax(axis=1) != problem.y
     assert sums.error == pytest.approx(np.average(wrong, weights=problem.weights), rel=1e-12)
@@ -86,20 +88,20 @@ def test_slopes_are_those_of_proposition_2_and_of_the_risk(seed: int, weights: s
     h = problem.directions()
     assert set(np.unique(h)) <= {-1.0, 0.0, 1.0}
     slope = problem.state.slope(1)
-    assert slope == pytest.approx(softmax_rule.slope(problem.scores, problem.costs, problem.weights, h), abs=1e-6)
+    assert slope == pytest.approx(naive.slope(problem.scores, problem.costs, problem.weights, h), abs=1e-6)
     if pairs == "all":  # then the trees were grown on the gradient itself
         assert edge == pytest.approx(slope, abs=1e-6)
     step = 2.0**-6
-    high, low = (softmax_rule.risk(problem.scores - a * h, problem.costs, problem.weights) for a in (-step, step))
+    high, low = (naive.risk(problem.scores - a * h, problem.costs, problem.weights) for a in (-step, step))
     assert slope == pytest.approx((high - low) / (2 * step), abs=2e-4)
     for a in (0.0, 0.75, -0.5):
         value, slope_there = problem.state.along(a, 1)
         moved = problem.scores - a * h
-        assert value == pytest.approx(softmax_rule.risk(moved, problem.costs, problem.weights), rel=1e-12)
-        assert slope_there == pytest.approx(softmax_rule.slope(moved, problem.costs, problem.weights, h), abs=1e-12)
+        assert value == pytest.approx(naive.risk(moved, problem.costs, problem.weights), rel=1e-12)
+        assert slope_there == pytest.approx(naive.slope(moved, problem.costs, problem.weights, h), abs=1e-12)
     problem.state.step(0.75, 1)
     moved = problem.scores - 0.75 * h
-    differences = problem.state.scores().reshape(moved.shape) - moved
+    differences = problem.state.values().reshape(moved.shape) - moved
     np.testing.assert_array_equal(differences, np.broadcast_to(differences[:, :1], moved.shape))
 
 
@@ -113,12 +115,10 @@ def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
     table = np.column_stack([rng.random(40) * 0.2, rng.random(40) * 0.1 + 0.9, rng.random(40) * 0.1 + 0.9])
     costs = table.astype(np.float32)
     given_weights = NO_WEIGHTS if weights == "none" else problem.weights
-    state = _native.SoftmaxState(
-        problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1
-    )
-    state.set_scores(problem.scores)
+    state = SoftmaxRows(problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1)
+    state.set(problem.scores)
     state.evaluate(1)
-    gradient = softmax_rule.gradient(problem.scores, costs.astype(float))
+    gradient = naive.gradient(problem.scores, costs.astype(float))
     assert ((gradient > 0) == [False, True, True]).all()
     exact = float(np.average(np.abs(gradient).sum(axis=1), weights=problem.weights))
     trees = problem.trees(max_leaves=2)
@@ -133,7 +133,7 @@ def test_what_pairs_are_drawn_by(pairs: str) -> None:
     # How many pairs a class got is the cover of its tree's root.
     problem = Problem(7, m=50, n_classes=3, weights="whole")
     problem.state.evaluate(1)
-    rule, gradient = softmax_rule.rule(problem.scores), softmax_rule.gradient(problem.scores, problem.costs)
+    rule, gradient = naive.soft_max(problem.scores), naive.gradient(problem.scores, problem.costs)
     expected = np.average(rule if pairs == "by_rule" else np.abs(gradient), axis=0, weights=problem.weights)
     expected /= expected.sum()
     trees = problem.trees(max_leaves=2)
@@ -146,11 +146,55 @@ def test_what_pairs_are_drawn_by(pairs: str) -> None:
     assert (np.abs(counts / 20000 - expected) < 4 * error).all()
 
 
+@given(
+    SEEDS,
+    WEIGHTS,
+    st.booleans(),
+    st.sampled_from(["by_rule", "by_gradient"]),
+    st.integers(2, 5),
+    st.sampled_from([1, 40, 150]),
+    st.integers(0, 3),
+)
+def test_the_pairs_are_those_of_the_naive_draws(
+    seed: int, weights: str, per_row: bool, pairs: str, n_classes: int, n_samples: int, round_index: int
+) -> None:
+    """The tree of each class is the one that grows on the pairs drawn naively, with as many of them in every leaf."""
+    problem = Problem(seed, m=40, n_classes=n_classes, weights=weights, per_row=per_row)
+    problem.state.evaluate(1)
+    trees = problem.trees(max_leaves=30)
+    edge = problem.state.grow(trees, pairs, n_samples, round_index, 1)
+    rows = softmax_draws.Rows(
+        problem.data.codes().reshape(40, -1),
+        problem.y.tolist(),
+        None if weights == "none" else problem.weights,
+        problem.table if per_row else problem.table[problem.y],
+        per_row,
+        problem.state.rule().reshape(40, n_classes),
+        problem.state.row_costs(),
+    )
+    sizes = np.abs(naive.gradient(problem.scores, problem.costs)).sum(axis=1).tolist()
+    drawn = softmax_draws.draw(rows, n_samples, seed, round_index, sizes if pairs == "by_gradient" else None)
+    for label, found in enumerate(problem.state.trees()):
+        classes, mass, counts = softmax_draws.problem_of(drawn, label, 40)
+        assert (found is None) == (not mass.any())
+        if found is None:
+            continue
+        lines = classes.astype(np.uint16)[None], mass.astype(np.uint32)[None]
+        (expected,) = trees.grow(*lines, np.maximum(counts, 1.0), round_index, 1)
+        assert trees.arrays(found)[5][0] == counts.sum()
+        for one, other in zip(trees.arrays(found), trees.arrays(expected), strict=True):
+            np.testing.assert_array_equal(one, other)
+    gained = sum(float(pair.weight) * problem.directions()[pair.row, pair.label] for pair in drawn) / n_samples
+    if pairs == "by_gradient":  # in units of the mean size of the gradient
+        gained *= float(np.average(sizes, weights=problem.weights))
+    assert edge == pytest.approx(gained, rel=1e-6, abs=1e-9)
+
+
 def test_a_class_that_is_never_drawn_keeps_its_scores() -> None:
     problem = Problem(3, m=40, n_classes=4)
     scores = problem.scores.copy()
     scores[:, 2] = -900.0
-    problem.state.set_scores(scores)
+    problem.state.set(scores)
     problem.state.evaluate(1)
     problem.state.grow(problem.trees(), "by_rule", 100, 0, 1)
     assert [tree is None for tree in problem.state.trees()] == [False, False, True, False]
@@ -162,7 +206,7 @@ def test_no_score_overflows(top: float) -> None:
     problem = Problem(0, m=10, n_classes=3)
     scores = np.zeros((10, 3))
     scores[:, 1] = top
-    problem.state.set_scores(scores)
+    problem.state.set(scores)
     sums = problem.state.evaluate(1)
     rule = problem.state.rule().reshape(10, 3)
     assert np.isfinite(rule).all()
@@ -172,7 +216,7 @@ def test_no_score_overflows(top: float) -> None:
 
 def test_long_walks_are_moved_back() -> None:
     problem = Problem(0, m=30, n_classes=3)
-    problem.state.set_scores(np.zeros((30, 3)))
+    problem.state.set(np.zeros((30, 3)))
     problem.state.evaluate(1)
     problem.state.grow(problem.trees(), "all", 1, 0, 1)
     h = problem.directions()
@@ -197,7 +241,7 @@ def test_neither_threads_nor_order_nor_copies_matter(pairs: str) -> None:
         (repeated, NO_WEIGHTS, 2),
     ]:
         data = bin_natively(np.ascontiguousarray(X[rows]), None if weights is NO_WEIGHTS else weights)
-        state = _native.SoftmaxState(
+        state = SoftmaxRows(
             data,
             y[rows].astype(np.uint16),
             3,
@@ -225,9 +269,9 @@ def test_bad_states_are_refused() -> None:
 
     def make(**changes: Any) -> None:
         given = {"classes": problem.y, "costs": np.zeros((3, 3), dtype=np.float32), "costs_per_row": False} | changes
-        _native.SoftmaxState(problem.data, n_classes=3, weights=NO_WEIGHTS, seed=0, n_threads=1, **given)
+        SoftmaxRows(problem.data, n_classes=3, weights=NO_WEIGHTS, seed=0, n_threads=1, **given)
 
-    with pytest.raises(ValueError, match="one class per row"):
+    with pytest.raises(ValueError, match="different numbers of rows"):
         make(classes=problem.y[:4])
     with pytest.raises(ValueError, match="classes x classes or rows x classes"):
         make(costs_per_row=True)

@@ -11,6 +11,7 @@ from scipy import sparse
 from radboost import _native
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from radboost.sparsity import Columns, canonical_rows
+from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
 
 pytestmark = pytest.mark.native
@@ -124,6 +125,36 @@ def test_descent_ends_at_the_minimum_of_the_model(name: str, coupled: bool, expe
             assert other >= value
 
 
+@pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
+@pytest.mark.parametrize("k", [1, 3])
+def test_update_of_a_row_is_that_of_the_oracle(name: str, k: int) -> None:
+    """Columns that share no row are minimised one by one, by one update each."""
+    rng, n, penalty = np.random.default_rng(8), 400, get_row_penalty(name)
+    curvature, start = rng.uniform(1e-3, 3.0, size=(k, n)), rng.normal(size=(k, n)) * 10.0 ** rng.uniform(-9, 3, n)
+    prices = np.where(rng.random(n) < 0.1, 0.0, 10.0 ** rng.uniform(-3, 2, n))
+    weights = np.zeros((n, k))
+    _native.DenseColumns(np.eye(n), np.ones(n)).descend(
+        np.arange(n),
+        curvature,
+        np.zeros(0),
+        start,
+        np.ascontiguousarray(curvature.T),
+        np.ones(k),
+        prices,
+        penalty=name,
+        intercept=False,
+        tolerance=1e-300,
+        most_passes=1,
+        expected_passes=0,
+        weights=weights,
+        intercepts=np.zeros(k),
+    )
+    expected = penalty.update(curvature.T, start.T, prices)
+    # Where the penalty takes nearly all of a slope, the last digits of the difference are rounding.
+    np.testing.assert_allclose(weights, expected, rtol=1e-11, atol=1e-14 * np.abs(start).max())
+    assert np.array_equal(weights != 0.0, expected != 0.0)
+
+
 def test_columns_are_centred_and_scaled() -> None:
     X, weights = matrix(5) + 3.0, np.random.default_rng(6).uniform(size=M)
     weights /= weights.sum()
@@ -186,3 +217,58 @@ def test_nonsense_is_refused() -> None:
         _native.compress_columns(starts, rows, values, np.array([0]), 3, 1)
     with pytest.raises(ValueError, match="row number"):
         _native.gather_columns(np.ones((2, 2)), np.array([4]), np.empty((2, 1)), 1)
+
+
+def hashes_of(X: np.ndarray, n_threads: int = 1) -> list[np.ndarray]:
+    """Those of the dense rows in several layouts, and of compressed rows and columns."""
+    rows, columns = sparse.csr_array(X), sparse.csc_array(X)
+    shape = (*X.shape, n_threads)
+    wide = np.repeat(X, 2, axis=1)
+    return [
+        *(_native.hash_dense_rows(part, 0, n_threads) for part in (X, np.asfortranarray(X), wide[:, ::2])),
+        *(
+            _native.hash_compressed(
+                part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data, by_column, *shape
+            )
+            for part, by_column in ((rows, False), (columns, True))
+        ),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_columns", [1, 7, 70])
+def test_hashes_of_rows_match_the_naive_ones(dtype: Any, n_columns: int) -> None:
+    rng = np.random.default_rng(n_columns)
+    X = (rng.normal(size=(300, n_columns)) * (rng.random((300, n_columns)) < 0.5)).astype(dtype)
+    X[:4, 0] = [-0.0, np.inf, np.nan, 5e-324]
+    expected = np.array([naive_rows.row_hash(row.tolist()) for row in X], dtype=np.uint64)
+    for n_threads in (1, 3):
+        for found in hashes_of(X, n_threads):
+            np.testing.assert_array_equal(found, expected)
+    shifted = np.array([naive_rows.row_hash(row.tolist(), 11) for row in X], dtype=np.uint64)
+    np.testing.assert_array_equal(_native.hash_dense_rows(X, 11, 1), shifted)
+    assert len(np.unique(expected)) == len(np.unique(np.nan_to_num(X, nan=7.5), axis=0))
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_canonical_rows_match_the_naive_ones(form: Any, weights: str, n_outputs: int) -> None:
+    """Few different rows, so that many are copies; rows that differ in their labels alone stay apart."""
+    rng = np.random.default_rng(n_outputs)
+    m = 200
+    X = rng.integers(-1, 2, size=(m, 3)) * 0.3
+    labels = rng.integers(0, 2, size=(n_outputs, m)).astype(float)
+    labels[0, ::9] = np.nan if n_outputs > 1 else 5.0
+    given = {"none": np.ones(m), "whole": rng.integers(1, 5, m) * 1.0, "real": rng.random(m)}[weights]
+    expected = naive_rows.canonical_rows(X, labels, given)
+    assert len(expected) < m
+    for n_threads in (1, 2):
+        places, totals = canonical_rows(form(X), labels, given, n_threads)
+        assert totals.tolist() == [weight for _, weight in expected]
+        np.testing.assert_array_equal(X[places], X[[place for place, _ in expected]])
+        np.testing.assert_array_equal(labels[:, places], labels[:, [place for place, _ in expected]])
+    shuffled = rng.permutation(m)
+    places, totals = canonical_rows(form(X[shuffled]), labels[:, shuffled], given[shuffled])
+    assert totals.tolist() == [weight for _, weight in expected]
+    np.testing.assert_array_equal(X[shuffled][places], X[[place for place, _ in expected]])

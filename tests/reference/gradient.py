@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -18,9 +19,14 @@ class Node:
 
     path: str
     rows: list[int]
+    lowest: float = -math.inf  # what monotone columns further up leave of the values
+    highest: float = math.inf
     split: tuple[int, frozenset[int], bool] | None = None
     gain: float = 0.0
     children: list[Node] = field(default_factory=list)
+
+    def clip(self, value: float) -> float:
+        return min(max(value, self.lowest), self.highest)
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,17 @@ def score(gradients: Sequence[int], mass: int) -> float:
     return squares / float(mass)
 
 
+def bounded(gradient: int, mass: int, node: Node) -> tuple[float, float]:
+    """The value that a part of a node may have, the closest to -G / W, and what it takes off the squared error."""
+    g, w = float(gradient), float(mass)
+    value = node.clip(-g / w)
+    return value, -(w * value + 2.0 * g) * value
+
+
+def unsplit_score(gradients: Sequence[int], mass: int, node: Node, directions: Sequence[int]) -> float:
+    return max(0.0, bounded(gradients[0], mass, node)[1]) if directions else score(gradients, mass)
+
+
 def orders(data: Binned, rows: Sequence[int], column: int) -> list[int]:
     """The codes in the order that cuts are made along: bins as they are, categories by their mean gradient."""
     bins = data.n_bins[column]
@@ -61,10 +78,15 @@ def orders(data: Binned, rows: Sequence[int], column: int) -> list[int]:
     return sorted(present, key=lambda code: (Fraction(sums[code][0][key], sums[code][1]), code))
 
 
-def find_split(data: Binned, node: Node, minimum: int) -> None:
-    """The first of the best questions, in the order (column, cut, missing right before missing left)."""
+def find_split(data: Binned, node: Node, minimum: int, directions: Sequence[int] = ()) -> None:
+    """The first of the best questions, in the order (column, cut, missing right before missing left).
+
+    `directions` has -1, 0 or +1 for each column, or is empty: values keep within the node's bounds, and the value of
+    the right side may not lie on the wrong side of that of the left.
+    """
     total, mass = data.sums(node.rows)
-    best = score(total, mass) * GUARD
+    unsplit = unsplit_score(total, mass, node, directions)
+    best = unsplit * GUARD
     for column in range(data.codes.shape[1]):
         bins = data.n_bins[column]
         in_node = {int(data.codes[i, column]) for i in node.rows}
@@ -81,16 +103,43 @@ def find_split(data: Binned, node: Node, minimum: int) -> None:
                 if here_mass < max(1, minimum) or there_mass < max(1, minimum):
                     continue
                 found = score(here, here_mass) + score(there, there_mass)
+                if directions:
+                    (value, gained), (other, more) = (
+                        bounded(here[0], here_mass, node),
+                        bounded(there[0], there_mass, node),
+                    )
+                    if directions[column] * (other - value) < 0:
+                        continue
+                    found = gained + more
                 if found > best:
                     best, node.split = found, (column, left, missing_left)
     if node.split is not None:
-        node.gain = best - score(total, mass)
+        node.gain = best - unsplit
 
 
-def grow(data: Binned, max_splits: int, minimum: int = 0) -> list[Node]:
-    """Best-first: the nodes that were split, in that order."""
-    root = Node("", list(range(len(data.codes))))
-    find_split(data, root, minimum)
+def bound_children(data: Binned, node: Node, directions: Sequence[int]) -> None:
+    """What the children of a split on a monotone column may say ends in the middle between their values."""
+    left, right = node.children
+    for child in node.children:
+        child.lowest, child.highest = node.lowest, node.highest
+    assert node.split is not None
+    direction = directions[node.split[0]] if directions else 0
+    if direction != 0:
+        values = [bounded(gradients[0], mass, node)[0] for gradients, mass in map(data.sums, (left.rows, right.rows))]
+        below, above = (left, right) if direction > 0 else (right, left)
+        below.highest = above.lowest = 0.5 * values[0] + 0.5 * values[1]
+
+
+def grow(
+    data: Binned,
+    max_splits: int,
+    minimum: int = 0,
+    directions: Sequence[int] = (),
+    rows: Sequence[int] | None = None,
+) -> list[Node]:
+    """Best-first: the nodes that were split, in that order; on some of the rows, or on all."""
+    root = Node("", list(range(len(data.codes)) if rows is None else rows))
+    find_split(data, root, minimum, directions)
     leaves, done = [root], []
     while len(done) < max_splits:
         ready = [leaf for leaf in leaves if leaf.split is not None]
@@ -100,10 +149,11 @@ def grow(data: Binned, max_splits: int, minimum: int = 0) -> list[Node]:
         assert node.split is not None
         column, left, _ = node.split
         for side, name in ((True, "L"), (False, "R")):
-            rows = [i for i in node.rows if (int(data.codes[i, column]) in left) == side]
-            child = Node(node.path + name, rows)
-            find_split(data, child, minimum)
-            node.children.append(child)
+            inside = [i for i in node.rows if (int(data.codes[i, column]) in left) == side]
+            node.children.append(Node(node.path + name, inside))
+        bound_children(data, node, directions)
+        for child in node.children:
+            find_split(data, child, minimum, directions)
         leaves = [leaf for leaf in leaves if leaf is not node] + node.children
         done.append(node)
     return done
@@ -115,6 +165,71 @@ def leaves_after(nodes: Sequence[Node], n_splits: int, n_rows: int) -> list[list
     if not kept:
         return [list(range(n_rows))]
     return [child.rows for node in kept for child in node.children if child not in kept]
+
+
+def goes_left(node: Node, data: Binned, codes: Sequence[int]) -> bool:
+    """Missing values and categories that no row of the node had follow the heavier child, to the left on a tie."""
+    assert node.split is not None
+    column, left, _ = node.split
+    code = int(codes[column])
+    listed = data.categorical[column] or code == data.n_bins[column]
+    if listed and code not in {int(data.codes[i, column]) for i in node.rows}:
+        return 2 * data.sums(node.children[0].rows)[1] >= data.sums(node.rows)[1]
+    return code in left
+
+
+def paths_of(nodes: Sequence[Node], data: Binned) -> list[str]:
+    """The leaf of every row, whether the tree was grown on it or not, when only these splits are made."""
+    split_at = {node.path: node for node in nodes}
+    paths = []
+    for codes in data.codes:
+        path = ""
+        while path in split_at:
+            path += "L" if goes_left(split_at[path], data, codes) else "R"
+        paths.append(path)
+    return paths
+
+
+def keep_directions(
+    nodes: Sequence[Node],
+    values: Mapping[str, float],
+    masses: Mapping[str, float],
+    directions: Sequence[int],
+    order: float,
+) -> dict[str, float]:
+    """Values of leaves, by path, moved as little as their order along monotone columns asks for.
+
+    At a split on such a column the middle between the mean values of its two sides ends what either may say. Should the
+    values leave the unit ball by that, all are made smaller.
+    """
+    split_at = {node.path: node.split for node in nodes if node.split is not None}
+    kept: dict[str, float] = {}
+
+    def total(path: str) -> float:
+        return sum(mass for leaf, mass in masses.items() if leaf.startswith(path))
+
+    def mean(path: str) -> float:
+        if path not in split_at or total(path) == 0:
+            return values.get(path, 0.0)
+        sides = [path + side for side in "LR"]
+        return (total(sides[0]) * mean(sides[0]) + total(sides[1]) * mean(sides[1])) / total(path)
+
+    def descend(node: Node) -> None:
+        if node.path not in split_at:
+            kept[node.path] = node.clip(values[node.path])
+            return
+        sides = {side: Node(node.path + side, [], node.lowest, node.highest) for side in "LR"}
+        direction = directions[split_at[node.path][0]]
+        if direction != 0:
+            middle = 0.5 * node.clip(mean(node.path + "L")) + 0.5 * node.clip(mean(node.path + "R"))
+            below, above = ("L", "R") if direction > 0 else ("R", "L")
+            sides[below].highest = sides[above].lowest = middle
+        for side in sides.values():
+            descend(side)
+
+    descend(Node("", []))
+    norm = float(np.linalg.norm(list(kept.values()), order))
+    return {path: value / max(1.0, norm) for path, value in kept.items()}
 
 
 def project(values: np.ndarray, masses: np.ndarray, radius: float, order: float) -> np.ndarray:

@@ -41,6 +41,11 @@ def gradient(psi: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.asarray(soft_max(psi) * centred_costs(psi, costs))
 
 
+def slope(psi: np.ndarray, costs: np.ndarray, sample_weight: np.ndarray | None, h: np.ndarray) -> float:
+    """<gradient, h>_N: how fast the risk falls along -h."""
+    return float(np.average((gradient(psi, costs) * h).sum(axis=1), weights=sample_weight))
+
+
 def finite_differences(psi: np.ndarray, costs: np.ndarray, width: float = 1e-5) -> np.ndarray:
     """N times the central differences of the risk, one entry of psi at a time."""
     out = np.zeros_like(psi)

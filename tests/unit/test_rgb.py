@@ -45,7 +45,10 @@ def same_model(one: Any, other: Any, X: Any) -> None:
 def cases() -> list[Any]:
     """Estimators with every loss, and data for them."""
     X, y = numbers()
-    found = [pytest.param(RGBRegressor, {"loss": loss}, X, y, id=loss) for loss in REGRESSION_LOSSES]
+    found = [
+        pytest.param(RGBRegressor, {"loss": loss}, X, y + 1.0 if loss == "gamma" else y, id=loss)
+        for loss in REGRESSION_LOSSES
+    ]
     X, y = smooth(1, m=150)
     found += [pytest.param(RGBClassifier, {"loss": loss}, X, y, id=f"two {loss}") for loss in TWO_CLASS_LOSSES]
     return [*found, pytest.param(RGBClassifier, {}, *smooth_classes(2), id="three classes")]
@@ -54,10 +57,11 @@ def cases() -> list[Any]:
 EVERY = pytest.mark.parametrize(("estimator", "parameters", "X", "y"), cases())
 
 
-@pytest.mark.parametrize("case", ["squared", "logistic", "exponential", "poisson"])
+@pytest.mark.parametrize("case", ["squared", "logistic", "exponential", "poisson", "gamma"])
 def test_one_family_that_never_binds_is_plain_gradient_boosting(case: str) -> None:
     regression = case in REGRESSION_LOSSES
     X, y = numbers(3, m=60) if regression else smooth(3, m=60)
+    y = y + 1.0 if case == "gamma" else y
     loss = (REGRESSION_LOSSES if regression else TWO_CLASS_LOSSES)[case]()
     estimator = RGBRegressor if regression else RGBClassifier
     options = {**PLAIN, "step": "line_search", "learning_rate": 0.5, "tree_options": LOOSE}

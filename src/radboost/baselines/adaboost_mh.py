@@ -15,8 +15,10 @@ from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
 from radboost.estimators._predicting import of_one_fit
+from radboost.model_file import storable_estimator
 
 
+@storable_estimator
 class AdaBoostMHClassifier(Baseline):
     """AdaBoost that asks of each class whether it is the right one, one tree per class and round.
 

@@ -15,10 +15,12 @@ from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.martiboost import MartingaleLayers
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._learning import Plan
+from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Tree
 
 
+@storable_estimator
 class MartiBoostClassifier(Baseline):
     """Martingale boosting: a grid of trees through which a row walks at random (Soft-max boosting, section 5.5.1).
 
@@ -71,7 +73,7 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
-    kind_of_ensemble: ClassVar[str] = "BranchingProgram"
+    type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(

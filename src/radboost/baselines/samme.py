@@ -13,8 +13,10 @@ from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.samme import SAMME
+from radboost.model_file import storable_estimator
 
 
+@storable_estimator
 class SAMMEClassifier(Baseline):
     """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
 

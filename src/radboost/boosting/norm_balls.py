@@ -14,7 +14,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import CutTree, GradientGrower, GradientState
+from radboost.engine import CutTree, GradientGrower, GradientScores, GradientWeighting, RowWeights
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
@@ -44,10 +44,16 @@ class RGBSettings:
 class LossRows(ABC):
     """The mean loss of the training rows, where the scores are and where a step would take them."""
 
-    def __init__(self, state: GradientState, loss: TargetLoss, n_threads: int) -> None:
-        self.state = state
+    def __init__(self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, n_threads: int) -> None:
+        self.scores = scores
+        self.weighting = GradientWeighting(scores)
+        self.weights = weights
         self.loss = loss
         self.n_threads = n_threads
+
+    def mean(self, values: FloatArray) -> float:
+        """The weighted mean of one number per row."""
+        return self.scores.mean(values, self.n_threads)
 
     @property
     @abstractmethod
@@ -78,30 +84,32 @@ class NativeRows(LossRows):
 
     @property
     def mean_loss(self) -> float:
-        return self.state.loss
+        return self.scores.loss
 
     @property
     def error(self) -> float:
-        return self.state.error
+        return self.scores.error
 
     def set_scores(self, scores: FloatArray) -> None:
-        self.state.set_scores(np.ascontiguousarray(scores).reshape(-1), self.n_threads)
+        self.scores.set(np.ascontiguousarray(scores).reshape(-1), self.weighting, self.n_threads)
 
     def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        return self.state.losses_after(grower, list(cuts), steps, self.n_threads)
+        return self.scores.losses_after(grower, list(cuts), steps, self.n_threads)
 
     def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
-        return self.state.along(grower, cut, step, self.n_threads)
+        return self.scores.along(grower, cut, step, self.n_threads)
 
     def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
-        self.state.step(grower, cut, step, self.n_threads)
+        self.scores.step(grower, cut, step, self.weighting, self.n_threads)
 
 
 class OwnLossRows(LossRows):
     """With a loss of the user's own, which sees NumPy arrays."""
 
-    def __init__(self, state: GradientState, loss: TargetLoss, targets: FloatArray, n_threads: int) -> None:
-        super().__init__(state, loss, n_threads)
+    def __init__(
+        self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int
+    ) -> None:
+        super().__init__(scores, weights, loss, n_threads)
         self.targets = targets
         self._scores = np.zeros(len(targets))
         self._mean_loss = math.nan
@@ -112,13 +120,13 @@ class OwnLossRows(LossRows):
 
     @property
     def error(self) -> float:
-        return self._mean((self.targets * self._scores <= 0).astype(np.float64))
+        return self.mean((self.targets * self._scores <= 0).astype(np.float64))
 
     def set_scores(self, scores: FloatArray) -> None:
         self._scores = np.array(scores, dtype=np.float64)
-        self.state.set_scores(self._scores, self.n_threads)
-        self.state.set_derivatives(self._derivative(self._scores), self.n_threads)
-        self._mean_loss = self._mean(self._value(self._scores))
+        self.scores.set(self._scores, self.weighting, self.n_threads)
+        self.weighting.take(self._derivative(self._scores), self.n_threads)
+        self._mean_loss = self.mean(self._value(self._scores))
 
     def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         pairs = zip(cuts, steps.tolist(), strict=True)
@@ -127,18 +135,15 @@ class OwnLossRows(LossRows):
     def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
         direction = grower.answers(cut)
         scores = self._scores + step * direction
-        return self._mean(self._value(scores)), self._mean(self._derivative(scores) * direction)
+        return self.mean(self._value(scores)), self.mean(self._derivative(scores) * direction)
 
     def at_constant(self, score: float) -> tuple[float, float]:
         """The mean loss where all rows have the same score, and its derivative by that score."""
         scores = np.full(len(self.targets), score)
-        return self._mean(self._value(scores)), self._mean(self._derivative(scores))
+        return self.mean(self._value(scores)), self.mean(self._derivative(scores))
 
     def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * grower.answers(cut))
-
-    def _mean(self, values: FloatArray) -> float:
-        return self.state.mean(values, self.n_threads)
 
     def _value(self, scores: FloatArray) -> FloatArray:
         return self._checked("value", self.loss.value(self.targets, scores))
@@ -157,20 +162,18 @@ class OwnLossRows(LossRows):
         return result
 
 
-def make_rows(
-    loss: TargetLoss, targets: FloatArray, weights: FloatArray | None, n_outputs: int, n_threads: int
-) -> LossRows:
+def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
     """Training rows with their loss; scores are still to be set."""
-    weights = np.zeros(0) if weights is None else weights
     if isinstance(loss, NativeTargetLoss):
-        return NativeRows(GradientState(loss.name, loss.parameter, n_outputs, targets, weights), loss, n_threads)
-    return OwnLossRows(GradientState("given", 0.0, 1, targets, weights), loss, targets, n_threads)
+        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, weights)
+        return NativeRows(scores, weights, loss, n_threads)
+    return OwnLossRows(GradientScores("given", 0.0, 1, targets, weights), weights, loss, targets, n_threads)
 
 
 def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
     """What every row is scored with before the first round, one number for each output."""
     if isinstance(rows.loss, NativeTargetLoss):
-        given = WeightedRows(targets, weights, lambda values: rows.state.mean(values, rows.n_threads))
+        given = WeightedRows(targets, weights, rows.mean)
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
     assert isinstance(rows, OwnLossRows)
@@ -192,7 +195,7 @@ def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> flo
     costs = loss.value(targets, scores)
     if isinstance(loss, NativeTargetLoss):
         costs = costs - loss.lowest(targets)
-    gain = abs(rows.state.mean(np.ascontiguousarray(costs), rows.n_threads))
+    gain = abs(rows.mean(np.ascontiguousarray(costs)))
     return coarse(gain) if gain > 0.0 else 1.0
 
 
@@ -236,8 +239,8 @@ class NormBallDescent(RoundMaker):
         self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm"]
         self._norm_unit = norm_unit
         self._n_features = n_features
-        self._n_outputs = rows.state.n_outputs
-        m = rows.state.total_weight
+        self._n_outputs = rows.scores.n_outputs
+        m = rows.weights.total
         self._prices = settings.complexity_penalty * price_unit * families.price(m, n_questions)
         self._bounds = {size: complexity.trees(size, m, n_questions) for size in families.sizes}
 
@@ -247,11 +250,11 @@ class NormBallDescent(RoundMaker):
         size = float(np.abs(constant).max())
         values = constant / size if size > 0.0 else constant
         # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
-        scores = np.tile(size * values, (self.rows.state.n_rows, 1))
+        scores = np.tile(size * values, (self.rows.weights.n_own_rows, 1))
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return
-        tree = constant_tree(values, self._n_features, self.rows.state.total_weight)
+        tree = constant_tree(values, self._n_features, self.rows.weights.total)
         self.trace.steps.append(Step(0, self.trace.enter(tree, self._bounds[self.families.sizes[0]]), size))
 
     def replay(self) -> None:

@@ -14,7 +14,7 @@ from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import LONGEST_FALL, SHORTEST_FALL, falling_search
 from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import AnsweringTree, SoftmaxState, SoftmaxSums, WeightedTrees
+from radboost.engine import AnsweringTree, SoftmaxPairs, SoftmaxScores, SoftmaxSums, WeightedTrees
 from radboost.penalties import on_grid
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
@@ -85,38 +85,42 @@ class SoftmaxDescent(RoundMaker):
 
     def __init__(
         self,
-        state: SoftmaxState,
+        scores: SoftmaxScores,
+        pairs: SoftmaxPairs,
         trees: WeightedTrees,
         settings: SoftmaxSettings,
         *,
         n_classes: int,
         n_features: int,
         n_questions: float,
+        sample_size: float,
         cost_unit: float,
         cost_floor: float,
         trace: Trace,
         raw_rows: RawRows,
     ) -> None:
-        self.state = state
+        self.scores = scores
+        self.pairs = pairs
         self.trees = trees
         self.settings = settings
-        self.votes = VotingTrees(trees, n_classes, n_features, state.total_weight)
+        self.votes = VotingTrees(trees, n_classes, n_features, sample_size)
         self.trace = trace
         self._n_classes = n_classes
         self._n_questions = n_questions
+        self.sample_size = sample_size
         self._cost_unit, self._cost_floor = cost_unit, cost_floor  # from costs in [0, 1] to those that were given
         self._raw_rows = raw_rows
         self._complexities: dict[int, float] = {}
 
     def begin(self) -> None:
-        self._sums = self.state.evaluate(self.settings.n_threads)
+        self._sums = self.scores.evaluate(self.settings.n_threads)
 
     def replay(self) -> None:
         for steps in self.trace.rounds():
             if steps:
                 directions, a = self._directions(steps)
-                self.state.set_directions(directions)
-                self.state.step(a, self.settings.n_threads)
+                self.scores.set_directions(directions)
+                self.scores.step(a, self.settings.n_threads)
         self._raw_rows.forget()
         self.begin()
 
@@ -146,7 +150,7 @@ class SoftmaxDescent(RoundMaker):
         if a == 0.0:
             return []
         steps = self._apply(round_index, a)
-        self._sums = self.state.evaluate(self.settings.n_threads)
+        self._sums = self.scores.evaluate(self.settings.n_threads)
         return steps
 
     def line(self) -> dict[str, float]:
@@ -158,21 +162,21 @@ class SoftmaxDescent(RoundMaker):
 
     def _step_size(self, round_index: int, sums: SoftmaxSums) -> float:
         settings = self.settings
-        edge = self.state.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
+        edge = self.pairs.grow(self.trees, settings.pairs, settings.n_samples, round_index, settings.n_threads)
         if settings.step == "sampled":
             a = edge  # section 5.1: R_M(h) in place of the projected gradient
         elif settings.step == "edge":
             a = edge / sums.size if sums.size > SMALLEST_SIZE else 0.0
         else:
-            slope = self.state.slope(settings.n_threads)
-            a = slope / len(self.state.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
+            slope = self.scores.slope(settings.n_threads)
+            a = slope / len(self.pairs.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
-                a = falling_search(lambda a: self.state.along(a, settings.n_threads), sums.risk, slope, a)
+                a = falling_search(lambda a: self.scores.along(a, settings.n_threads), sums.risk, slope, a)
         return on_grid(max(-LONGEST_FALL, min(settings.learning_rate * a, LONGEST_FALL)), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
         steps = []
-        for label, tree in enumerate(self.state.trees()):
+        for label, tree in enumerate(self.pairs.trees()):
             member = self.votes.vote(tree, label, a)
             if member is None:
                 continue
@@ -180,11 +184,11 @@ class SoftmaxDescent(RoundMaker):
             index = self.trace.enter(hypothesis, self._complexity(hypothesis.n_splits))
             steps.append(Step(round_index, index, weight))
         self.trace.steps.extend(steps)
-        self.state.step(a, self.settings.n_threads)
+        self.scores.step(a, self.settings.n_threads)
         return steps
 
     def _complexity(self, n_splits: int) -> float:
         if n_splits not in self._complexities:
-            bound = complexity.trees(n_splits, self.state.total_weight, self._n_questions)
+            bound = complexity.trees(n_splits, self.sample_size, self._n_questions)
             self._complexities[n_splits] = bound
         return self._complexities[n_splits]

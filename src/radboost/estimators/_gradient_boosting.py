@@ -237,7 +237,7 @@ class GradientBoosting(BoostingEstimator):
         return Plan(
             maker=maker,
             n_families=len(families),
-            sample_size=maker.rows.state.total_weight,
+            sample_size=maker.rows.weights.total,
             watch=watch,
             keeps_best_round=stopping is not None,
             attributes={"loss_": self._name_of_loss(), "_directions": directions},
@@ -256,21 +256,21 @@ class GradientBoosting(BoostingEstimator):
     ) -> NormBallDescent:
         data, targets = prepared.data, self._targets(prepared.class_ids, prepared.targets, n_outputs)
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
-        rows = make_rows(loss, targets, prepared.weights, n_outputs, growth.n_threads)
+        rows = make_rows(loss, targets, prepared.row_weights(folds_large=True), n_outputs, growth.n_threads)
         constant = start_constant(rows, targets, prepared.weights)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
         derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
-        unit = self._norm_unit(derivative, lambda v: rows.state.mean(v, growth.n_threads))
+        unit = self._norm_unit(derivative, rows.mean)
 
         def raw_scores(trace: Trace) -> FloatArray:
             X = dense_rows(prepared.X[prepared.order])
-            plan = Plan(maker, len(families), rows.state.total_weight)
+            plan = Plan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
             return ensemble.decision_function(X, growth.n_threads)
 
         maker = NormBallDescent(
             rows,
-            make_gradient_grower(data, rows.state, growth, directions),
+            make_gradient_grower(data, rows.weighting, growth, directions),
             families,
             settings,
             norm_unit=unit,

@@ -33,7 +33,7 @@ from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
-from radboost.rows.read import as_numbers, check_names
+from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
 from radboost.sparsity import (
     Certificate,
     Column,
@@ -52,7 +52,6 @@ from radboost.sparsity import (
 )
 
 UPDATES = ("newton", "adaboost", "gradboost")
-FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,9 @@ class SparseBoost(SavingMixin, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
     kind_of_file: ClassVar[str] = "sparse"
+    type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
     learns_tasks: ClassVar[bool] = False
+    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
 
     penalty: str
     alpha: float
@@ -193,7 +194,7 @@ class SparseBoost(SavingMixin, ABC):
                 f'update="adaboost" has no closed form with penalty={penalty.name!r}; use penalty="l1" or "l1/linf", '
                 'or update="gradboost" or "newton".'
             )
-        if self.update == "gradboost" and loss.curvature_bound is None:
+        if self.update == "gradboost" and loss.lipschitz is None:
             raise ValueError(
                 f'update="gradboost" needs a bound on the curvature, and the {loss.name} loss has none; use '
                 'update="adaboost" or "newton".'
@@ -208,28 +209,19 @@ class SparseBoost(SavingMixin, ABC):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets (a line for each output) and weights."""
-        X, y, weights = self._weighted(X, y, sample_weight)
-        kept = np.flatnonzero(weights > 0)
-        if len(kept) < len(weights):
-            X, y, weights = X[kept], y[kept], weights[kept]
-        return X, self._read_targets(y), weights
+        given = self._given(X, y)
+        rows, weights, _ = given.without_zero_weights(check_sample_weight(sample_weight, given.n_rows))
+        return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
 
-    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
-        """All rows, their targets as they came, and a weight for each."""
-        check_names(X)
-        X, y = as_numbers(self, X, lambda: self._validated(X, y))
-        X = without_repetitions(X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        return X, y, np.ones(X.shape[0]) if weights is None else weights
+    def _given(self, X: Any, y: Any) -> Rows:
+        """All rows, and their targets as they came."""
+        rows = read_rows(self, X, y, self.accepted)
+        return replace(rows, X=without_repetitions(rows.X))
 
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
         rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
         return Read(X, rows, loss, weights / weights.sum())
-
-    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        # Labels of any kind pass here; `_read_targets` looks at them.
-        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS)  # type: ignore[no-any-return]
 
     @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
@@ -250,6 +242,7 @@ class SparseBoost(SavingMixin, ABC):
             read.row_weights,
             intercept=settings.fit_intercept,
             n_threads=resolve_n_jobs(self.n_jobs),
+            scale=settings.scales_columns,
         )
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 

@@ -24,7 +24,8 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
 from radboost.families.kernel import KERNELS
 from radboost.losses import MarginLoss, get_loss
-from radboost.objectives import make_objective, resolve_objective
+from radboost.model_file import storable_estimator
+from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import PreparedRows
 from radboost.rows.watch import EarlyStopping, LossWatch, resolve_early_stopping
@@ -34,6 +35,7 @@ from radboost.trees import GrowthSettings, TreeOptions
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
 
+@storable_estimator
 class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
@@ -310,7 +312,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         stopping, watched = settings.stopping, prepared.validation
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-        objective = make_objective(
+        objective = Objective(
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
             prepared.class_ids,

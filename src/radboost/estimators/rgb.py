@@ -23,11 +23,12 @@ from radboost.losses import (
     TargetLoss,
     get_target_loss,
 )
-from radboost.model_file import MissingPartError, NotStored
+from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import TreeOptions
 
 
+@storable_estimator
 class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
@@ -161,6 +162,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
 
+@storable_estimator
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 

@@ -29,9 +29,10 @@ from radboost._validation import (
 from radboost.boosting import Trace
 from radboost.boosting.replay import RawRows
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
-from radboost.engine import SoftmaxState
+from radboost.engine import SoftmaxPairs, SoftmaxScores
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.risk_watch import RiskWatch
@@ -48,6 +49,7 @@ MOST_DRAWS = 2**22
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
+@storable_estimator
 class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
 
@@ -305,7 +307,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         return Plan(
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
-            sample_size=maker.state.total_weight,
+            sample_size=maker.sample_size,
             watch=watch,
             keeps_best_round=stopping is not None,
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate},
@@ -320,24 +322,17 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
 
     def _maker(self, prepared: PreparedRows, costs: Costs, growth: GrowthSettings, trace: Trace) -> SoftmaxDescent:
         data, n_classes = prepared.data, len(prepared.known_classes)
-        state = SoftmaxState(
-            data,
-            prepared.class_ids,
-            n_classes,
-            np.zeros(0) if prepared.weights is None else prepared.weights,
-            costs.table,
-            costs_per_row=costs.per_row,
-            seed=growth.seed,
-            n_threads=growth.n_threads,
-        )
+        weights = prepared.row_weights()
+        scores = SoftmaxScores(prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights)
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
-        drawn = min(state.total_weight, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
-        learning_rate = self._learning_rate(state.total_weight, n_classes)
+        drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
+        learning_rate = self._learning_rate(weights.total, n_classes)
         if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
             self._check_rate(learning_rate)
         return SoftmaxDescent(
-            state,
+            scores,
+            SoftmaxPairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
             make_weighted_trees(data, 2, growth),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",
@@ -349,6 +344,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             n_classes=n_classes,
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
+            sample_size=weights.total,
             cost_unit=costs.scale,
             cost_floor=costs.mean_floor(prepared.class_ids, prepared.weights),
             trace=trace,

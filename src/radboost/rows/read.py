@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_X_y, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
@@ -33,6 +33,24 @@ LARGEST_TARGET = 1e100  # its square can be summed
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """What an estimator can learn from."""
+
+    missing: bool = True  # NaN in X, and columns of categories
+    formats: Sequence[str] = ("csr",)  # of sparse matrices
+    targets: str = "labels"  # "numbers"; "tasks": a column of labels for each task, some of them missing
+
+    @property
+    def checks(self) -> dict[str, Any]:
+        """As scikit-learn's `check_array` takes them."""
+        finite = "allow-nan" if self.missing else True
+        return {"dtype": FLOATS, "ensure_all_finite": finite, "accept_sparse": self.formats}
+
+
+BINNED = Accepted()
+
+
+@dataclass(frozen=True)
 class Rows:
     """Validated training rows."""
 
@@ -51,12 +69,17 @@ class Rows:
     def select(self, rows: npt.NDArray[np.int64]) -> Rows:
         return replace(self, X=self.X[rows], y=self.y[rows])
 
-    def without_zero_weights(self, weights: FloatArray | None) -> tuple[Rows, FloatArray | None]:
-        """A row of weight zero is a row that is not there."""
+    def without_zero_weights(
+        self, weights: FloatArray | None
+    ) -> tuple[Rows, FloatArray | None, npt.NDArray[np.int64] | None]:
+        """A row of weight zero is a row that is not there. With it the weights, and the places of the rows that stay.
+
+        No places where all rows stay.
+        """
         if weights is None or (weights > 0).all():
-            return self, weights
+            return self, weights, None
         kept = np.flatnonzero(weights > 0)
-        return self.select(kept), np.ascontiguousarray(weights[kept])
+        return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
     def without_unseen_categories(self, names: Any) -> Rows:
         """The same rows, whose places are written anew among the categories that any of them has."""
@@ -65,8 +88,10 @@ class Rows:
         return replace(self, categories=categories)
 
 
-def read_rows(estimator: Any, X: Any, y: Any) -> Rows:
-    """Checks training rows and learns their categories; NaN is allowed in X, infinity is not."""
+def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
+    """Checks training rows and learns their categories; infinity is never allowed in X."""
+    if not accepted.missing:
+        return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
     if names_columns(estimator.categorical_features):
         X = _as_table(X)
     columns = categorical_columns(estimator.categorical_features, X)
@@ -142,9 +167,23 @@ def _any_infinite(X: FloatMatrix) -> bool:
     return any(np.isinf(X[first : first + height]).any() for first in range(0, X.shape[0], height))
 
 
-def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted = BINNED) -> Any:
     check_names(X)
-    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
+    checks = accepted.checks
+    if accepted.targets == "tasks":
+        return as_numbers(estimator, X, lambda: validate_data(estimator, X, reset=reset, **checks)), _tasks(
+            X, y, estimator
+        )
+    if accepted.targets == "numbers":
+        checks["y_numeric"] = True
+    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, **checks))
+
+
+def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    check_consistent_length(X, y)
+    return y.toarray() if sparse.issparse(y) else np.asarray(y)
 
 
 def check_names(X: Any) -> None:

@@ -14,13 +14,15 @@ import numpy.typing as npt
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import MarginState
+from radboost.engine import RowWeights
+from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
 from radboost.trees.tree import Tree, forest_of
 
 DEFAULT_PATIENCE = 25
 
 
+@storable_value
 @dataclass(frozen=True)
 class EarlyStopping:
     """When to end a fit before its last round.
@@ -107,9 +109,7 @@ class Watch(ABC):
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
         self.class_ids = rows.class_ids
-        # Sums through a native state are the same for every order of the rows.
-        no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
-        self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=None)
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
@@ -159,8 +159,7 @@ class Watch(ABC):
             self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
-        total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
-        return total / self._sums.total_weight
+        return self._weights.mean(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
 
 
 class LossWatch(Watch):

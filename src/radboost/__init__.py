@@ -4,6 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
+from radboost.boosting.checkpoint import Checkpoint
 from radboost.estimators import (
     DeepBoostClassifier,
     EarlyStopping,
@@ -25,6 +26,7 @@ from radboost.trees import TreeOptions
 __version__ = version("radboost")
 
 __all__ = [
+    "Checkpoint",
     "DeepBoostClassifier",
     "EarlyStopping",
     "KernelFamily",

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, _validation, guarantees
-from radboost.boosting.norm_balls import line_search
+from radboost.boosting.line_search import convex_search
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -100,20 +100,6 @@ def test_trees_belong_to_their_families(estimator: Any, parameters: Any, X: Any,
             assert tree.n_splits <= size
             leaves = tree.value[tree.feature < 0] if tree.vectors is None else tree.vectors.reshape(-1)
             assert np.linalg.norm(leaves, order) <= 1.0 + 1e-12
-
-
-@EVERY
-def test_threads_order_and_copies(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
-    options = {**parameters, "subsample": 0.6, "max_features": 2, "n_candidates": 2, "early_stopping": 5}
-    model = estimator(12, **options, n_jobs=1).fit(X, y)
-    same_model(model, estimator(12, **options, n_jobs=3).fit(X, y), X)
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(y))
-    same_model(model, estimator(12, **options).fit(X[order], y[order]), X)
-    weights = rng.integers(0, 4, len(y))
-    weighted = estimator(12, **options).fit(X, y, sample_weight=weights)
-    copies = np.repeat(np.arange(len(y)), weights)
-    same_model(weighted, estimator(12, **options).fit(X[copies], y[copies]), X)
 
 
 @EVERY
@@ -401,9 +387,9 @@ def test_line_search() -> None:
         return abs(step - 3.7), float(np.sign(step - 3.7))
 
     for first in (1e-6, 1.0, 1e6):
-        np.testing.assert_allclose(line_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
-        np.testing.assert_allclose(line_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
-    assert line_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
+        np.testing.assert_allclose(convex_search(parabola, 3.7**2, -7.4, first, 1e-10), 3.7, rtol=1e-8)
+        np.testing.assert_allclose(convex_search(kink, 3.7, -1.0, first, 1e-4), 3.7, rtol=1e-3)
+    assert convex_search(lambda step: (1.0 + step, 1.0), 1.0, -1e-9, 1.0, 1e-10) == 0.0
 
 
 def test_the_bound_speaks_of_the_model() -> None:

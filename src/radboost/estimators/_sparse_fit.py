@@ -109,7 +109,9 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         with progress_bar(self.max_rounds, int(self.verbose)) as advance:
-            trail = Trail(watch=lambda objective, n_features: advance(objective, np.nan, n_features))
+            trail = Trail(
+                watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
+            )
             if self._solves_at_once():
                 certificate = checked._fit_given(read, settings, trail)
             else:

@@ -24,7 +24,7 @@ from radboost.losses import (
     get_target_loss,
 )
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
-from radboost.rows.prepare import TrainingRows
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import TreeOptions
 
 
@@ -141,8 +141,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
-        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(training.known_classes)
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
+        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(rows.known_classes)
         if n_classes == 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
@@ -169,15 +169,13 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson", "gamma"} or object
+    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson"} or object
         - "squared", which is "auto": (F - y)^2 / 2, for the mean.
         - "absolute": abs(F - y), for the median.
         - "huber": for the mean, with rows further away than 1 pulling no harder than those;
           radboost.losses.HuberLoss(delta=...) for another distance.
         - "quantile": for the median; radboost.losses.QuantileLoss(level=...) for another quantile.
         - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
-        - "gamma": y exp(-F) + F, for the mean of amounts and other y > 0 whose spread grows with it; predictions are
-          exp(F).
         - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
           the scores (radboost.losses.TargetLoss says what more it may have).
     families : TreeFamilies or None
@@ -222,10 +220,10 @@ feature_names_in_
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
         if isinstance(loss, NativeTargetLoss):
-            loss.check_targets(self._targets(training.class_ids, training.targets, 1))
+            loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost import complexity
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.engine import HypothesisColumns, TreeGrower
+from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
 from radboost.trees.arrays import holds_numbers, read_trees, write_trees
@@ -103,7 +103,7 @@ class TreeProposer(Proposer):
     def __init__(
         self,
         problem: Problem,
-        grower: TreeGrower,
+        grower: Grower,
         bound: Callable[[int], float],
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:

@@ -18,7 +18,7 @@ from radboost.engine import (
     MarginWeighting,
     RowWeights,
 )
-from radboost.losses.base import MarginLoss, NativeLoss
+from radboost.losses import MarginLoss, NativeLoss
 from radboost.objectives.names import resolve_objective
 from radboost.objectives.own_loss import arguments, evaluate, terms_along
 from radboost.objectives.row_losses import row_losses

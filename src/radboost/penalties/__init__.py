@@ -8,7 +8,7 @@ from radboost._members import class_named, import_members
 from radboost._validation import resolve
 from radboost.engine import descents, slope
 from radboost.penalties.rows import ROW_PENALTIES, RowPenalty
-from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, line_search_step, on_grid
+from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, on_grid
 
 
 def get_row_penalty(penalty: str) -> RowPenalty:
@@ -28,7 +28,6 @@ __all__ = [
     "closed_form_step",
     "descents",
     "get_row_penalty",
-    "line_search_step",
     "on_grid",
     "slope",
 ]

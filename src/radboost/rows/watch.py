@@ -103,6 +103,8 @@ class Watch(ABC):
     what: ClassVar[str]  # is to become low
     tells_errors: bool = True  # whether rows can be plainly wrong
     patience: int | None = None  # rounds to wait for it; None: watch only
+    unit: float = 1.0  # what `judge` finds, times this, plus `floor`, is what the history says
+    floor: float = 0.0
 
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
@@ -118,29 +120,31 @@ class Watch(ABC):
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """What each row costs with these scores, and whether it is wrong, where that can be said."""
 
-    def begin(self, trace: Trace) -> None:
-        """Makes room in the history."""
-        names = ["validation_error"] if self.tells_errors else []
-        trace.history.update({name: [] for name in [*names, f"validation_{self.what}"]})
+    @property
+    def recorded(self) -> list[str]:
+        """What it adds to the history."""
+        return [*(["validation_error"] if self.tells_errors else []), f"validation_{self.what}"]
 
-    def resume(self, trace: Trace, scores: FloatArray) -> None:
-        """Goes on with a fit whose history is there; `scores` are those that it has given the rows."""
-        self._scores = np.array(scores)
-        history = trace.history[f"validation_{self.what}"]
-        self._lowest = min(history, default=np.inf)
-        self.best_round = 1 + history.index(self._lowest) if history else 0
+    def replay(self, trace: Trace) -> str | None:
+        """Follows all rounds of a trace once more; what its history says of these rows is written anew."""
+        rounds, reason = list(trace.rounds()), None
+        for name in self.recorded:
+            trace.history[name] = []
+        for steps in rounds:
+            reason = self.follow(trace, steps)
+        return reason
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
         self._add(trace, steps)
         costs, wrong = self.judge(self._scores)
-        cost, history = self._mean(costs), trace.history[f"validation_{self.what}"]
-        if wrong is not None:
-            trace.history["validation_error"].append(self._mean(wrong))
-        history.append(cost)
+        cost = self._mean(costs)
+        line = {} if wrong is None else {"validation_error": self._mean(wrong)}
+        trace.record({**line, f"validation_{self.what}": cost * self.unit + self.floor})
+        n_rounds = len(trace.history[f"validation_{self.what}"])
         if cost < self._lowest:
-            self._lowest, self.best_round = cost, len(history)
-        if self.patience is not None and len(history) - self.best_round >= self.patience:
+            self._lowest, self.best_round = cost, n_rounds
+        if self.patience is not None and n_rounds - self.best_round >= self.patience:
             return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
         return None
 

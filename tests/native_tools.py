@@ -93,7 +93,7 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
         "seed": 0,
         "n_threads": 1,
     }
-    return _native.TreeGrower(data, getattr(state, "weighting", state), **{**options, **changes})
+    return _native.Grower(data, getattr(state, "weighting", state), **{**options, **changes})
 
 
 def grow_natively(

@@ -1,5 +1,5 @@
 // Gradient boosting: rows with their losses, and regression trees.
-#include "growth/gradient_grower.hpp"
+#include "growth/cut_tree.hpp"
 #include "rows/gradient_scores.hpp"
 
 #include "bindings/growth.hpp"
@@ -14,13 +14,13 @@ std::vector<double> times(const CutTree& cut, double step) {
     return numbers;
 }
 
-void require_fits(const GradientScores& state, const GradientGrower& grower, const CutTree& cut) {
+void require_fits(const GradientScores& state, const RegressionTrees& grower, const CutTree& cut) {
     require(state.n_rows() == grower.tree().leaf_of_row.size() &&
                 cut.by_label.size() == grower.tree().nodes.size() * state.n_outputs(),
             "the tree was grown on other rows");
 }
 
-Output<double> losses_after(const GradientScores& state, const GradientGrower& grower,
+Output<double> losses_after(const GradientScores& state, const RegressionTrees& grower,
                             const std::vector<CutTree*>& cuts, Vector<double> steps, int n_threads) {
     require(cuts.size() == steps.size(), "one step per tree is needed");
     std::vector<std::vector<double>> numbers;
@@ -39,7 +39,7 @@ Output<double> losses_after(const GradientScores& state, const GradientGrower& g
 }
 
 // The arrays of a tree whose leaves are numbers, or with several outputs places in a list of vectors, and that list.
-auto cut_arrays(const GradientGrower& grower, const CutTree& cut) {
+auto cut_arrays(const RegressionTrees& grower, const CutTree& cut) {
     const std::size_t n = grower.n_outputs(), size = 2 * cut.n_splits + 1;
     require(size <= grower.tree().nodes.size() && cut.values.size() == size * n, "the tree has fewer splits");
     auto arrays = tree_arrays(grower.data(), grower.tree().nodes, grower.tree().category_sets,
@@ -87,14 +87,14 @@ void bind_scores(nb::module_& m) {
              })
         .def("losses_after", &losses_after)
         .def("along",
-             [](const GradientScores& s, const GradientGrower& grower, const CutTree& cut, double step, int n_threads) {
+             [](const GradientScores& s, const RegressionTrees& grower, const CutTree& cut, double step, int n_threads) {
                  require_fits(s, grower, cut);
                  nb::gil_scoped_release release;
                  double loss = 0, slope = 0;
                  s.along({grower.tree().leaf_of_row.data(), cut.by_label.data()}, step, n_threads, &loss, &slope);
                  return std::make_pair(loss, slope);
              })
-        .def("step", [](GradientScores& s, const GradientGrower& grower, const CutTree& cut, double step,
+        .def("step", [](GradientScores& s, const RegressionTrees& grower, const CutTree& cut, double step,
                         GradientWeighting& weighting, int n_threads) {
             require_fits(s, grower, cut);
             const std::vector<double> numbers = times(cut, step);
@@ -123,29 +123,30 @@ void bind_grower(nb::module_& m) {
         .def_ro("n_splits", &CutTree::n_splits)
         .def_ro("slope", &CutTree::slope)
         .def_ro("mean_square", &CutTree::mean_square);
-    nb::class_<GradientGrower>(m, "GradientGrower")
+    nb::class_<RegressionTrees>(m, "RegressionTrees")
         .def("__init__",
-             [](GradientGrower* self, const BinnedData& data, const GradientWeighting& state, std::size_t max_features,
-                double subsample, double minimum_leaf_weight, Vector<std::int8_t> directions, std::uint64_t seed,
-                int n_threads) {
-                 new (self) GradientGrower(data, state,
-                                           growth_options("best_first", "gini", 1, 0, max_features, subsample, false,
-                                                          minimum_leaf_weight, seed, n_threads),
-                                           as_vector(directions));
-             },
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("state"), nb::kw_only(),
-             nb::arg("max_features"), nb::arg("subsample"), nb::arg("minimum_leaf_weight"), nb::arg("directions"),
-             nb::arg("seed"), nb::arg("n_threads"))
-        .def("grow",
-             [](GradientGrower& g, std::uint64_t round, std::size_t max_splits) {
+             [](RegressionTrees* self, const BinnedData& data, const GradientWeighting& weighting,
+                std::size_t max_features, double subsample, bool random_thresholds, double minimum_leaf_weight,
+                Vector<std::int8_t> directions, std::uint64_t seed, int n_threads) {
+                 const GrowthOptions options = growth_options("best_first", "variance", 0, 0, max_features, subsample,
+                                                              random_thresholds, minimum_leaf_weight, seed, n_threads);
                  nb::gil_scoped_release release;
-                 g.grow(round, max_splits, check_signals);
-                 return g.n_splits();
+                 new (self) RegressionTrees(data, weighting, options, as_vector(directions));
+             },
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
+             nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
+             nb::arg("minimum_leaf_weight"), nb::arg("directions"), nb::arg("seed"), nb::arg("n_threads"))
+        .def("grow",
+             [](RegressionTrees& trees, std::uint64_t round, std::size_t max_splits) {
+                 nb::gil_scoped_release release;
+                 trees.grower().set_max_leaves(max_splits + 1);
+                 trees.grower().grow(round, check_signals);
+                 return trees.n_splits();
              })
-        .def("cut", [](const GradientGrower& g, std::size_t n_splits, double radius,
+        .def("cut", [](const RegressionTrees& g, std::size_t n_splits, double radius,
                        const std::string& order) { return g.cut(n_splits, radius, norm_order_named(order)); })
         .def("arrays", &cut_arrays)
-        .def("answers", [](const GradientGrower& g, const CutTree& cut) {
+        .def("answers", [](const RegressionTrees& g, const CutTree& cut) {
             // What the tree says about every training row, n_outputs numbers each.
             const std::size_t n = g.n_outputs();
             std::vector<double> out(g.data().n_rows * n);

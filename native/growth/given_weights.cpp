@@ -9,8 +9,8 @@ namespace radboost {
 struct WeightedTrees::Workspace {
     BinnedData data;
     GivenWeighting state;
-    std::unique_ptr<TreeGrower> grower;  // from the first problem on: a grower needs rows
-    std::vector<std::size_t> places;     // of the next row of each class
+    std::unique_ptr<Grower> grower;   // from the first problem on: a grower needs rows
+    std::vector<std::size_t> places;  // of the next row of each class
     std::vector<std::uint32_t> rows, weights;
     std::vector<std::uint16_t> classes;
     std::vector<double> counts;
@@ -33,6 +33,7 @@ private:
         rows.resize(problem.size);
         weights.resize(problem.size);
         classes.resize(problem.size);
+        counts.reserve(problem.size + 1);  // without rows too the counts are an array
         if (problem.counts) counts.resize(problem.size);
         for (std::size_t i = 0; i < problem.size; ++i) {
             const std::size_t place = places[problem.classes[i]]++;
@@ -68,7 +69,6 @@ void WeightedTrees::give_back(std::unique_ptr<Workspace> workspace) {
 }
 
 AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check) {
-    require(problem.size > 0, "a problem needs at least one row");
     for (std::size_t i = 0; i < problem.size; ++i) {
         require(problem.rows[i] < data_.n_rows, "row index out of range");
         require(problem.classes[i] < n_classes_, "a row has a class that does not exist");
@@ -78,8 +78,9 @@ AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round,
     if (workspace->grower)
         workspace->grower->retarget();
     else
-        workspace->grower = std::make_unique<TreeGrower>(workspace->data, workspace->state, options_);
-    TreeGrower& grower = *workspace->grower;
+        workspace->grower = std::make_unique<Grower>(workspace->data,
+                                                     class_target(workspace->state, options_.criterion), options_);
+    Grower& grower = *workspace->grower;
     grower.grow(round, check);
     const double gain_unit = kGrowthScale / static_cast<double>(workspace->state.total_growth());
     AnsweringTree tree(grower.tree(), data_, n_classes_, grower.mass_scale(), gain_unit);

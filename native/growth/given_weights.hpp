@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "growth/grower.hpp"
-#include "predict/routing.hpp"
+#include "growth/routing.hpp"
 #include "rows/given_weighting.hpp"
 
 namespace radboost {
@@ -24,7 +24,9 @@ public:
 
     const BinnedData& data() const { return data_; }
     std::size_t n_classes() const { return n_classes_; }
-    // `round` names the draws. A problem without rows or without weight is an error.
+    const Collective& collective() const { return collective_; }
+    // `round` names the draws. A problem without weight is an error. With several workers all of them grow their parts of the
+    // same problems, none or all rows of them, in the same order and outside of the tasks of threads.
     AnsweringTree grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check);
 
 private:

@@ -13,7 +13,7 @@
 
 #include "data/binning.hpp"
 #include "search/column_draws.hpp"
-#include "growth/grower.hpp"
+#include "growth/growth_options.hpp"
 #include "search/masks.hpp"
 #include "search/statistics.hpp"
 #include "growth/tree_node.hpp"

@@ -20,7 +20,7 @@ void GivenWeighting::take(const GivenRows& sorted) {
     std::int64_t total = 0;
     for (const std::uint32_t weight : growth_) total += weight;
     total = collective().sum(total);
-    require(total > 0, "all weights are zero");
+    require(total > 0, "all weights are zero: a problem needs at least one row with a weight");
     require(static_cast<double>(total) <= kGrowthScale, "the weights sum to more than 2^30");
     total_growth_ = static_cast<std::uint64_t>(total);
 }

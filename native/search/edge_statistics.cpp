@@ -72,24 +72,24 @@ class EdgeScore {
 public:
     using Interface = PairStatistics;
 
-    explicit EdgeScore(const AnswerWeighting& state) : state_(state) {}
+    explicit EdgeScore(const AnswerWeighting& weighting) : weighting_(weighting) {}
 
-    GainChannels channels() const { return {state_.gradients(), state_.copies(), state_.n_classes()}; }
+    GainChannels channels() const { return {weighting_.gradients(), weighting_.copies(), weighting_.n_classes()}; }
     double unsplit(const Node& node) const {
         return static_cast<double>(std::max<std::int64_t>(0, *std::max_element(node.sums.begin(), node.sums.end())));
     }
     double to_beat(double unsplit) const { return unsplit; }
-    double gain(double score) const { return score * state_.edge_unit(); }
+    double gain(double score) const { return score * weighting_.edge_unit(); }
     bool hopeless(const Node&) const { return false; }
     void inherit(const Node&, const Split&, Node&, Node&) const {}
     void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node& node, std::size_t,
                 double* out) const {
-        scan_entries(entries, n, state_.n_classes(), node.sums.data(), left, out);
+        scan_entries(entries, n, weighting_.n_classes(), node.sums.data(), left, out);
     }
     // By what the node's best answer gains, the least first.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node& node) const {
         std::array<std::int64_t, kEntries> gains;
-        for (std::size_t k = 0; k < n; ++k) gains[kept[k]] = lean(entries + kept[k] * state_.n_classes(), node);
+        for (std::size_t k = 0; k < n; ++k) gains[kept[k]] = lean(entries + kept[k] * weighting_.n_classes(), node);
         std::sort(kept, kept + n, [&](std::uint8_t a, std::uint8_t b) {
             return gains[a] != gains[b] ? gains[a] < gains[b] : a < b;
         });
@@ -99,7 +99,7 @@ public:
     }
 
 private:
-    const AnswerWeighting& state_;
+    const AnswerWeighting& weighting_;
 };
 
 class EdgeStatistics : public ChannelStatistics<EdgeScore> {
@@ -128,12 +128,12 @@ public:
 
 }  // namespace
 
-std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& state,
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting,
                                                 Criterion criterion) {
     require(criterion != Criterion::variance, "classes are told apart by the edge or gini criterion");
-    if (criterion == Criterion::gini || state.gradients() == nullptr)
-        return std::make_unique<LabelStatistics>(data, state, criterion);
-    return std::make_unique<EdgeStatistics>(data, EdgeScore(state));
+    if (criterion == Criterion::gini || weighting.gradients() == nullptr)
+        return std::make_unique<LabelStatistics>(data, weighting, criterion);
+    return std::make_unique<EdgeStatistics>(data, EdgeScore(weighting));
 }
 
 }  // namespace radboost

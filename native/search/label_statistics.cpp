@@ -270,7 +270,7 @@ private:
     // heaviest.
     std::size_t key_segment() const {
         std::size_t best = 0;
-        const bool two = statistics_.state_.n_classes() == 2;
+        const bool two = statistics_.weighting_.n_classes() == 2;
         for (std::size_t s = 0; s < node_.segments.size(); ++s)
             if (two ? node_.segments[s].class_index == 1 : node_.sums[s] > node_.sums[best]) best = s;
         return two && (node_.segments.empty() || node_.segments[best].class_index != 1) ? node_.segments.size() : best;
@@ -296,24 +296,24 @@ private:
     std::size_t missing_entry_ = 0;
 };
 
-LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& state, Criterion criterion)
-    : data_(data), state_(state), criterion_(criterion), keep_classes_(!state.collective().alone()) {
-    require(!state.class_begin().empty(), "the rows must be sorted by class");
+LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion)
+    : data_(data), weighting_(weighting), criterion_(criterion), keep_classes_(!weighting.collective().alone()) {
+    require(!weighting.class_begin().empty(), "the rows must be sorted by class");
 }
 
 void LabelStatistics::describe(Node& node, int n_threads) const {
     node.segments.clear();
     const std::uint32_t* rows = node.rows.indices;
     std::size_t begin = 0;
-    for (std::size_t c = 0; c < state_.n_classes(); ++c) {
-        const std::size_t limit = state_.class_begin()[c + 1];
+    for (std::size_t c = 0; c < weighting_.n_classes(); ++c) {
+        const std::size_t limit = weighting_.class_begin()[c + 1];
         const std::size_t end =
             rows ? static_cast<std::size_t>(std::lower_bound(rows + begin, rows + node.rows.count, limit) - rows) : limit;
         if (end > begin || keep_classes_) node.segments.push_back({static_cast<std::uint32_t>(c), begin, end});
         begin = end;
     }
     node.sums.assign(node.segments.size(), 0);
-    const std::uint32_t* weights = state_.growth_weights();
+    const std::uint32_t* weights = weighting_.growth_weights();
     for (std::size_t s = 0; s < node.segments.size(); ++s) {
         const std::size_t first = node.segments[s].begin, count = node.segments[s].end - first;
         const std::size_t parts = row_parts(count, n_threads);
@@ -338,7 +338,7 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
             const std::uint32_t c = parent.segments[s].class_index;
             const std::int64_t sum = child == &left ? split.left_sums[s] : parent.sums[s] - split.left_sums[s];
             const auto end = static_cast<std::size_t>(
-                std::lower_bound(rows + begin, rows + child->rows.count, state_.class_begin()[c + 1]) - rows);
+                std::lower_bound(rows + begin, rows + child->rows.count, weighting_.class_begin()[c + 1]) - rows);
             if (end > begin || keep_classes_) {
                 child->segments.push_back({c, begin, end});
                 child->sums.push_back(sum);
@@ -351,12 +351,12 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
 bool LabelStatistics::hopeless(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
 
 std::size_t LabelStatistics::histogram_bytes(bool with_masses) const {
-    return data_.n_slots() * (state_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
+    return data_.n_slots() * (weighting_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
 }
 
 void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHistograms& out) {
     const std::size_t slots = data_.n_slots();
-    out.class_weights.resize(state_.n_classes() * slots);
+    out.class_weights.resize(weighting_.n_classes() * slots);
     const bool parallel = search.n_threads > 1 && node.rows.count * data_.n_columns >= kParallelUpdates;
     const std::size_t tiles = (data_.n_columns + kTileColumns - 1) / kTileColumns;
     if (search.minimum_mass > 0) build_masses(data_, node, search, out.masses);
@@ -369,7 +369,7 @@ void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHis
         for (const Segment& segment : node.segments) {
             std::uint32_t* histogram = out.class_weights.data() + segment.class_index * slots;
             std::fill(histogram + data_.slot_offsets[first], histogram + data_.slot_offsets[last], 0u);
-            add_to_histogram(data_, node.rows, segment.begin, segment.end, first, last, state_.growth_weights(),
+            add_to_histogram(data_, node.rows, segment.begin, segment.end, first, last, weighting_.growth_weights(),
                              histogram);
         }
     });
@@ -395,7 +395,7 @@ void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t*
             std::fill(histogram, histogram + slots, 0u);
             for (std::size_t first = 0; first < data_.n_columns; first += kTileColumns)
                 add_to_histogram(data_, node.rows, from, to, first, std::min(first + kTileColumns, data_.n_columns),
-                                 state_.growth_weights(), histogram);
+                                 weighting_.growth_weights(), histogram);
         }
     });
     for (std::size_t part = 0; part < parts; ++part) {
@@ -413,7 +413,7 @@ void LabelStatistics::take_out(const Node& part, const NodeHistograms* known, co
     for (const Segment& segment : part.segments) {
         std::uint32_t* histogram = whole.class_weights.data() + segment.class_index * slots;
         if (known == nullptr) {
-            remove_from_histogram(data_, part.rows, segment.begin, segment.end, state_.growth_weights(), histogram);
+            remove_from_histogram(data_, part.rows, segment.begin, segment.end, weighting_.growth_weights(), histogram);
             continue;
         }
         const std::uint32_t* own = known->class_weights.data() + segment.class_index * slots;
@@ -455,7 +455,7 @@ void LabelStatistics::count_left(const Node& node, Split& split) const {
     for (std::size_t s = 0; s < node.segments.size(); ++s)
         for (std::size_t i = node.segments[s].begin; i < node.segments[s].end; ++i) {
             const std::size_t row = node.rows[i];
-            split.left_sums[s] += sides[codes[row]] ? state_.growth_weights()[row] : 0;
+            split.left_sums[s] += sides[codes[row]] ? weighting_.growth_weights()[row] : 0;
         }
 }
 
@@ -463,7 +463,7 @@ void LabelStatistics::gather(const std::vector<Node*>& nodes, int n_threads) {
     std::size_t total = 0;
     for (const Node* node : nodes) total += node->rows.indices ? node->rows.count : 0;
     if (gathered_.size() < total) gathered_.resize(total);
-    const std::uint32_t* weights = state_.growth_weights();
+    const std::uint32_t* weights = weighting_.growth_weights();
     std::uint32_t* to = gathered_.data();
     for (Node* node : nodes) {
         const std::uint32_t* rows = node->rows.indices;

@@ -9,7 +9,7 @@ namespace radboost {
 
 class LabelStatistics : public PairStatistics {
 public:
-    LabelStatistics(const BinnedData& data, const AnswerWeighting& state, Criterion criterion);
+    LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
@@ -43,7 +43,7 @@ private:
     void count_left(const Node& node, Split& split) const;
 
     const BinnedData& data_;
-    const AnswerWeighting& state_;
+    const AnswerWeighting& weighting_;
     Criterion criterion_;
     bool keep_classes_;  // with several workers: also those of which this one has no rows in a node
     std::vector<std::vector<std::uint32_t>> scratch_;  // a class's histogram that two threads share

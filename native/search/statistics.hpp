@@ -166,11 +166,11 @@ using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
 // follow from the row's class), otherwise by the gains of every answer.
-std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& state, Criterion criterion);
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
 
 // Of regression trees. Each child needs `minimum_mass`. `directions` has -1, 0 or +1 for each column: values may only fall
 // or rise with it; empty: no constraints. Keeps references.
-std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& state,
+std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& weighting,
                                                          std::int64_t minimum_mass,
                                                          const std::vector<std::int8_t>& directions);
 

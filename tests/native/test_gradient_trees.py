@@ -41,8 +41,14 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
 
 
 def grower_of(data: Any, state: Any, **options: Any) -> Any:
-    settings = {"max_features": 0, "subsample": 1.0, "minimum_leaf_weight": 0.0, "directions": NO_DIRECTIONS}
-    return _native.GradientGrower(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
+    settings = {
+        "max_features": 0,
+        "subsample": 1.0,
+        "random_thresholds": False,
+        "minimum_leaf_weight": 0.0,
+        "directions": NO_DIRECTIONS,
+    }
+    return _native.RegressionTrees(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
 
 
 def binned(data: Any, state: Any, weights: Any) -> naive.Binned:
@@ -237,11 +243,12 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
         data = bin_rows(X, None, np.arange(n, dtype=np.uint32), 255, used, {})
         state = GradientRows("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
         state.set(np.zeros(n * outputs), used)
-        grower = _native.GradientGrower(
+        grower = _native.RegressionTrees(
             data,
             state.weighting,
             max_features=0,
             subsample=0.8,
+            random_thresholds=False,
             minimum_leaf_weight=5.0,
             directions=NO_DIRECTIONS,
             seed=1,

@@ -159,14 +159,3 @@ def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
     np.testing.assert_array_equal(rest.weights, w[rest.order])
     np.testing.assert_array_equal(rest.class_ids, y[rest.order] > 0)
     assert sorted([*places, *rest.order]) == list(range(240))
-
-
-def test_verbose_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = smooth(11, m=50)
-    DeepBoostClassifier(3).fit(X, y)
-    silent = capsys.readouterr()
-    assert silent.out == ""
-    assert silent.err == ""
-    DeepBoostClassifier(3, verbose=1).fit(X, y)
-    shown = capsys.readouterr()
-    assert shown.out + shown.err != ""

@@ -103,20 +103,6 @@ def test_trees_belong_to_their_families(estimator: Any, parameters: Any, X: Any,
 
 
 @EVERY
-def test_threads_order_and_copies(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
-    options = {**parameters, "subsample": 0.6, "max_features": 2, "n_candidates": 2, "early_stopping": 5}
-    model = estimator(12, **options, n_jobs=1).fit(X, y)
-    same_model(model, estimator(12, **options, n_jobs=3).fit(X, y), X)
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(y))
-    same_model(model, estimator(12, **options).fit(X[order], y[order]), X)
-    weights = rng.integers(0, 4, len(y))
-    weighted = estimator(12, **options).fit(X, y, sample_weight=weights)
-    copies = np.repeat(np.arange(len(y)), weights)
-    same_model(weighted, estimator(12, **options).fit(X[copies], y[copies]), X)
-
-
-@EVERY
 def test_warm_start_goes_on(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
     options = {**parameters, "subsample": 0.8}
     whole = estimator(9, **options).fit(X, y)

@@ -135,24 +135,6 @@ def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_labels_are_named(missing: Any) -> None:
-    labels = np.where(Y > 0, "up", "down").astype(object)
-    labels[3] = missing
-    for y in (labels, pd.Series(labels, dtype="string")):
-        with pytest.raises(ValueError, match=r"missing|NaN"):
-            RGBClassifier(3).fit(X, y)
-    with pytest.raises(ValueError, match=r"missing|NaN"):
-        RGBClassifier(3).fit(X, np.where(Y > 0, "up", "down"), X_val=X, y_val=labels)
-
-
-def test_dates_that_are_missing_are_no_class() -> None:
-    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"] * 40))
-    dates[3] = pd.NaT
-    with pytest.raises(ValueError, match="NaT"):
-        RGBClassifier(3).fit(X, dates)
-
-
 def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:
     frame = pd.DataFrame([[0.0, 1.0], [7.0, 0.0]], index=[True, False], columns=[True, False])
     model = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0)

@@ -60,28 +60,6 @@ EVERY = pytest.mark.parametrize("case", range(5))
 
 
 @EVERY
-def test_the_same_model_for_every_order_and_number_of_threads(case: int) -> None:
-    model, X, y = cases()[case]
-    fitted = model.fit(X, y)
-    order = np.random.default_rng(1).permutation(len(X))
-    again = type(model)(**{**model.get_params(), "n_jobs": 3}).fit(X[order], y[order])
-    np.testing.assert_array_equal(again.coef_, fitted.coef_)
-    np.testing.assert_array_equal(again.intercept_, fitted.intercept_)
-    assert again.history_ == fitted.history_
-
-
-@EVERY
-def test_weights_equal_repetition(case: int) -> None:
-    model, X, y = cases()[case]
-    weights = np.random.default_rng(2).integers(0, 4, size=len(X))
-    repeated = np.repeat(np.arange(len(X)), weights)
-    one = type(model)(**model.get_params()).fit(X, y, sample_weight=weights)
-    two = type(model)(**model.get_params()).fit(X[repeated], y[repeated])
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    np.testing.assert_array_equal(one.intercept_, two.intercept_)
-
-
-@EVERY
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, lambda X: sparse.csr_array(np.float32(X))])
 def test_sparse_is_dense(case: int, make: Any) -> None:
     model, X, y = cases()[case]
@@ -371,16 +349,6 @@ def test_bad_targets() -> None:
         SparseBoostClassifier().fit(np.where(X == 0, np.nan, X), y)
     with pytest.raises(ValueError, match="between 1e-150 and 1e150"):
         SparseBoostClassifier().fit(X * 1e200, y)
-
-
-def test_a_failed_fit_leaves_the_model_alone() -> None:
-    X, y = rows(16)
-    model = SparseBoostClassifier().fit(X, y)
-    before = model.coef_.copy()
-    with pytest.raises(ValueError, match="one class"):
-        model.fit(X[:, :3], np.zeros(len(y)))
-    np.testing.assert_array_equal(model.coef_, before)
-    assert model.n_features_in_ == 12
 
 
 @pytest.mark.parametrize("made", [np.array, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])

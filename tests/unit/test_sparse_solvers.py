@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from radboost.linear import Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
-from radboost.sparsity import Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
 from reference import sparsity as naive
 
 pytestmark = pytest.mark.native

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from radboost import complexity
 from radboost._typing import ClassIds
+from radboost.boosting.fixed_weights import FixedWeights
 from radboost.boosting.replay import RawRows
-from radboost.boosting.row_weights import RowWeights
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import BinnedData
 from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
@@ -31,12 +31,13 @@ class ClassicProblem:
     data: BinnedData
     class_ids: ClassIds
     n_classes: int
-    weights: RowWeights
+    weights: FixedWeights
     raw_rows: RawRows
     n_threads: int
 
     @property
     def n_rows(self) -> int:
+        """Those of this process."""
         return len(self.class_ids)
 
     def trees(self, n_classes: int, max_leaves: int) -> GivenTrees:
@@ -49,7 +50,7 @@ class ClassicProblem:
         """Share of the rows."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
-        return int(counted[wrong].sum()) / int(counted.sum())
+        return self.weights.sum(np.where(wrong, counted, 0)) / self.weights.sum(counted)
 
     @cached_property
     def n_questions(self) -> float:

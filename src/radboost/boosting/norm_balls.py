@@ -14,7 +14,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import CutTree, GradientGrower, GradientScores, GradientWeighting, RowWeights
+from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees, RowWeights
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
@@ -68,15 +68,15 @@ class LossRows(ABC):
     def set_scores(self, scores: FloatArray) -> None: ...
 
     @abstractmethod
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         """The mean loss after each of several steps, none of which is taken."""
 
     @abstractmethod
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         """The mean loss after a step along a tree, and its derivative there."""
 
     @abstractmethod
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None: ...
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
 
 class NativeRows(LossRows):
@@ -93,13 +93,13 @@ class NativeRows(LossRows):
     def set_scores(self, scores: FloatArray) -> None:
         self.scores.set(np.ascontiguousarray(scores).reshape(-1), self.weighting, self.n_threads)
 
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         return self.scores.losses_after(grower, list(cuts), steps, self.n_threads)
 
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         return self.scores.along(grower, cut, step, self.n_threads)
 
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.scores.step(grower, cut, step, self.weighting, self.n_threads)
 
 
@@ -128,11 +128,11 @@ class OwnLossRows(LossRows):
         self.weighting.take(self._derivative(self._scores), self.n_threads)
         self._mean_loss = self.mean(self._value(self._scores))
 
-    def losses_after(self, grower: GradientGrower, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
         pairs = zip(cuts, steps.tolist(), strict=True)
         return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
 
-    def along(self, grower: GradientGrower, cut: CutTree, step: float) -> tuple[float, float]:
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
         direction = grower.answers(cut)
         scores = self._scores + step * direction
         return self.mean(self._value(scores)), self.mean(self._derivative(scores) * direction)
@@ -142,7 +142,7 @@ class OwnLossRows(LossRows):
         scores = np.full(len(self.targets), score)
         return self.mean(self._value(scores)), self.mean(self._derivative(scores))
 
-    def take(self, grower: GradientGrower, cut: CutTree, step: float) -> None:
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * grower.answers(cut))
 
     def _value(self, scores: FloatArray) -> FloatArray:
@@ -214,7 +214,7 @@ class NormBallDescent(RoundMaker):
     def __init__(
         self,
         rows: LossRows,
-        grower: GradientGrower,
+        grower: RegressionTrees,
         families: NormBalls,
         settings: RGBSettings,
         *,

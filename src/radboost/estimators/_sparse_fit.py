@@ -29,27 +29,26 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
+from radboost.ensemble import SparseEnsemble
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
-from radboost.losses import ScoreLoss
-from radboost.penalties import RowPenalty, get_row_penalty
-from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
-from radboost.sparsity import (
+from radboost.families.columns import Column
+from radboost.families.generators import Training, get_generator
+from radboost.linear import (
     Certificate,
-    Column,
     Columns,
     Induction,
     InductionSettings,
     Point,
     Problem,
-    SparseEnsemble,
     Trail,
-    Training,
     canonical_rows,
-    get_generator,
     solve_by_bounds,
     solve_by_newton,
 )
+from radboost.losses import ScoreLoss
+from radboost.penalties import RowPenalty, get_row_penalty
+from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
 

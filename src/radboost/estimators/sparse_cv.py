@@ -17,9 +17,9 @@ from radboost.estimators.sparse import (
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
+from radboost.linear import InductionSettings
+from radboost.linear.columns import Places
 from radboost.model_file import storable_estimator
-from radboost.sparsity import InductionSettings
-from radboost.sparsity.columns import Places
 
 PARAMETERS = """
 

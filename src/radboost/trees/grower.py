@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import AnswerWeighting, BinnedData, GradientGrower, GradientWeighting, TreeGrower, WeightedTrees
+from radboost.engine import AnswerWeighting, BinnedData, GradientWeighting, Grower, RegressionTrees, WeightedTrees
 from radboost.model_file import storable_value
 
 
@@ -73,9 +73,9 @@ def make_grower(
     growth: str,
     criterion: str,
     max_depth: int,
-) -> TreeGrower:
+) -> Grower:
     """A native grower; it keeps its buffers from round to round."""
-    return TreeGrower(
+    return Grower(
         data,
         weighting,
         growth=growth,
@@ -110,13 +110,14 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
 
 def make_gradient_grower(
     data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings, directions: npt.NDArray[np.int8]
-) -> GradientGrower:
+) -> RegressionTrees:
     """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
-    return GradientGrower(
+    return RegressionTrees(
         data,
         weighting,
         max_features=settings.max_features,
         subsample=settings.subsample,
+        random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
         directions=directions,
         seed=settings.seed,

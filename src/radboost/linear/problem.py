@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.linear.columns import Columns, Places
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
-from radboost.sparsity.columns import Columns, Places
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.sparsity.columns import Places
-from radboost.sparsity.problem import Point, Problem, Trail
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
 
 SMALLEST_WORKING_SET = 64
 # The model is minimised to this share of the violation at its start, a working set to this share of that outside.

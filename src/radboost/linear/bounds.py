@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.sparsity.columns import Places
-from radboost.sparsity.problem import Point, Problem, Trail
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
 
 # Up to so many columns, one at a time makes the most of each; beyond, all of them together are one matrix product.
 FEW_COLUMNS = 256

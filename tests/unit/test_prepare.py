@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 from boosting_cases import CASES, everything, four, numbers, two
+from collective_tools import ThreadGroup, split_at_random
 from fingerprints import fractions
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.boosting.norm_balls import gathered
+from radboost.engine import RowWeights
 from radboost.estimators import learn
+from radboost.losses.target import WeightedRows
+from radboost.rows.costs import make_costs
 from radboost.rows.prepare import PreparedRows, prepare
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:The model")]
@@ -112,6 +117,76 @@ def test_rows_of_regression() -> None:
         _ = prepared.known_classes
     chosen = np.arange(0, len(t), 2)
     np.testing.assert_array_equal(prepared.select(chosen).targets, t[chosen])  # type: ignore[arg-type]
+
+
+# Families of kernels choose their centres among the rows of one process.
+SHARED = [name for name in WITHOUT_MORE if name.startswith(("deep", "rgb")) and "kernel" not in name]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_rows_of_two_workers(name: str) -> None:
+    """Each learns on its part of the rows, and both end with the model of all of them."""
+    case = CASES[name]
+    model, (X, y), weights = case.model(), case.data(), case.fit().get("sample_weight")
+    prepared = prepare(clone(model), X, y, weights, regression=isinstance(model, RGBRegressor))
+    parts = split_at_random(prepared.n_rows, 2, np.random.default_rng(len(name)))
+
+    def work(rank: int, collective: Any) -> Any:
+        return everything(learn(case.model(n_jobs=1), replace(prepared.select(parts[rank]), collective=collective)))
+
+    assert ThreadGroup(2).run(work) == [everything(case.fitted(case.model()))] * 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_held_back_by_several_workers(seed: int) -> None:
+    X, y = four()
+    weights, rng = fractions(len(y)) + 1, np.random.default_rng(seed)
+    prepared = prepare(DeepBoostClassifier(), X, y, weights)
+    rest, watched, places = prepared.hold_back(0.3, 5, 1)
+    parts = split_at_random(len(y), 3, rng, empty=1)
+
+    def work(rank: int, collective: Any) -> Any:
+        return replace(prepared.select(parts[rank]), collective=collective).hold_back(0.3, 5, 1)
+
+    found = ThreadGroup(3).run(work)
+    assert sorted(place for _, _, own in found for place in own) == sorted(places)
+    assert sorted(place for own, _, _ in found for place in own.order) == sorted(rest.order)
+    assert sum(len(own.class_ids) for _, own, _ in found) == len(watched.class_ids)
+    few = prepare(DeepBoostClassifier(), np.zeros((4, 1)), np.arange(4))
+    with pytest.raises(ValueError, match=r"4 samples in all"):
+        few.hold_back(0.3, 5, 1)
+
+
+def test_mean_floors_of_several_workers() -> None:
+    rng = np.random.default_rng(1)
+    examples, class_ids = rng.integers(1, 9, (50, 3)) / 7.0, rng.integers(0, 3, 50).astype(np.uint16)
+    weights = rng.integers(1, 30, 50) / 7.0
+    costs = make_costs(None, examples, 3)
+    whole = costs.mean_floor(class_ids, weights, RowWeights(50, weights, folds_large=False, collective=None))
+    parts = split_at_random(50, 3, rng, empty=0)
+
+    def work(rank: int, collective: Any) -> float:
+        own = parts[rank]
+        rows = RowWeights(len(own), weights[own], folds_large=False, collective=collective)
+        return costs.select(own).mean_floor(class_ids[own], weights[own], rows)
+
+    assert ThreadGroup(3).run(work) == [whole] * 3
+    assert whole == pytest.approx(np.average(examples.min(axis=1), weights=weights))
+
+
+def test_targets_of_several_workers() -> None:
+    targets = np.random.default_rng(2).normal(size=40)
+    parts = split_at_random(40, 3, np.random.default_rng(3), empty=2)
+    whole = WeightedRows(targets, None, np.mean)
+
+    def work(rank: int, collective: Any) -> tuple[float, ...]:
+        own = targets[parts[rank]]
+        rows = RowWeights(len(own), None, folds_large=False, collective=collective)
+        given = WeightedRows(own, None, np.mean, lambda values: gathered(values, rows))
+        return given.largest(), given.quantile(0.5), given.quantile(0.9)
+
+    expected = (targets.max(), whole.quantile(0.5), whole.quantile(0.9))
+    assert ThreadGroup(3).run(work) == [expected] * 3
 
 
 def test_other_bins_are_refused() -> None:

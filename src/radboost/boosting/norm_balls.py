@@ -173,7 +173,7 @@ def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outp
 def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
     """What every row is scored with before the first round, one number for each output."""
     if isinstance(rows.loss, NativeTargetLoss):
-        given = WeightedRows(targets, weights, rows.mean)
+        given = WeightedRows(targets, weights, rows.mean, lambda values: gathered(values, rows.weights))
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
     assert isinstance(rows, OwnLossRows)
@@ -183,6 +183,13 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
     way = -math.copysign(1.0, slope)
     found = convex_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])
+
+
+def gathered(values: FloatArray, weights: RowWeights) -> FloatArray:
+    """The numbers of the rows of all workers, in the order of the workers."""
+    if weights.alone:
+        return values
+    return np.concatenate([np.frombuffer(part) for part in weights.gather(np.ascontiguousarray(values).tobytes())])
 
 
 def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:

@@ -319,6 +319,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             n_classes,
             prepared.weights,
             n_threads,
+            prepared.collective,
         )
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth)
         return Plan(

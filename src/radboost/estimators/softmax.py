@@ -346,7 +346,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
             sample_size=weights.total,
             cost_unit=costs.scale,
-            cost_floor=costs.mean_floor(prepared.class_ids, prepared.weights),
+            cost_floor=costs.mean_floor(prepared.class_ids, prepared.weights, weights),
             trace=trace,
             raw_rows=RawRows(prepared.X, prepared.order, growth.n_threads),
         )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost.engine import RowWeights
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,19 @@ class Costs:
             return self
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
 
-    def mean_floor(self, class_ids: ClassIds, weights: FloatArray | None) -> float:
-        """What the cheapest answers of these examples cost in the mean."""
+    def mean_floor(self, class_ids: ClassIds, weights: FloatArray | None, rows: RowWeights) -> float:
+        """What the cheapest answers of these examples, and of those of other workers, cost in the mean."""
         floors = self.floor if self.per_row else self.floor[class_ids]
-        if not floors.any():
+        if not rows.largest(np.array([np.abs(floors).max(initial=0.0)]))[0]:
             return 0.0
+        weights = np.ones(len(floors)) if weights is None else weights
+        if not rows.alone:
+            floors, weights = (
+                np.concatenate([np.frombuffer(part) for part in rows.gather(array.tobytes())])
+                for array in (floors, weights)
+            )
         # By value, and by weight among equals: neither the order of the examples nor their copies change the sum.
         values, places = np.unique(floors, return_inverse=True)
-        weights = np.ones(len(floors)) if weights is None else weights
         order = np.lexsort((weights, places))
         totals = np.bincount(places[order], weights[order])
         return float((values * totals).sum() / totals.sum())

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from radboost._typing import ClassIds, FloatArray, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
-from radboost.engine import BinnedData, RowWeights
+from radboost.engine import BinnedData, Collective, RowWeights
 from radboost.rows.categories import Categories
 from radboost.rows.costs import Costs
 from radboost.rows.read import (
@@ -96,14 +96,16 @@ class PreparedRows:
     column_names: list[Any] | None = None
     validation: Watched | None = None  # rows that were given to be watched
     costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
+    collective: Collective | None = None  # of the workers that have the other rows; None: there are no others
 
     @property
     def n_rows(self) -> int:
+        """Those of this worker."""
         return len(self.order)
 
     def row_weights(self, *, folds_large: bool = False) -> RowWeights:
         """The sample weights, for sums over the rows. `folds_large`: large numbers of copies are factors."""
-        return RowWeights(self.n_rows, self.weights, folds_large=folds_large, collective=None)
+        return RowWeights(self.n_rows, self.weights, folds_large=folds_large, collective=self.collective)
 
     @property
     def n_features(self) -> int:
@@ -128,11 +130,12 @@ class PreparedRows:
     def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter in X."""
         hashes = self.data.row_hashes(self.class_ids, n_threads)
-        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed)
+        n_classes = 1 if self.classes is None else len(self.classes)
+        keep, held_back = split_by_content(hashes, self.class_ids, n_classes, fraction, seed, self.row_weights())
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
-        return self._keep(keep), Watched(X, self.class_ids[held_back], *parts), places
+        return self._keep(keep), Watched(X, self.class_ids[held_back], *parts, self.collective), places
 
     def _keep(self, places: Places) -> PreparedRows:
         """Some of the engine's rows, in their order."""

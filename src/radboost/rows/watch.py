@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import RowWeights
+from radboost.engine import Collective, RowWeights
 from radboost.families.kinds import scorers
 from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
@@ -65,26 +65,38 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
 
 
 def split_by_content(
-    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int
+    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, n_classes: int, fraction: float, seed: int, rows: RowWeights
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together.
+
+    The hashes are those of this worker's rows; ranks are taken among those of all (`rows.gather`).
+    """
     with np.errstate(over="ignore"):
         keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
         keyed ^= keyed >> np.uint64(29)
         keyed *= np.uint64(0xBF58476D1CE4E5B9)
     held_back = np.zeros(len(class_ids), dtype=bool)
-    for class_id in np.unique(class_ids):
-        ranked = np.unique(keyed[class_ids == class_id])
+    any_held = False
+    for class_id in range(n_classes):
+        ranked = _of_all(np.unique(keyed[class_ids == class_id]), rows)
         # The smallest keys of each class, but never all of a class.
         n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
         if n_held > 0:
+            any_held = True
             held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
-    if not held_back.any():
+    if not any_held:
         raise ValueError(
-            f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
+            f"No class has two different rows ({rows.n_rows} samples in all), so none can be held back for early "
             "stopping. Switch early_stopping off, or give more rows."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
+
+
+def _of_all(keys: npt.NDArray[np.uint64], rows: RowWeights) -> npt.NDArray[np.uint64]:
+    """The different keys of all workers, ascending."""
+    if rows.alone:
+        return keys
+    return np.unique(np.concatenate([np.frombuffer(part, dtype=np.uint64) for part in rows.gather(keys.tobytes())]))
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,7 @@ class Watched:
     class_ids: ClassIds
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression, which has no classes
+    collective: Collective | None = None  # of the workers that have the other rows
 
 
 class Watch(ABC):
@@ -109,7 +122,7 @@ class Watch(ABC):
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
         self.class_ids = rows.class_ids
-        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=None)
+        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=rows.collective)
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)

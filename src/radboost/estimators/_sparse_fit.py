@@ -21,6 +21,7 @@ from radboost._validation import (
     check_choice,
     check_integer,
     check_integer_or,
+    check_needs,
     check_random_state,
     check_real,
     check_sample_weight,
@@ -35,6 +36,7 @@ from radboost.estimators._saving import SavingMixin
 from radboost.families.columns import Column
 from radboost.families.generators import Training, get_generator
 from radboost.linear import (
+    NEEDS,
     Certificate,
     Columns,
     Induction,
@@ -188,16 +190,7 @@ class SparseBoost(SavingMixin, ABC):
         return check_real("alpha", self.alpha, low=0.0)
 
     def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
-        if self.update == "adaboost" and not penalty.exponential:
-            raise ValueError(
-                f'update="adaboost" has no closed form with penalty={penalty.name!r}; use penalty="l1" or "l1/linf", '
-                'or update="gradboost" or "newton".'
-            )
-        if self.update == "gradboost" and loss.lipschitz is None:
-            raise ValueError(
-                f'update="gradboost" needs a bound on the curvature, and the {loss.name} loss has none; use '
-                'update="adaboost" or "newton".'
-            )
+        check_needs(NEEDS.get(self.update, ()), penalty=penalty, loss=loss)
 
     def _solves_at_once(self) -> bool:
         """Whether all columns are in the problem from the start."""

@@ -6,6 +6,8 @@
 namespace radboost {
 namespace {
 
+struct MaskKernels {};
+
 using Codes = Vector<std::uint8_t>;
 using Mask = Vector<std::uint64_t>;
 using Weights = Vector<std::uint32_t>;
@@ -85,16 +87,16 @@ auto rows_of(Codes codes, std::uint8_t bin, int left_code, int missing_code, std
 }  // namespace
 
 void bind_masks(nb::module_& m) {
-    nb::module_ masks = m.def_submodule("masks", "Kernels on sets of rows, for the tests.");
-    masks.def("has_fast", &has_fast_masks);
-    masks.def("range_of", &range_of);
-    masks.def("sums_of", &sums_of);
-    masks.def("sum_of_code", &sum_of_code);
-    masks.def("halves_of", &halves_of);
-    masks.def("packed_codes", &packed<std::uint8_t>);
-    masks.def("packed_values", &packed<std::uint32_t>);
-    masks.def("packed_numbers", &packed_numbers);
-    masks.def("rows_of", &rows_of);
+    nb::class_<MaskKernels> masks(m, "MaskKernels", "Kernels on sets of rows, for the tests.");
+    masks.def_static("has_fast", &has_fast_masks);
+    masks.def_static("range_of", &range_of);
+    masks.def_static("sums_of", &sums_of);
+    masks.def_static("sum_of_code", &sum_of_code);
+    masks.def_static("halves_of", &halves_of);
+    masks.def_static("packed_codes", &packed<std::uint8_t>);
+    masks.def_static("packed_values", &packed<std::uint32_t>);
+    masks.def_static("packed_numbers", &packed_numbers);
+    masks.def_static("rows_of", &rows_of);
 }
 
 }  // namespace radboost

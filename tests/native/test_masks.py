@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radboost._native import masks
+from radboost import _native
 
 pytestmark = pytest.mark.native
+
+masks = _native.MaskKernels
 
 SIZES = [1, 63, 64, 65, 127, 128, 700, 1024 + 17, 4096]
 SHARES = [0.0, 0.02, 0.5, 1.0]

@@ -68,7 +68,7 @@ def test_features_needed_for_a_coverage() -> None:
     assert sparsity_report.needed(outcomes, "l1", 1.25) == [(10, 0.1)]
     assert sparsity_report.needed(outcomes, "l1/l2", 1.1) == [(5, 0.05)]
     assert sparsity_report.needed(outcomes, "l1/linf", 1.1) == [None]
-    text = "\n".join(studies_report.rows(STUDIES[2], outcomes))
+    text = "\n".join(STUDIES[2].rows(outcomes))
     assert "75%" in text
     assert "0 of 1" in text
 
@@ -83,9 +83,9 @@ def test_a_small_run_of_each(data_dir: Path) -> None:
         units = studies.units(study, quick=True)
         outcomes = list(studies.run(units, data_dir=str(data_dir)))
         assert len(outcomes) == len(units)
-        assert len(studies_report.rows(study, outcomes)) >= 3
+        assert len(study.rows(outcomes)) >= 3
         assert studies_report.header(study)
-        assert studies_report.legend(study)
+        assert study.legend
         figure = draw_study(study, outcomes)
         assert figure.axes
         if study is paths:
@@ -109,7 +109,7 @@ def test_a_small_run_of_texts(data_dir: Path) -> None:
     assert boosted.result["stopped"] == "optimal"
     assert boosted.result["features"] > single.result["features"] == 3
     assert boosted.result["error"] < single.result["error"]
-    assert len(studies_report.rows(study, [boosted, single])) == 2
+    assert len(study.rows([boosted, single])) == 2
     assert draw_study(study, [boosted, single]).axes
 
 

@@ -19,7 +19,7 @@ from radboost import SoftmaxBoostClassifier, datasets
 from radboost.baselines import SAMMEClassifier
 from radboost.cli import main
 from radboost.experiments import STUDIES, KeptResults, studies, studies_report
-from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, make_model, make_noise_model
+from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, close, make_model, make_noise_model
 from radboost.experiments.studies import Outcome
 from radboost.plot.papers import draw_study
 
@@ -119,7 +119,7 @@ def test_kept_outcomes_are_not_fitted_again(tmp_path: Path) -> None:
     assert (tmp_path / "kept").read_text().splitlines() == lines
     head, _ = studies_report.header(duel).splitlines()
     assert head.split()[:4] == ["errors", "rounds", "SAMME", "sm-boost"]
-    assert [row.split()[:2] for row in studies_report.rows(duel, first)] == [["train", "10"], ["test", "10"]]
+    assert [row.split()[:2] for row in duel.rows(first)] == [["train", "10"], ["test", "10"]]
     scatter = draw_study(duel, first).axes[0]
     np.testing.assert_allclose(scatter.collections[0].get_offsets(), [[o.result["train"][0] for o in first]])
 
@@ -135,12 +135,12 @@ def test_the_noise_curve(tmp_path: Path) -> None:
     )
     assert isinstance(curve, NoiseCurve)
     outcomes = list(studies.run(studies.units(curve)))
-    errors = studies_report.curve_errors(curve, outcomes)
+    errors = curve.errors(outcomes)
     assert list(errors) == ["SAMME", "sm-boost", "sm-boost, M = N/8", "SoftmaxBoost", "MartiBoost", "one walk"]
     assert all(values.shape == (2, 2) for values in errors.values())
     assert (errors["one walk"] >= errors["MartiBoost"]).all()  # the more probable side is the better answer here
     assert errors["SAMME"][0].mean() + 0.02 < errors["SAMME"][1].mean()  # noise harms it
-    table = studies_report.rows(curve, outcomes)
+    table = curve.rows(outcomes)
     assert [row.split()[0] for row in table] == ["0.00", "0.20"]
     assert f"{errors['SAMME'][1].mean():.4f}" == table[1].split()[1]
     (ax,) = draw_study(curve, outcomes).axes
@@ -161,12 +161,12 @@ def test_the_models_of_the_noise_curve() -> None:
 
 
 def test_close_to_the_paper() -> None:
-    assert studies_report.close(0.03, 0.0201)
-    assert not studies_report.close(0.0302, 0.0201)
-    assert studies_report.close(0.51, 0.45)
-    assert not studies_report.close(0.52, 0.45)
+    assert close(0.03, 0.0201)
+    assert not close(0.0302, 0.0201)
+    assert close(0.51, 0.45)
+    assert not close(0.52, 0.45)
     outcome = Outcome({"dataset": "letter", "algorithm": "sm-boost"}, {"test": [0.2, 0.2, 0.05]})
-    row = studies_report.staged_row(TABLE_2, outcome)
+    row = TABLE_2.row(outcome)
     assert " ".join(row.split()) == "letter sm-boost 0.2000 0.2690 0.2000 0.1070 0.0500 0.0540 yes no yes"
     assert studies_report.header(TABLE_2).splitlines()[0].split()[-1] == "close"
 
@@ -175,7 +175,7 @@ def test_close_to_the_paper() -> None:
 def test_every_study_has_a_header_and_a_legend(study: studies.Study) -> None:
     head, line = studies_report.header(study).splitlines()
     assert len(head) == len(line)
-    assert len(studies_report.legend(study)) > 40
+    assert len(study.legend) > 40
 
 
 def test_models_are_the_papers() -> None:

@@ -109,7 +109,7 @@ def test_targets_of_any_type(case: Case, dtype: Any) -> None:
         same(scores(case.make().fit(X, targets), X), scores(plain, X), case)
 
 
-FRAMES = {
+FRAMES: dict[str, Any] = {
     "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
     "polars": lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])]),
     "pandas nullable": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]).convert_dtypes(),

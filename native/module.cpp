@@ -2,8 +2,9 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
+    radboost::bind_collective(m);
     radboost::bind_data(m);
-    radboost::bind_state(m);
+    radboost::bind_rows(m);
     radboost::bind_trees(m);
     radboost::bind_given_weights(m);
     radboost::bind_softmax(m);

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from native_rows import MarginRows
 from radboost import _native
 from reference import binning, splits
 
@@ -46,7 +47,7 @@ def by_class(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def state_with_weights(y: np.ndarray, D: np.ndarray, weights: np.ndarray | None = None) -> Any:
     """A native state whose row weights are proportional to D (times the sample weights)."""
-    state = _native.MarginState(y.astype(np.int8), NO_WEIGHTS if weights is None else weights.astype(float))
+    state = MarginRows(y.astype(np.int8), NO_WEIGHTS if weights is None else weights.astype(float))
     state.reweigh_from(np.ones(len(y)), np.asarray(D, dtype=float), 1)
     return state
 
@@ -92,7 +93,7 @@ def grower(data: Any, state: Any, **changes: Any) -> Any:
         "seed": 0,
         "n_threads": 1,
     }
-    return _native.TreeGrower(data, state, **{**options, **changes})
+    return _native.Grower(data, getattr(state, "weighting", state), **{**options, **changes})
 
 
 def grow_natively(

@@ -24,10 +24,11 @@ def compiler() -> str:
 def build(folder: Path) -> Path:
     """Compile what is older than its sources."""
     folder.mkdir(parents=True, exist_ok=True)
-    headers = max(path.stat().st_mtime for path in (ROOT / "native").glob("*.hpp"))
+    headers = max(path.stat().st_mtime for path in (ROOT / "native").rglob("*.hpp"))
     # the switch for tests in processor.cpp needs the linker's help, and nothing here needs it
     left_out = {"module.cpp", "processor.cpp"}
-    sources = [path for path in (ROOT / "native").glob("*.cpp") if path.name not in left_out] + [PROGRAM]
+    kernels = [path for path in (ROOT / "native").rglob("*.cpp") if path.parent.name != "bindings"]
+    sources = [path for path in kernels if path.name not in left_out] + [PROGRAM]
 
     def compile_one(source: Path) -> Path:
         made = folder / f"{source.stem}.o"

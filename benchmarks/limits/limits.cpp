@@ -10,13 +10,13 @@
 #include <random>
 #include <vector>
 
-#include "binning.hpp"
-#include "common.hpp"
-#include "histogram.hpp"
-#include "margins.hpp"
-#include "partition.hpp"
-#include "pool.hpp"
-#include "predict.hpp"
+#include "data/binning.hpp"
+#include "core/common.hpp"
+#include "search/histogram.hpp"
+#include "rows/margin_scores.hpp"
+#include "search/partition.hpp"
+#include "core/pool.hpp"
+#include "predict/predict.hpp"
 
 namespace radboost {
 namespace {
@@ -214,11 +214,14 @@ void run(std::size_t n_rows) {
     report("predict, trees of depth 6", "rows x trees/s", combinations_per_second() / ((1 << kDepth) - 1),
            rows * kTrees / predicting);
 
-    std::vector<std::int8_t> labels(n_rows);
-    for (std::int8_t& y : labels) y = random() % 2 ? 1 : -1;
-    MarginState state(labels, {});
-    for (double& f : state.scores()) f = static_cast<double>(random()) / 4294967296.0 - 0.5;
-    const double weighing = best(5, [&] { state.reweigh(MarginLoss::exponential, 1); });
+    std::vector<std::uint16_t> classes(n_rows);
+    for (std::uint16_t& y : classes) y = random() % 2;
+    for (double& f : scores) f = static_cast<double>(random()) / 4294967296.0 - 0.5;
+    const RowWeights row_weights(n_rows, {});
+    MarginScores margin_scores(MarginLoss::exponential, classes, row_weights);
+    MarginWeighting weighting(margin_scores, {});
+    margin_scores.set(scores.data());
+    const double weighing = best(5, [&] { margin_scores.reweigh({&weighting}, 1); });
     report("exponential, sum and quantise", "rows/s",
            std::min(polynomials_per_second(), 1 / (9 * memory.read + 12 * memory.write)), rows / weighing);
 }

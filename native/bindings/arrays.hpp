@@ -14,7 +14,6 @@
 
 #include "data/binning.hpp"
 #include "core/common.hpp"
-#include "rows/margins.hpp"
 
 namespace radboost {
 
@@ -51,14 +50,10 @@ MatrixView<T> view(const Matrix<T>& X) {
     return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
 }
 
-inline MarginLoss loss_named(const std::string& name) {
-    require(name == "exponential" || name == "logistic", "the native losses are 'exponential' and 'logistic'");
-    return name == "exponential" ? MarginLoss::exponential : MarginLoss::logistic;
-}
-
 // One per topic.
+void bind_collective(nb::module_& m);
 void bind_data(nb::module_& m);
-void bind_state(nb::module_& m);
+void bind_rows(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_given_weights(nb::module_& m);
 void bind_softmax(nb::module_& m);

@@ -3,12 +3,11 @@
 
 #include <cmath>
 
-#include "rows/class_state.hpp"
-#include "members/columns.hpp"
-#include "members/slopes.hpp"
 #include "core/exact_math.hpp"
 #include "members/kernels.hpp"
 #include "core/processor.hpp"
+#include "losses/margin_losses.hpp"
+#include "members/slopes.hpp"
 
 namespace radboost {
 
@@ -34,7 +33,7 @@ void bind_functions(nb::module_& m) {
           nb::kw_only(), nb::arg("signed"), nb::arg("only_shrinking"), nb::arg("tolerance"));
     m.def("evaluate_loss", [](const std::string& loss, Vector<double> u) {
         std::vector<double> value(u.size()), derivative(u.size());
-        evaluate_loss(loss_named(loss), u.data(), u.size(), value.data(), derivative.data());
+        evaluate_loss(margin_loss_named(loss), u.data(), u.size(), value.data(), derivative.data());
         return std::make_pair(as_array(std::move(value)), as_array(std::move(derivative)));
     });
     m.def("kernel_values", [](const std::string& name, double gamma, CMatrix<double> centres, CMatrix<double> X,
@@ -48,21 +47,6 @@ void bind_functions(nb::module_& m) {
             kernel_values(kernel, gamma, centres.data(), centres.shape(0), X.data(), X.shape(0), X.shape(1), n_threads,
                           out.data());
         }
-        return as_array(std::move(out));
-    });
-    m.def("value_edges", [](const ClassState& s, CMatrix<float> values, int n_threads) {
-        require(values.shape(1) == s.n_rows(), "one prediction per row is needed");
-        std::vector<double> out(values.shape(0) * s.n_classes());
-        {
-            nb::gil_scoped_release release;
-            value_edges(s, values.data(), values.shape(0), n_threads, out.data());
-        }
-        return as_array(std::move(out));
-    });
-    m.def("value_edges", [](const MarginState& s, CMatrix<float> values, int n_threads) {
-        require(values.shape(1) == s.n_rows(), "one prediction per row is needed");
-        std::vector<double> out(values.shape(0));
-        value_edges(s, values.data(), values.shape(0), n_threads, out.data());
         return as_array(std::move(out));
     });
 }

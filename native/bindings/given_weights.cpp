@@ -19,6 +19,7 @@ struct Listed {
     std::vector<double> counts;
 
     Listed(const std::uint16_t* all_classes, const std::uint32_t* all_weights, const double* all_counts, std::size_t n) {
+        counts.reserve(1);  // without rows too the counts are an array
         for (std::size_t i = 0; i < n; ++i) {
             if (all_weights[i] == 0) continue;
             rows.push_back(static_cast<std::uint32_t>(i));
@@ -34,20 +35,26 @@ struct Listed {
 
 using Trees = std::vector<std::shared_ptr<AnsweringTree>>;
 
-// One tree for each line of the arrays, several at a time.
+// One tree for each line of the arrays. `counts` is empty where every row counts once; on a worker without rows it has one
+// entry, which is not read, where the others have counts.
 Trees grow_trees(WeightedTrees& trees, CMatrix<std::uint16_t> classes, CMatrix<std::uint32_t> weights,
                  Vector<double> counts, std::uint64_t round, int n_threads) {
     const std::size_t n = trees.data().n_rows, n_problems = classes.shape(0);
     require(classes.shape(1) == n && weights.shape(1) == n && weights.shape(0) == n_problems,
             "every problem needs one class and one weight per row");
-    require(counts.size() == 0 || counts.size() == n, "one count per row is needed");
+    require(counts.size() == 0 || counts.size() == n || n == 0, "one count per row is needed");
     Trees grown(n_problems);
     nb::gil_scoped_release release;
-    parallel_for(n_threads, n_problems, [&](std::size_t k) {
+    const auto grow = [&](std::size_t k) {
         const Listed listed(classes.data() + k * n, weights.data() + k * n, counts.size() ? counts.data() : nullptr, n);
         grown[k] = std::make_shared<AnsweringTree>(
             trees.grow(listed.view(counts.size() > 0), mix(round, k), check_signals));
-    });
+    };
+    // Several workers meet within each problem: they take these one after the other, in their order.
+    if (trees.collective().alone())
+        parallel_for(n_threads, n_problems, grow);
+    else
+        for (std::size_t k = 0; k < n_problems; ++k) grow(k);
     return grown;
 }
 
@@ -72,14 +79,17 @@ void bind_given_weights(nb::module_& m) {
         .def("__init__",
              [](WeightedTrees* self, const BinnedData& data, std::size_t n_classes, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
-                bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads) {
+                bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed, int n_threads,
+                const Collective* collective) {
                  new (self) WeightedTrees(data, n_classes,
                                           growth_options(growth, criterion, max_depth, max_leaves, max_features, 1.0,
-                                                         random_thresholds, minimum_leaf_weight, seed, n_threads));
+                                                         random_thresholds, minimum_leaf_weight, seed, n_threads),
+                                          collective ? *collective : one_worker());
              },
              nb::keep_alive<1, 2>(), nb::arg("data"), nb::arg("n_classes"), nb::kw_only(), nb::arg("growth"),
              nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"), nb::arg("max_features"),
-             nb::arg("random_thresholds"), nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
+             nb::arg("random_thresholds"), nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"),
+             nb::arg("collective").none() = nb::none(), nb::keep_alive<1, 13>())
         .def("grow", &grow_trees, nb::arg("classes"), nb::arg("weights"), nb::arg("counts"), nb::arg("round"),
              nb::arg("n_threads"))
         .def("arrays",

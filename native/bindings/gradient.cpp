@@ -1,32 +1,11 @@
 // Gradient boosting: rows with their losses, and regression trees.
-#include "growth/gradient_grower.hpp"
-
-#include <array>
+#include "growth/cut_tree.hpp"
+#include "rows/gradient_scores.hpp"
 
 #include "bindings/growth.hpp"
 
 namespace radboost {
 namespace {
-
-TargetLoss target_loss_named(const std::string& name) {
-    constexpr std::array<std::pair<const char*, TargetLoss>, 9> kNames{{{"logistic", TargetLoss::logistic},
-                                                                        {"exponential", TargetLoss::exponential},
-                                                                        {"squared", TargetLoss::squared},
-                                                                        {"absolute", TargetLoss::absolute},
-                                                                        {"huber", TargetLoss::huber},
-                                                                        {"quantile", TargetLoss::quantile},
-                                                                        {"poisson", TargetLoss::poisson},
-                                                                        {"multinomial", TargetLoss::multinomial},
-                                                                        {"given", TargetLoss::given}}};
-    for (const auto& [known, loss] : kNames)
-        if (name == known) return loss;
-    throw std::invalid_argument("unknown loss of a target");
-}
-
-NormOrder order_named(const std::string& name) {
-    require(name == "1" || name == "2" || name == "inf", "the order of a norm is '1', '2' or 'inf'");
-    return name == "1" ? NormOrder::one : name == "2" ? NormOrder::two : NormOrder::infinity;
-}
 
 // The values of the tree's leaves by label times a step.
 std::vector<double> times(const CutTree& cut, double step) {
@@ -35,13 +14,13 @@ std::vector<double> times(const CutTree& cut, double step) {
     return numbers;
 }
 
-void require_fits(const GradientState& state, const GradientGrower& grower, const CutTree& cut) {
+void require_fits(const GradientScores& state, const RegressionTrees& grower, const CutTree& cut) {
     require(state.n_rows() == grower.tree().leaf_of_row.size() &&
                 cut.by_label.size() == grower.tree().nodes.size() * state.n_outputs(),
             "the tree was grown on other rows");
 }
 
-Output<double> losses_after(const GradientState& state, const GradientGrower& grower,
+Output<double> losses_after(const GradientScores& state, const RegressionTrees& grower,
                             const std::vector<CutTree*>& cuts, Vector<double> steps, int n_threads) {
     require(cuts.size() == steps.size(), "one step per tree is needed");
     std::vector<std::vector<double>> numbers;
@@ -60,7 +39,7 @@ Output<double> losses_after(const GradientState& state, const GradientGrower& gr
 }
 
 // The arrays of a tree whose leaves are numbers, or with several outputs places in a list of vectors, and that list.
-auto cut_arrays(const GradientGrower& grower, const CutTree& cut) {
+auto cut_arrays(const RegressionTrees& grower, const CutTree& cut) {
     const std::size_t n = grower.n_outputs(), size = 2 * cut.n_splits + 1;
     require(size <= grower.tree().nodes.size() && cut.values.size() == size * n, "the tree has fewer splits");
     auto arrays = tree_arrays(grower.data(), grower.tree().nodes, grower.tree().category_sets,
@@ -77,62 +56,65 @@ auto cut_arrays(const GradientGrower& grower, const CutTree& cut) {
     return std::tuple_cat(std::move(arrays), std::make_tuple(as_array(std::move(vectors))));
 }
 
-void bind_rows(nb::module_& m) {
-    nb::class_<GradientState>(m, "GradientState")
+void bind_scores(nb::module_& m) {
+    nb::class_<GradientScores>(m, "GradientScores")
         .def("__init__",
-             [](GradientState* self, const std::string& loss, double parameter, std::size_t n_outputs,
-                Vector<double> targets, Vector<double> weights) {
-                 new (self) GradientState({target_loss_named(loss), parameter, n_outputs}, as_vector(targets),
-                                          as_vector(weights));
+             [](GradientScores* self, const std::string& loss, double parameter, std::size_t n_outputs,
+                Vector<double> targets, const RowWeights& weights) {
+                 const LossOfTarget kernel{target_loss_named(loss), parameter, n_outputs};
+                 std::vector<double> own = as_vector(targets);
+                 nb::gil_scoped_release release;
+                 new (self) GradientScores(kernel, std::move(own), weights);
              },
-             nb::arg("loss"), nb::arg("parameter"), nb::arg("n_outputs"), nb::arg("targets"), nb::arg("weights"))
-        .def_prop_ro("n_rows", &GradientState::n_rows)
-        .def_prop_ro("n_outputs", &GradientState::n_outputs)
-        .def_prop_ro("total_weight", &GradientState::total_weight)
-        .def_prop_ro("loss", [](const GradientState& s) { return s.sums().loss; })
-        .def_prop_ro("error", [](const GradientState& s) { return s.sums().error; })
-        .def_prop_ro("unit", &GradientState::unit)
-        .def("scores",
-             [](const GradientState& s) { return as_array(std::vector<double>(s.scores().begin(), s.scores().end())); })
-        .def("gradients",
-             [](const GradientState& s) {
-                 const GradientWords words = s.words();
-                 std::vector<std::int64_t> out(words.words, words.words + s.n_rows() * s.n_outputs());
-                 for (std::size_t i = 0; i < out.size(); i += s.n_outputs()) out[i] = words.gradient(out[i]);
-                 return as_array(std::move(out));
-             })
-        .def("set_scores",
-             [](GradientState& s, Vector<double> scores, int n_threads) {
+             nb::arg("loss"), nb::arg("parameter"), nb::arg("n_outputs"), nb::arg("targets"), nb::arg("weights"),
+             nb::keep_alive<1, 6>())
+        .def_prop_ro("n_outputs", &GradientScores::n_outputs)
+        .def_prop_ro("loss", [](const GradientScores& s) { return s.sums().loss; })
+        .def_prop_ro("error", [](const GradientScores& s) { return s.sums().error; })
+        .def("values",
+             [](const GradientScores& s) { return as_array(std::vector<double>(s.values().begin(), s.values().end())); })
+        .def("set",
+             [](GradientScores& s, Vector<double> scores, GradientWeighting& weighting, int n_threads) {
                  require(scores.size() == s.n_rows() * s.n_outputs(), "one score per row and output is needed");
                  nb::gil_scoped_release release;
-                 s.set_scores(scores.data(), n_threads);
-             })
-        .def("set_derivatives",
-             [](GradientState& s, Vector<double> derivatives, int n_threads) {
-                 require(derivatives.size() == s.n_rows() * s.n_outputs(), "one derivative per row and output is needed");
-                 nb::gil_scoped_release release;
-                 s.set_derivatives(derivatives.data(), n_threads);
+                 s.set(scores.data(), weighting, n_threads);
              })
         .def("mean",
-             [](const GradientState& s, Vector<double> values, int n_threads) {
+             [](const GradientScores& s, Vector<double> values, int n_threads) {
                  require(values.size() == s.n_rows(), "one value per row is needed");
                  nb::gil_scoped_release release;
                  return s.mean(values.data(), n_threads);
              })
         .def("losses_after", &losses_after)
         .def("along",
-             [](const GradientState& s, const GradientGrower& grower, const CutTree& cut, double step, int n_threads) {
+             [](const GradientScores& s, const RegressionTrees& grower, const CutTree& cut, double step, int n_threads) {
                  require_fits(s, grower, cut);
                  nb::gil_scoped_release release;
                  double loss = 0, slope = 0;
                  s.along({grower.tree().leaf_of_row.data(), cut.by_label.data()}, step, n_threads, &loss, &slope);
                  return std::make_pair(loss, slope);
              })
-        .def("step", [](GradientState& s, const GradientGrower& grower, const CutTree& cut, double step, int n_threads) {
+        .def("step", [](GradientScores& s, const RegressionTrees& grower, const CutTree& cut, double step,
+                        GradientWeighting& weighting, int n_threads) {
             require_fits(s, grower, cut);
             const std::vector<double> numbers = times(cut, step);
             nb::gil_scoped_release release;
-            s.step({grower.tree().leaf_of_row.data(), numbers.data()}, n_threads);
+            s.step({grower.tree().leaf_of_row.data(), numbers.data()}, weighting, n_threads);
+        });
+    nb::class_<GradientWeighting, Weighting>(m, "GradientWeighting")
+        .def(nb::init<const GradientScores&>(), nb::arg("scores"), nb::keep_alive<1, 2>())
+        .def_prop_ro("unit", &GradientWeighting::unit)
+        .def("gradients",
+             [](const GradientWeighting& w) {
+                 const GradientWords words = w.words();
+                 std::vector<std::int64_t> out(words.words, words.words + w.n_rows() * w.n_outputs());
+                 for (std::size_t i = 0; i < out.size(); i += w.n_outputs()) out[i] = words.gradient(out[i]);
+                 return as_array(std::move(out));
+             })
+        .def("take", [](GradientWeighting& w, Vector<double> derivatives, int n_threads) {
+            require(derivatives.size() == w.n_rows() * w.n_outputs(), "one derivative per row and output is needed");
+            nb::gil_scoped_release release;
+            w.take(derivatives.data(), n_threads);
         });
 }
 
@@ -141,29 +123,30 @@ void bind_grower(nb::module_& m) {
         .def_ro("n_splits", &CutTree::n_splits)
         .def_ro("slope", &CutTree::slope)
         .def_ro("mean_square", &CutTree::mean_square);
-    nb::class_<GradientGrower>(m, "GradientGrower")
+    nb::class_<RegressionTrees>(m, "RegressionTrees")
         .def("__init__",
-             [](GradientGrower* self, const BinnedData& data, const GradientState& state, std::size_t max_features,
-                double subsample, double minimum_leaf_weight, Vector<std::int8_t> directions, std::uint64_t seed,
-                int n_threads) {
-                 new (self) GradientGrower(data, state,
-                                           growth_options("best_first", "gini", 1, 0, max_features, subsample, false,
-                                                          minimum_leaf_weight, seed, n_threads),
-                                           as_vector(directions));
-             },
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("state"), nb::kw_only(),
-             nb::arg("max_features"), nb::arg("subsample"), nb::arg("minimum_leaf_weight"), nb::arg("directions"),
-             nb::arg("seed"), nb::arg("n_threads"))
-        .def("grow",
-             [](GradientGrower& g, std::uint64_t round, std::size_t max_splits) {
+             [](RegressionTrees* self, const BinnedData& data, const GradientWeighting& weighting,
+                std::size_t max_features, double subsample, bool random_thresholds, double minimum_leaf_weight,
+                Vector<std::int8_t> directions, std::uint64_t seed, int n_threads) {
+                 const GrowthOptions options = growth_options("best_first", "variance", 0, 0, max_features, subsample,
+                                                              random_thresholds, minimum_leaf_weight, seed, n_threads);
                  nb::gil_scoped_release release;
-                 g.grow(round, max_splits, check_signals);
-                 return g.n_splits();
+                 new (self) RegressionTrees(data, weighting, options, as_vector(directions));
+             },
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
+             nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
+             nb::arg("minimum_leaf_weight"), nb::arg("directions"), nb::arg("seed"), nb::arg("n_threads"))
+        .def("grow",
+             [](RegressionTrees& trees, std::uint64_t round, std::size_t max_splits) {
+                 nb::gil_scoped_release release;
+                 trees.grower().set_max_leaves(max_splits + 1);
+                 trees.grower().grow(round, check_signals);
+                 return trees.n_splits();
              })
-        .def("cut", [](const GradientGrower& g, std::size_t n_splits, double radius,
-                       const std::string& order) { return g.cut(n_splits, radius, order_named(order)); })
+        .def("cut", [](const RegressionTrees& g, std::size_t n_splits, double radius,
+                       const std::string& order) { return g.cut(n_splits, radius, norm_order_named(order)); })
         .def("arrays", &cut_arrays)
-        .def("answers", [](const GradientGrower& g, const CutTree& cut) {
+        .def("answers", [](const RegressionTrees& g, const CutTree& cut) {
             // What the tree says about every training row, n_outputs numbers each.
             const std::size_t n = g.n_outputs();
             std::vector<double> out(g.data().n_rows * n);
@@ -176,7 +159,7 @@ void bind_grower(nb::module_& m) {
         require(values.size() == masses.size(), "one mass per value is needed");
         for (std::size_t i = 0; i < masses.size(); ++i) require(masses.data()[i] > 0, "masses must be positive");
         std::vector<double> out = as_vector(values);
-        project_to_unit_ball(out.data(), masses.data(), out.size(), order_named(order));
+        project_to_unit_ball(out.data(), masses.data(), out.size(), norm_order_named(order));
         return as_array(std::move(out));
     });
     m.def("evaluate_target_loss", [](const std::string& loss, double parameter, Vector<double> targets,
@@ -192,7 +175,7 @@ void bind_grower(nb::module_& m) {
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
-    bind_rows(m);
+    bind_scores(m);
     bind_grower(m);
 }
 

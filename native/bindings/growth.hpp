@@ -16,11 +16,13 @@ inline GrowthOptions growth_options(const std::string& growth, const std::string
                                     std::size_t max_leaves, std::size_t max_features, double subsample,
                                     bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
                                     int n_threads) {
-    require(growth == "layers" || growth == "best_first" || growth == "stump_pair", "unknown growth");
-    require(criterion == "edge" || criterion == "gini", "unknown criterion");
+    require(growth == "layers" || growth == "best_first" || growth == "stump_pair",
+            "unknown growth: 'layers', 'best_first' and 'stump_pair' are known");
+    require(criterion == "edge" || criterion == "gini" || criterion == "variance",
+            "unknown criterion: 'edge', 'gini' and 'variance' are known");
     GrowthOptions options;
     options.growth = growth == "layers" ? Growth::layers : growth == "best_first" ? Growth::best_first : Growth::stump_pair;
-    options.criterion = criterion == "edge" ? Criterion::edge : Criterion::gini;
+    options.criterion = criterion == "edge" ? Criterion::edge : criterion == "gini" ? Criterion::gini : Criterion::variance;
     options.max_depth = max_depth;
     options.max_leaves = max_leaves;
     options.max_features = max_features;

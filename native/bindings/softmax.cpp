@@ -1,5 +1,5 @@
 // Soft-max boosting.
-#include "rows/softmax_state.hpp"
+#include "growth/softmax_pairs.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -7,12 +7,6 @@
 
 namespace radboost {
 namespace {
-
-Pairs pairs_named(const std::string& name) {
-    require(name == "all" || name == "by_rule" || name == "by_gradient",
-            "the pairs are 'all', 'by_rule' or 'by_gradient'");
-    return name == "all" ? Pairs::all : name == "by_rule" ? Pairs::by_rule : Pairs::by_gradient;
-}
 
 template <class Array>
 auto copy_of(const Array& array) {
@@ -26,45 +20,71 @@ void bind_softmax(nb::module_& m) {
         .def_ro("risk", &SoftmaxSums::risk)
         .def_ro("error", &SoftmaxSums::error)
         .def_ro("size", &SoftmaxSums::size);
-    nb::class_<SoftmaxState>(m, "SoftmaxState")
+    nb::class_<SoftmaxScores>(m, "SoftmaxScores")
         .def("__init__",
-             [](SoftmaxState* self, const BinnedData& data, Vector<std::uint16_t> classes, std::size_t n_classes,
-                Vector<double> weights, CMatrix<float> costs, bool costs_per_row, std::uint64_t seed, int n_threads) {
+             [](SoftmaxScores* self, Vector<std::uint16_t> classes, std::size_t n_classes, CMatrix<float> costs,
+                bool costs_per_row, const RowWeights& weights) {
                  require(costs.shape(1) == n_classes, "one cost per class is needed");
                  std::vector<float> flat(costs.data(), costs.data() + costs.size());
-                 new (self) SoftmaxState(data, as_vector(classes), n_classes, as_vector(weights), std::move(flat),
-                                         costs_per_row, seed, n_threads);
+                 new (self) SoftmaxScores(as_vector(classes), n_classes, std::move(flat), costs_per_row, weights);
              },
-             nb::arg("data"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights"), nb::arg("costs"),
-             nb::kw_only(), nb::arg("costs_per_row"), nb::arg("seed"), nb::arg("n_threads"))
-        .def_prop_ro("total_weight", &SoftmaxState::total_weight)
-        .def("scores",
-             [](const SoftmaxState& s) {
-                 std::vector<double> out(s.scores().begin(), s.scores().end());
-                 for (double& score : out) score /= 1048576.0;
+             nb::arg("classes"), nb::arg("n_classes"), nb::arg("costs"), nb::kw_only(), nb::arg("costs_per_row"),
+             nb::arg("weights"), nb::keep_alive<1, 6>())
+        .def("values",
+             [](const SoftmaxScores& s) {
+                 std::vector<double> out(s.n_rows() * s.n_classes());
+                 for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<double>(s.grid().values()[k]) / kScoreGrid;
                  return as_array(std::move(out));
              })
-        .def("set_scores",
-             [](SoftmaxState& s, CMatrix<double> scores) {
+        .def("set",
+             [](SoftmaxScores& s, CMatrix<double> scores) {
                  require(scores.shape(0) == s.n_rows() && scores.shape(1) == s.n_classes(),
                          "one score per row and class is needed");
-                 s.set_scores(scores.data());
+                 nb::gil_scoped_release release;
+                 s.set(scores.data());
              })
-        .def("rule", [](const SoftmaxState& s) { return copy_of(s.rule()); })
-        .def("row_costs", [](const SoftmaxState& s) { return copy_of(s.row_costs()); })
-        .def("directions", [](const SoftmaxState& s) { return copy_of(s.directions()); })
-        .def("evaluate", &SoftmaxState::evaluate, nb::call_guard<nb::gil_scoped_release>())
+        .def("rule", [](const SoftmaxScores& s) { return copy_of(s.rule()); })
+        .def("row_costs", [](const SoftmaxScores& s) { return copy_of(s.row_costs()); })
+        .def("directions", [](const SoftmaxScores& s) { return copy_of(s.directions()); })
+        .def("set_directions",
+             [](SoftmaxScores& s, CMatrix<std::int8_t> directions) {
+                 require(directions.shape(0) == s.n_classes() && directions.shape(1) == s.n_rows(),
+                         "one direction per class and row is needed");
+                 s.set_directions(directions.data());
+             })
+        .def("evaluate", &SoftmaxScores::evaluate, nb::call_guard<nb::gil_scoped_release>())
+        .def("slope", &SoftmaxScores::slope, nb::call_guard<nb::gil_scoped_release>())
+        .def("along", &SoftmaxScores::along, nb::call_guard<nb::gil_scoped_release>())
+        .def("step", &SoftmaxScores::step, nb::call_guard<nb::gil_scoped_release>());
+    nb::class_<SoftmaxPairs>(m, "SoftmaxPairs")
+        .def(nb::init<SoftmaxScores&, const BinnedData&, std::uint64_t, int>(), nb::arg("scores"), nb::arg("data"),
+             nb::kw_only(), nb::arg("seed"), nb::arg("n_threads"), nb::keep_alive<1, 2>(),
+             nb::call_guard<nb::gil_scoped_release>())
+        .def("draw",
+             [](SoftmaxPairs& p, const std::string& pairs, std::size_t n_samples, std::uint64_t round, int n_threads) {
+                 const Pairs kind = pairs_named(pairs);
+                 nb::gil_scoped_release release;
+                 p.draw(kind, n_samples, round, n_threads);
+             })
+        .def("drawn",
+             [](const SoftmaxPairs& p, std::size_t label) {
+                 require(label < p.drawn().size(), "no such label");
+                 std::vector<std::uint32_t> rows;
+                 std::vector<float> weights;
+                 for (const SoftmaxPairs::Pair& pair : p.drawn()[label]) {
+                     rows.push_back(pair.row);
+                     weights.push_back(pair.weight);
+                 }
+                 return std::make_pair(as_array(std::move(rows)), as_array(std::move(weights)));
+             })
         .def("grow",
-             [](SoftmaxState& s, WeightedTrees& trees, const std::string& pairs, std::size_t n_samples,
+             [](SoftmaxPairs& p, WeightedTrees& trees, const std::string& pairs, std::size_t n_samples,
                 std::uint64_t round, int n_threads) {
                  const Pairs kind = pairs_named(pairs);
                  nb::gil_scoped_release release;
-                 return s.grow(trees, kind, n_samples, round, n_threads, check_signals);
+                 return p.grow(trees, kind, n_samples, round, n_threads, check_signals);
              })
-        .def("trees", [](const SoftmaxState& s) { return s.trees(); })
-        .def("slope", &SoftmaxState::slope, nb::call_guard<nb::gil_scoped_release>())
-        .def("along", &SoftmaxState::along, nb::call_guard<nb::gil_scoped_release>())
-        .def("step", &SoftmaxState::step, nb::call_guard<nb::gil_scoped_release>());
+        .def("trees", [](const SoftmaxPairs& p) { return p.trees(); });
 }
 
 }  // namespace radboost

@@ -34,7 +34,7 @@ Output<double> forest_values(const Forest& forest, Matrix<T> X, int n_threads) {
 }
 
 // The tree after `n_splits` splits.
-auto grown_arrays(const TreeGrower& g, std::size_t n_splits) {
+auto grown_arrays(const Grower& g, std::size_t n_splits) {
     const GrownTree& tree = g.tree();
     return tree_arrays(g.data(), tree.nodes, tree.category_sets, tree.answers(n_splits), tree.n_channels == 1,
                        g.mass_scale());
@@ -50,22 +50,24 @@ std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
 }  // namespace
 
 void bind_trees(nb::module_& m) {
-    nb::class_<TreeGrower>(m, "TreeGrower")
+    nb::class_<Grower>(m, "Grower")
         .def("__init__",
-             [](TreeGrower* self, const BinnedData& data, const BoostingState& state, const std::string& growth,
+             [](Grower* self, const BinnedData& data, const AnswerWeighting& weighting, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
                 int n_threads) {
-                 new (self) TreeGrower(data, state,
-                                       growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample,
-                                                      random_thresholds, minimum_leaf_weight, seed, n_threads));
+                 const GrowthOptions options =
+                     growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample, random_thresholds,
+                                    minimum_leaf_weight, seed, n_threads);
+                 nb::gil_scoped_release release;
+                 new (self) Grower(data, class_target(weighting, options.criterion), options);
              },
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("state"), nb::kw_only(),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
              nb::arg("growth"), nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"),
              nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
              nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
         .def("grow",
-             [](TreeGrower& g, std::uint64_t round) {
+             [](Grower& g, std::uint64_t round) {
                  {
                      nb::gil_scoped_release release;
                      g.grow(round, check_signals);
@@ -73,7 +75,7 @@ void bind_trees(nb::module_& m) {
                  return std::make_pair(g.tree().candidate_splits, g.tree().candidate_edges);
              })
         .def("tree", &grown_arrays)
-        .def("store", [](const TreeGrower& g, std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) {
+        .def("store", [](const Grower& g, std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) {
             nb::gil_scoped_release release;
             g.tree().store(n_splits, columns, slot, g.n_threads());
         });

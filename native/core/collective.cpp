@@ -1,5 +1,8 @@
 #include "core/collective.hpp"
 
+#include <algorithm>
+#include <random>
+
 namespace radboost {
 namespace {
 
@@ -41,6 +44,16 @@ std::int64_t Collective::sum(std::int64_t value) const {
 double Collective::maximum(double value) const {
     maximum(&value, 1);
     return value;
+}
+
+// By a word that no other worker has.
+std::size_t Collective::worker() const {
+    if (alone()) return 0;
+    std::random_device device;
+    std::vector<std::uint8_t> token(16);
+    std::generate(token.begin(), token.end(), [&] { return static_cast<std::uint8_t>(device()); });
+    const auto tokens = gather(token.data(), token.size());
+    return static_cast<std::size_t>(std::find(tokens.begin(), tokens.end(), token) - tokens.begin());
 }
 
 const Collective& one_worker() {

@@ -30,6 +30,8 @@ public:
     void sum(int128* values, std::size_t count) const;
     std::int64_t sum(std::int64_t value) const;
     double maximum(double value) const;
+    // The place of this worker in what `gather` returns.
+    std::size_t worker() const;
 };
 
 // This process alone.

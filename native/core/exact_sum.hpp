@@ -4,10 +4,21 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "core/common.hpp"
 
 namespace radboost {
+
+// The nearest integer, by an addition that every vector unit has: exact below 2^51.
+RADBOOST_INLINE std::int64_t nearest_integer(double x) {
+    constexpr double kShift = 0x1.8p52;
+    const double shifted = x + kShift;
+    std::int64_t bits, base;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    std::memcpy(&base, &kShift, sizeof base);
+    return bits - base;
+}
 
 // The scale for terms of magnitude up to `largest`: a power of two that takes them below 2^61. Below 2^-900 the terms
 // are taken for zero.

@@ -1,6 +1,7 @@
 // A small pool of threads, started once and rebuilt after a fork.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -20,6 +21,12 @@ void parallel_for(int n_threads, std::size_t n_tasks, Function&& function) {
         n_threads, n_tasks,
         [](void* context, std::size_t index) { (*static_cast<Callable*>(context))(index); },
         const_cast<void*>(static_cast<const void*>(&function)));
+}
+
+// Into how many ranges the threads divide so many rows: fewer than 16,384 each are not worth waking a thread.
+inline std::size_t row_parts(std::size_t n_rows, int n_threads) {
+    constexpr std::size_t kRowsPerTask = 16384;
+    return std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(n_threads), n_rows / kRowsPerTask));
 }
 
 }  // namespace radboost

@@ -5,43 +5,18 @@
 
 namespace radboost {
 
-GivenWeights::GivenWeights(std::size_t n_classes) : BoostingState({}, n_classes, {}, false) {}
-
-void GivenWeights::take(const GivenRows& sorted) {
-    replace_rows(sorted.classes, sorted.counts, sorted.size);
-    total_growth_ = 0;
-    for (std::size_t i = 0; i < sorted.size; ++i) {
-        growth_[i] = sorted.weights[i];
-        total_growth_ += sorted.weights[i];
-    }
-    require(total_growth_ > 0, "all weights are zero");
-    require(total_growth_ <= static_cast<std::uint64_t>(kGrowthScale), "the weights sum to more than 2^30");
-}
-
-void GivenWeights::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int, std::int64_t* sums) const {
-    const std::size_t channels = n_channels();
-    std::fill(sums, sums + n_labels * channels, 0);
-    for (std::size_t i = 0; i < n_rows(); ++i) {
-        const auto label = static_cast<std::size_t>(label_of_row[i]);
-        const std::int64_t weight = growth_[i];
-        if (channels == 1)
-            sums[label] += classes()[i] == 1 ? weight : -weight;
-        else
-            sums[label * channels + classes()[i]] += weight;
-    }
-}
-
 // The rows of one problem side by side, and a grower that looks at them.
 struct WeightedTrees::Workspace {
     BinnedData data;
-    GivenWeights state;
-    std::unique_ptr<TreeGrower> grower;  // from the first problem on: a grower needs rows
-    std::vector<std::size_t> places;     // of the next row of each class
+    GivenWeighting state;
+    std::unique_ptr<Grower> grower;   // from the first problem on: a grower needs rows
+    std::vector<std::size_t> places;  // of the next row of each class
     std::vector<std::uint32_t> rows, weights;
     std::vector<std::uint16_t> classes;
     std::vector<double> counts;
 
-    Workspace(const BinnedData& all, std::size_t n_classes) : data(all.without_rows()), state(n_classes) {}
+    Workspace(const BinnedData& all, std::size_t n_classes, const Collective& collective)
+        : data(all.without_rows()), state(n_classes, collective) {}
 
     void gather(const BinnedData& all, const GivenRows& problem) {
         sort_by_class(problem, state.n_classes());
@@ -58,6 +33,7 @@ private:
         rows.resize(problem.size);
         weights.resize(problem.size);
         classes.resize(problem.size);
+        counts.reserve(problem.size + 1);  // without rows too the counts are an array
         if (problem.counts) counts.resize(problem.size);
         for (std::size_t i = 0; i < problem.size; ++i) {
             const std::size_t place = places[problem.classes[i]]++;
@@ -69,8 +45,9 @@ private:
     }
 };
 
-WeightedTrees::WeightedTrees(const BinnedData& data, std::size_t n_classes, const GrowthOptions& options)
-    : data_(data), n_classes_(n_classes), options_(options) {
+WeightedTrees::WeightedTrees(const BinnedData& data, std::size_t n_classes, const GrowthOptions& options,
+                             const Collective& collective)
+    : data_(data), n_classes_(n_classes), options_(options), collective_(collective) {
     require(n_classes >= 2 && n_classes <= 65534, "the number of classes must lie between 2 and 65534");
     require(options.growth != Growth::stump_pair, "stump pairs are not grown on given weights");
     data.lay_out_rows(options.n_threads);
@@ -80,7 +57,7 @@ WeightedTrees::~WeightedTrees() = default;
 
 std::unique_ptr<WeightedTrees::Workspace> WeightedTrees::borrow() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Workspace>(data_, n_classes_);
+    if (idle_.empty()) return std::make_unique<Workspace>(data_, n_classes_, collective_);
     std::unique_ptr<Workspace> workspace = std::move(idle_.back());
     idle_.pop_back();
     return workspace;
@@ -92,7 +69,6 @@ void WeightedTrees::give_back(std::unique_ptr<Workspace> workspace) {
 }
 
 AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check) {
-    require(problem.size > 0, "a problem needs at least one row");
     for (std::size_t i = 0; i < problem.size; ++i) {
         require(problem.rows[i] < data_.n_rows, "row index out of range");
         require(problem.classes[i] < n_classes_, "a row has a class that does not exist");
@@ -102,8 +78,9 @@ AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round,
     if (workspace->grower)
         workspace->grower->retarget();
     else
-        workspace->grower = std::make_unique<TreeGrower>(workspace->data, workspace->state, options_);
-    TreeGrower& grower = *workspace->grower;
+        workspace->grower = std::make_unique<Grower>(workspace->data,
+                                                     class_target(workspace->state, options_.criterion), options_);
+    Grower& grower = *workspace->grower;
     grower.grow(round, check);
     const double gain_unit = kGrowthScale / static_cast<double>(workspace->state.total_growth());
     AnsweringTree tree(grower.tree(), data_, n_classes_, grower.mass_scale(), gain_unit);

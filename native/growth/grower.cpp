@@ -1,13 +1,14 @@
 #include "growth/grower.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/hashing.hpp"
+#include "core/pool.hpp"
 #include "growth/layer_grower.hpp"
 #include "growth/node_grower.hpp"
-#include "core/pool.hpp"
+#include "growth/routing.hpp"
 
 namespace radboost {
 namespace {
@@ -16,14 +17,16 @@ constexpr std::size_t kParallelRows = 16384;
 
 }  // namespace
 
-TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options)
+Grower::Grower(const BinnedData& data, std::unique_ptr<GrowthTarget> target, const GrowthOptions& options)
     : data_(data),
-      state_(state),
+      target_(std::move(target)),
       options_(options),
-      masses_(std::make_unique<RowMasses>()),
+      sampled_(options.subsample < 1),
       shared_(std::make_unique<SharedRows>()) {
     require(data.n_columns > 0, "at least one column is needed");
-    require(options.max_depth >= 1 && options.max_depth <= 60, "max_depth must lie between 1 and 60");
+    require(options.max_depth >= 1 || (options.max_depth == 0 && options.growth == Growth::best_first),
+            "max_depth must be at least 1, or 0 for no limit with best_first");
+    require(options.max_depth <= kMostDepth, "max_depth must lie between 1 and 60");
     require(options.n_threads >= 1, "n_threads must be at least 1");
     require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
             "stump pairs are found by the edge criterion");
@@ -31,26 +34,21 @@ TreeGrower::TreeGrower(const BinnedData& data, const BoostingState& state, const
     retarget();
 }
 
-void TreeGrower::retarget() {
-    require(data_.n_rows == state_.n_rows(), "data and state have different numbers of rows");
-    require(data_.n_rows > 0 && data_.n_rows < (std::size_t{1} << 32), "the number of rows must lie in [1, 2^32)");
-    require(!state_.class_begin().empty(), "the rows must be sorted by class");
-    const bool integers = state_.integer_weights();
-    // Weights that are not integers become integers whose sum stays below 2^61.
-    mass_scale_ = integers ? 1.0 : std::ldexp(1.0, 60 - std::ilogb(state_.total_weight()));
-    std::vector<std::int64_t>& masses = masses_->of_row;
-    masses.clear();
-    masses.reserve(state_.weights().size());
-    for (const double w : state_.weights()) masses.push_back(std::llrint(w * mass_scale_));
-    masses_->minimum = static_cast<std::int64_t>(std::ceil(std::min(options_.minimum_leaf_weight * mass_scale_, 0x1p62)));
-    if (masses_->minimum > 0 && masses.empty()) masses.assign(data_.n_rows, 1);
-    if (options_.subsample < 1) hashes_ = data_.row_hashes(state_.classes().data(), options_.n_threads);
+Grower::~Grower() = default;
+
+// With several workers the rows of this one say nothing about the others': nothing is decided by their number.
+void Grower::retarget() {
+    const bool alone = target_->collective().alone();
+    require(data_.n_rows == target_->n_rows(), "data and state have different numbers of rows");
+    require((data_.n_rows > 0 || !alone) && data_.n_rows < (std::size_t{1} << 32),
+            "the number of rows must lie in [1, 2^32)");
+    mass_scale_ = target_->read_masses(options_.minimum_leaf_weight, masses_);
+    if (sampled_) hashes_ = target_->row_hashes(data_, options_.n_threads);
     if (!layers_ && !by_nodes_) {
-        if (LayerGrower::fits(data_, state_, options_))
-            layers_ = std::make_unique<LayerGrower>(data_, state_, options_, masses);
+        if (alone && target_->classes() != nullptr && LayerGrower::fits(data_, *target_->classes(), options_))
+            layers_ = std::make_unique<LayerGrower>(data_, *target_->classes(), options_, masses_.of_row);
         else
-            by_nodes_ = std::make_unique<NodeGrower>(
-                data_, [this] { return make_statistics(data_, state_, options_.criterion); }, options_, *masses_, *shared_);
+            by_nodes_ = std::make_unique<NodeGrower>(data_, *target_, options_, masses_, *shared_);
     }
     if (by_nodes_) {
         data_.lay_out_rows(options_.n_threads);
@@ -58,159 +56,171 @@ void TreeGrower::retarget() {
         shared_->scratch.resize(data_.n_rows);
     }
     tree_.leaf_of_row.resize(data_.n_rows);
-    tree_.n_channels = state_.n_channels();
+    tree_.n_channels = target_->n_channels();
 }
 
-TreeGrower::~TreeGrower() = default;
+void Grower::set_max_leaves(std::size_t max_leaves) {
+    require(options_.growth == Growth::best_first, "only growth best_first has a limit of leaves");
+    require(max_leaves >= 2 && max_leaves <= (std::size_t{1} << 30), "a tree needs at least one split");
+    options_.max_leaves = max_leaves;
+}
 
-RowDraw TreeGrower::row_draw(std::uint64_t round) const {
+RowDraw Grower::row_draw(std::uint64_t round) const {
     return RowDraw::share(hashes_, options_.seed, round, options_.subsample);
 }
 
 // Lists the drawn rows for growth by nodes; returns their number.
-std::size_t TreeGrower::list_rows(std::uint64_t round) {
-    if (hashes_.empty()) return data_.n_rows;
+std::size_t Grower::list_rows(std::uint64_t round) {
+    if (!sampled_) return data_.n_rows;
     const RowDraw draw = row_draw(round);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < data_.n_rows; ++i) {
-        shared_->rows[count] = static_cast<std::uint32_t>(i);
-        count += draw(i);
+    const std::size_t n = data_.n_rows, parts = row_parts(n, options_.n_threads);
+    std::vector<std::size_t> counts(parts, 0);
+    parallel_for(options_.n_threads, parts, [&](std::size_t part) {
+        const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
+        std::uint32_t* drawn = shared_->rows.data() + begin;
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            // Always written, and passed over when the row was not drawn: no branch to mispredict.
+            drawn[count] = static_cast<std::uint32_t>(i);
+            count += draw(i);
+        }
+        counts[part] = count;
+    });
+    std::size_t n_drawn = counts[0];
+    for (std::size_t part = 1; part < parts; ++part) {
+        const std::uint32_t* from = shared_->rows.data() + range_begin(n, parts, part);
+        std::copy_n(from, counts[part], shared_->rows.data() + n_drawn);
+        n_drawn += counts[part];
     }
-    return count;
+    return n_drawn;
 }
 
-std::uint64_t TreeGrower::root_key(std::uint64_t round) const { return mix(mix(options_.seed, round), 1); }
-
 // Trees of the kind that LayerGrower grows come from it, all others from NodeGrower.
-void TreeGrower::grow_nodes(std::uint64_t round, InterruptCheck check) {
-    const bool all = hashes_.empty();
+void Grower::grow_nodes(std::uint64_t round, InterruptCheck check) {
+    const std::uint64_t root_key = mix(mix(options_.seed, round), 1);
     shared_->leaf_of_row = tree_.leaf_of_row.data();
     if (layers_) {
         const RowDraw draw = row_draw(round);
-        layers_->grow(all ? nullptr : &draw, root_key(round), shared_->leaf_of_row, check);
+        layers_->grow(sampled_ ? &draw : nullptr, root_key, shared_->leaf_of_row, check);
         collect(layers_->nodes());
         return;
     }
-    by_nodes_->grow(all, list_rows(round), root_key(round), check);
+    by_nodes_->grow(!sampled_, list_rows(round), root_key, check);
     collect(by_nodes_->nodes());
-    // Grown on all rows, the tree has sorted them already: those of the last layer carry their label, the others lie in
-    // their leaf's range.
-    for (const NodeGrower::WorkNode& node : by_nodes_->nodes()) {
-        if (!all || node.left != TreeNode::kNone) continue;
-        for (std::size_t i = 0; i < node.count(); ++i)
-            tree_.leaf_of_row[node.node.rows[i]] = static_cast<std::int32_t>(node.label);
-    }
+    if (!sampled_) label_rows();
 }
 
 template <class Nodes>
-void TreeGrower::collect(const Nodes& nodes) {
+void Grower::collect(const Nodes& nodes) {
     nodes_.assign(nodes.size(), TreeNode{});
     for (const TreeNode& node : nodes) nodes_[node.label] = node;
 }
 
-void TreeGrower::grow(std::uint64_t round, InterruptCheck check) {
-    grow_nodes(round, check);
-    number_nodes();
-    place_all_rows();
-    sum_leaves();
-    tree_.list_candidates(options_.growth == Growth::best_first, state_.edge_unit());
+// Grown on all rows, the tree has sorted them already: those of the last layer carry their label, the others lie in their
+// leaf's range.
+void Grower::label_rows() {
+    const auto& grown = by_nodes_->nodes();
+    parallel_for(data_.n_rows >= kParallelRows ? options_.n_threads : 1, grown.size(), [&](std::size_t place) {
+        const NodeGrower::WorkNode& leaf = grown[place];
+        if (leaf.left != TreeNode::kNone) return;
+        for (std::size_t i = 0; i < leaf.n_rows(); ++i)
+            tree_.leaf_of_row[leaf.node.rows[i]] = static_cast<std::int32_t>(leaf.label);
+    });
 }
 
-// Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them.
-void TreeGrower::number_nodes() {
+void Grower::grow(std::uint64_t round, InterruptCheck check) {
+    grow_nodes(round, check);
+    number_nodes();
+    if (sampled_) place_all_rows();
+    sum_leaves();
+    target_->list_candidates(options_.growth == Growth::best_first, tree_);
+}
+
+// Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them, which is that of the labels.
+void Grower::number_nodes() {
+    const bool by_labels = options_.growth == Growth::best_first;
     tree_.node_of_label.assign(nodes_.size(), 0);
     tree_.nodes.assign(nodes_.size(), GrownNode{});
     tree_.category_sets.clear();
     tree_.depths.assign(nodes_.size(), 0);
     std::vector<std::size_t> order{0};
-    if (options_.growth == Growth::best_first) {
+    if (by_labels) {
         order.resize(nodes_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
+        std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
     }
     std::int32_t next = 1;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::size_t index = order[i];
-        const TreeNode& work = nodes_[index];
-        const std::int32_t number = options_.growth == Growth::best_first ? static_cast<std::int32_t>(index)
-                                                                           : tree_.node_of_label[index];
-        tree_.node_of_label[index] = number;
-        GrownNode& node = tree_.nodes[static_cast<std::size_t>(number)];
-        tree_.depths[static_cast<std::size_t>(number)] = work.depth;
+        const TreeNode& work = nodes_[order[i]];
+        const auto number = static_cast<std::size_t>(tree_.node_of_label[order[i]]);
+        GrownNode& node = tree_.nodes[number];
+        tree_.depths[number] = work.depth;
         if (work.left == TreeNode::kNone) continue;
         node.column = work.split.column;
         node.bin = work.split.bin;
         node.missing_left = work.missing_left;
+        node.gain = work.split.gain;
         if (data_.is_categorical[node.column]) {
             node.by_categories = true;
             node.bin = static_cast<std::uint32_t>(tree_.category_sets.size());
             tree_.category_sets.push_back(work.split.left);
         }
-        node.gain = work.split.gain;
-        if (options_.growth == Growth::best_first) {
-            node.left = static_cast<std::int32_t>(work.left);
-            continue;
+        if (!by_labels) {
+            for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+                tree_.node_of_label[work.left + side] = next + static_cast<std::int32_t>(side);
+                order.push_back(work.left + side);
+            }
+            next += 2;
         }
-        node.left = next;
-        tree_.node_of_label[work.left] = next;
-        tree_.node_of_label[work.left + 1] = next + 1;
-        next += 2;
-        order.push_back(work.left);
-        order.push_back(work.left + 1);
+        node.left = tree_.node_of_label[work.left];
     }
 }
 
-// The leaf that a row with these codes reaches.
-template <bool kCategories>
-std::int32_t TreeGrower::leaf_of(const std::uint8_t* codes) const {
-    std::int32_t at = 0;
-    while (tree_.nodes[static_cast<std::size_t>(at)].left >= 0) {
-        const GrownNode& node = tree_.nodes[static_cast<std::size_t>(at)];
-        const std::uint32_t code = codes[node.column];
-        const bool missing = data_.has_missing[node.column] && code == data_.bin_counts[node.column];
-        bool goes_left = missing ? node.missing_left : code <= node.bin;
-        if (kCategories && node.by_categories && !missing) goes_left = tree_.category_sets[node.bin].has(code);
-        at = node.left + (goes_left ? 0 : 1);
-    }
-    return at;
-}
-
-// Rows that the tree was not grown on go down it now.
-void TreeGrower::place_all_rows() {
-    if (hashes_.empty()) return;
+// Rows that the tree was not grown on go down it now. The labels are the numbers of the nodes then.
+void Grower::place_all_rows() {
     std::iota(tree_.node_of_label.begin(), tree_.node_of_label.end(), 0);
-    const std::size_t n = data_.n_rows, d = data_.n_columns;
-    const bool by_categories = !tree_.category_sets.empty();
+    const CodeTree routes(tree_.nodes, tree_.category_sets, data_);
     constexpr std::size_t kTogether = 1024;
-    const std::size_t parts = (n + kTogether - 1) / kTogether;
+    const std::size_t n = data_.n_rows, parts = (n + kTogether - 1) / kTogether;
     parallel_for(n >= kParallelRows ? options_.n_threads : 1, parts, [&](std::size_t part) {
         const std::size_t begin = part * kTogether, end = std::min(n, begin + kTogether);
-        thread_local std::vector<std::uint8_t> rows;
-        rows.resize(kTogether * d);
-        data_.copy_rows(begin, end, rows.data());
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::uint8_t* codes = rows.data() + (i - begin) * d;
-            tree_.leaf_of_row[i] = by_categories ? leaf_of<true>(codes) : leaf_of<false>(codes);
-        }
+        routes.leaves(data_, begin, end - begin, tree_.leaf_of_row.data() + begin);
     });
 }
 
-// What every answer gains, and the sample weight, at every node over all rows: leaves from their rows, the others from
-// their children.
-void TreeGrower::sum_leaves() {
-    const std::size_t size = nodes_.size(), width = tree_.n_channels, n = data_.n_rows;
-    std::vector<std::int64_t> by_label(size * width);
-    state_.leaf_sums(tree_.leaf_of_row.data(), size, options_.n_threads, by_label.data());
-    tree_.gains.assign(size * width, 0);
-    std::vector<std::int64_t> covers(size, 0);
-    if (hashes_.empty())  // then the growth counted the rows already
-        for (std::size_t index = 0; index < size; ++index) covers[index] = nodes_[index].mass;
-    else
-        for (std::size_t i = 0; i < n; ++i)
-            covers[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_->of_row.empty() ? 1 : masses_->of_row[i];
-    for (std::size_t index = 0; index < size; ++index) {
-        const auto number = static_cast<std::size_t>(tree_.node_of_label[index]);
-        tree_.nodes[number].cover = covers[index];
-        std::copy_n(by_label.data() + index * width, width, tree_.gains.data() + number * width);
+// The sums of the leaves from what growth knows of them. Says whether it knows all.
+bool Grower::read_leaf_sums(std::vector<std::int64_t>& by_label) const {
+    if (sampled_ || !by_nodes_) return false;
+    for (const NodeGrower::WorkNode& work : by_nodes_->nodes())
+        if (work.left == TreeNode::kNone &&
+            (work.node.sums.empty() ||
+             !target_->read_sums(work.node, by_label.data() + work.label * tree_.n_channels)))
+            return false;
+    return true;
+}
+
+// The sample weight of the rows of all workers by label of their leaf.
+void Grower::sum_masses(std::vector<std::int64_t>& by_label) const {
+    if (!sampled_) {  // then growth has summed them
+        for (std::size_t label = 0; label < nodes_.size(); ++label) by_label[label] = nodes_[label].mass;
+        return;
+    }
+    for (std::size_t i = 0; i < data_.n_rows; ++i)
+        by_label[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_.of(i);
+    target_->collective().sum(by_label.data(), by_label.size());
+}
+
+// Sums and sample weight at every node over all rows: leaves from their rows, the others from their children.
+void Grower::sum_leaves() {
+    const std::size_t size = nodes_.size(), width = tree_.n_channels;
+    std::vector<std::int64_t> sums(size * width), masses(size, 0);
+    if (!read_leaf_sums(sums)) target_->leaf_sums(tree_.leaf_of_row.data(), size, options_.n_threads, sums.data());
+    sum_masses(masses);
+    tree_.sums.assign(size * width, 0);
+    for (std::size_t label = 0; label < size; ++label) {
+        const auto number = static_cast<std::size_t>(tree_.node_of_label[label]);
+        tree_.nodes[number].cover = masses[label];
+        std::copy_n(sums.data() + label * width, width, tree_.sums.data() + number * width);
     }
     for (std::size_t i = size; i-- > 0;) {
         GrownNode& node = tree_.nodes[i];
@@ -218,7 +228,7 @@ void TreeGrower::sum_leaves() {
         const auto left = static_cast<std::size_t>(node.left);
         node.cover = tree_.nodes[left].cover + tree_.nodes[left + 1].cover;
         for (std::size_t k = 0; k < width; ++k)
-            tree_.gains[i * width + k] = tree_.gains[left * width + k] + tree_.gains[(left + 1) * width + k];
+            tree_.sums[i * width + k] = tree_.sums[left * width + k] + tree_.sums[(left + 1) * width + k];
     }
 }
 

@@ -1,4 +1,4 @@
-// Trees grown on the weights of one round.
+// Trees grown on the weights or gradients of one round.
 #pragma once
 
 #include <cstddef>
@@ -6,51 +6,33 @@
 #include <memory>
 #include <vector>
 
+#include "core/large_array.hpp"
 #include "data/binning.hpp"
 #include "growth/grown_tree.hpp"
-#include "search/histogram.hpp"
-#include "rows/state.hpp"
-#include "search/statistics.hpp"
+#include "growth/growth_options.hpp"
+#include "growth/growth_target.hpp"
 
 namespace radboost {
-
-enum class Growth {
-    layers,      // every leaf with a useful split is split, one layer after the other
-    best_first,  // the leaf with the largest gain is split next
-    stump_pair   // a stump, then one question asked at both of its leaves
-};
-
-struct GrowthOptions {
-    Growth growth = Growth::layers;
-    Criterion criterion = Criterion::edge;
-    int max_depth = 1;
-    std::size_t max_leaves = 0;    // best_first only; 0: no limit but the depth
-    std::size_t max_features = 0;  // columns looked at per node; 0: all
-    double subsample = 1.0;        // share of the rows (drawn by content) that a tree is grown on
-    bool random_thresholds = false;
-    double minimum_leaf_weight = 0.0;
-    std::uint64_t seed = 0;
-    int n_threads = 1;
-};
 
 class LayerGrower;
 class NodeGrower;
 struct RowDraw;
-struct RowMasses;
 struct SharedRows;
 struct TreeNode;
 
-class TreeGrower {
+class Grower {
 public:
-    // Keeps references to `data` and `state`, whose rows must be sorted by class.
-    TreeGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
-    ~TreeGrower();
-    TreeGrower(const TreeGrower&) = delete;
-    TreeGrower& operator=(const TreeGrower&) = delete;
+    // Keeps a reference to `data`.
+    Grower(const BinnedData& data, std::unique_ptr<GrowthTarget> target, const GrowthOptions& options);
+    ~Grower();
+    Grower(const Grower&) = delete;
+    Grower& operator=(const Grower&) = delete;
 
-    // Adapts to other rows: `data` and `state` hold another problem with the same columns and classes by now.
+    // Adapts to other rows: data and target hold another problem with the same columns and classes by now.
     void retarget();
-    // Grows one tree on the current weights; round names the draws.
+    // Another limit for the trees to come, of growth best first.
+    void set_max_leaves(std::size_t max_leaves);
+    // Grows one tree on the current weights or gradients; round names the draws.
     void grow(std::uint64_t round, InterruptCheck check);
 
     const GrownTree& tree() const { return tree_; }
@@ -61,22 +43,23 @@ public:
 private:
     RowDraw row_draw(std::uint64_t round) const;
     std::size_t list_rows(std::uint64_t round);
-    std::uint64_t root_key(std::uint64_t round) const;
     void grow_nodes(std::uint64_t round, InterruptCheck check);
     template <class Nodes>
     void collect(const Nodes& nodes);
+    void label_rows();
     void number_nodes();
-    template <bool kCategories>
-    std::int32_t leaf_of(const std::uint8_t* codes) const;
     void place_all_rows();
     void sum_leaves();
+    bool read_leaf_sums(std::vector<std::int64_t>& by_label) const;
+    void sum_masses(std::vector<std::int64_t>& by_label) const;
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    std::unique_ptr<GrowthTarget> target_;
     GrowthOptions options_;
-    std::unique_ptr<RowMasses> masses_;
-    double mass_scale_ = 1;
-    std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled
+    RowMasses masses_;
+    double mass_scale_ = 1;              // mass of a sample weight of 1
+    std::vector<std::uint64_t> hashes_;  // of the rows, when they are sampled; otherwise empty
+    bool sampled_;
     std::unique_ptr<SharedRows> shared_;
     std::unique_ptr<LayerGrower> layers_;   // where it can grow such trees,
     std::unique_ptr<NodeGrower> by_nodes_;  // or this one

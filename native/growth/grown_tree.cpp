@@ -5,7 +5,7 @@
 namespace radboost {
 
 std::int64_t GrownTree::best_gain(std::size_t node) const {
-    const std::int64_t* gain = gains_of(node);
+    const std::int64_t* gain = sums_of(node);
     if (n_channels == 1) return std::max(gain[0], -gain[0]);
     return std::max<std::int64_t>(0, *std::max_element(gain, gain + n_channels));
 }
@@ -42,7 +42,7 @@ std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
     // Where nothing is to gain or lose the root says the second of two classes, and nothing among more.
     std::vector<std::int32_t> answers(size, n_channels == 1 ? 1 : kAbstains);
     for (std::size_t i = 0; i < size; ++i) {
-        const std::int64_t* gain = gains_of(i);
+        const std::int64_t* gain = sums_of(i);
         const std::int64_t* best = std::max_element(gain, gain + n_channels);
         // A node whose rows cancel out says what its parent would say.
         const bool undecided = std::all_of(gain, gain + n_channels, [](std::int64_t g) { return g == 0; });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_array.hpp"
 #include "data/categories.hpp"
 #include "members/columns.hpp"
 
@@ -25,9 +26,10 @@ struct GrownTree {
     std::vector<GrownNode> nodes;
     std::vector<CategorySet> category_sets;
     std::vector<int> depths;
-    // What each answer gains at a node over all rows, n_channels for each (see BoostingState).
+    // Sums over all rows of a node, n_channels for each node: what each answer gains (see AnswerWeighting), or in a regression
+    // tree the gradients of the outputs and, last, the weight (see GradientWeighting).
     std::size_t n_channels = 1;
-    std::vector<std::int64_t> gains;
+    std::vector<std::int64_t> sums;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
@@ -43,7 +45,7 @@ struct GrownTree {
     void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
 
 private:
-    const std::int64_t* gains_of(std::size_t node) const { return gains.data() + node * n_channels; }
+    const std::int64_t* sums_of(std::size_t node) const { return sums.data() + node * n_channels; }
     // The edge of a node that answers as well as it can.
     std::int64_t best_gain(std::size_t node) const;
 };

@@ -22,7 +22,7 @@ constexpr double kFewestRowsPerClassAndLeaf = 3.0;
 
 }  // namespace
 
-bool LayerGrower::fits(const BinnedData& data, const BoostingState& state, const GrowthOptions& options) {
+bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options) {
     const bool by_labels = options.criterion == Criterion::gini || state.gradients() == nullptr;
     const double most_leaves = std::ldexp(1.0, options.max_depth);
     const bool dense = data.n_rows >= kFewestRows &&
@@ -33,7 +33,7 @@ bool LayerGrower::fits(const BinnedData& data, const BoostingState& state, const
            std::none_of(data.is_categorical.begin(), data.is_categorical.end(), [](auto yes) { return yes != 0; });
 }
 
-LayerGrower::LayerGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options,
+LayerGrower::LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
                          const std::vector<std::int64_t>& masses)
     : data_(data),
       state_(state),
@@ -277,13 +277,9 @@ void LayerGrower::draw_cuts(Asked& asked) {
     const Block& block = blocks_[node.block];
     for (std::size_t k = 0; k < asked.columns.size(); ++k) {
         const CodeRange& range = asked.ranges[k];
-        if (range.low > range.high) continue;
-        // With missing values the highest code is a question as well.
-        const std::uint32_t choices = std::uint32_t{range.high} - range.low + (range.missing ? 1 : 0);
-        if (choices == 0) continue;
+        if (range.n_thresholds() == 0) continue;
         node.split.asked = true;
-        const auto bin =
-            static_cast<std::uint8_t>(range.low + draw_below(mix(node.key, asked.columns[k]), choices));
+        const std::uint8_t bin = draw_threshold(range, node.key, asked.columns[k]);
         asked.cuts.push_back({block.column(asked.columns[k]), bin});
         asked.cut_columns.push_back(static_cast<std::uint32_t>(k));
     }

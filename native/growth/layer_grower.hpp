@@ -13,7 +13,7 @@
 
 #include "data/binning.hpp"
 #include "search/column_draws.hpp"
-#include "growth/grower.hpp"
+#include "growth/growth_options.hpp"
 #include "search/masks.hpp"
 #include "search/statistics.hpp"
 #include "growth/tree_node.hpp"
@@ -33,11 +33,11 @@ constexpr std::size_t kCodesForThreads = 65536;
 class LayerGrower {
 public:
     // Keeps references. `masses`: sample weights as integers, empty where every row has 1.
-    LayerGrower(const BinnedData& data, const BoostingState& state, const GrowthOptions& options,
+    LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
                 const std::vector<std::int64_t>& masses);
 
     // Whether trees of this kind can be grown so, on this CPU.
-    static bool fits(const BinnedData& data, const BoostingState& state, const GrowthOptions& options);
+    static bool fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options);
 
     // Grows on the drawn rows; null: on all, and then the label of each row's leaf is written to leaf_of_row.
     void grow(const RowDraw* draw, std::uint64_t key, std::int32_t* leaf_of_row, InterruptCheck check);
@@ -106,7 +106,7 @@ private:
     }
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    const AnswerWeighting& state_;
     const GrowthOptions& options_;
     const std::vector<std::int64_t>& masses_;
     int n_threads_;

@@ -6,56 +6,261 @@
 #include <utility>
 
 #include "core/hashing.hpp"
-#include "search/partition.hpp"
 #include "core/pool.hpp"
 
 namespace radboost {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 16384;
 // Histograms of open nodes beyond this are dropped and built anew when their turn comes.
 constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
 constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
 // A node of at most this many rows is searched straight from them: cheaper than clearing and scanning histograms.
 constexpr std::size_t kFewRows = 128;
-constexpr std::size_t kManySlots = 40000;
 // Row times column cells from which on subtrees are worth a thread each.
 constexpr std::size_t kCellsForSubtrees = 200000;
 
 }  // namespace
 
-std::int64_t RowMasses::sum(const RowSet& rows) const {
-    if (of_row.empty()) return static_cast<std::int64_t>(rows.count);
-    std::int64_t mass = 0;
-    for (std::size_t i = 0; i < rows.count; ++i) mass += of_row[rows[i]];
-    return mass;
-}
-
-NodeGrower::NodeGrower(const BinnedData& data, StatisticsMaker make_statistics, const GrowthOptions& options,
+NodeGrower::NodeGrower(const BinnedData& data, const GrowthTarget& target, const GrowthOptions& options,
                        const RowMasses& masses, SharedRows& shared)
     : data_(data),
-      make_statistics_(std::move(make_statistics)),
+      target_(target),
       options_(options),
       masses_(masses),
       shared_(shared),
+      collective_(target.collective()),
+      alone_(collective_.alone()),
       n_threads_(options.n_threads),
-      statistics_(make_statistics_()),
+      statistics_(target.make_statistics(data)),
+      pairs_(options.growth == Growth::stump_pair ? dynamic_cast<PairStatistics*>(statistics_.get()) : nullptr),
       draws_(data.n_columns) {
+    require(options.growth != Growth::stump_pair || pairs_ != nullptr, "regression trees have no stump pairs");
     const std::size_t bytes = std::max<std::size_t>(1, statistics_->histogram_bytes(masses.minimum > 0));
     most_lent_ = std::max<std::size_t>(4, kHistogramBytes / bytes);
 }
 
-// Whether a node is searched through histograms of all columns: they pay when all columns and thresholds are wanted.
-bool NodeGrower::wants_histogram(const WorkNode& node) const {
-    return options_.max_features == 0 && !options_.random_thresholds && options_.growth != Growth::stump_pair &&
-           node.count() > kFewRows && node.depth < options_.max_depth && !statistics_->hopeless(node.node);
+void NodeGrower::grow(bool all, std::size_t count, std::uint64_t key, InterruptCheck check) {
+    plant(all, count, key);
+    check();
+    Frontier open;
+    open_leaves({0}, open);
+    if (options_.growth != Growth::stump_pair)
+        grow_by_frontiers(open, check);
+    else if (!open.empty())
+        split_pair();
 }
 
-SplitSearch NodeGrower::search_of(const WorkNode& node, std::size_t n_rows) const {
-    // Scanning the slots is worth waking threads only where the rows before kept them awake, or for many columns.
-    const bool share = n_rows >= kRowsPerTask || data_.n_slots() >= kManySlots;
-    return {masses_.minimum > 0 ? masses_.of_row.data() : nullptr, masses_.minimum, options_.random_thresholds, node.key,
-            share || !node.histograms ? n_threads_ : 1};
+void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
+    nodes_.clear();
+    nodes_.emplace_back();
+    WorkNode& root = nodes_.back();
+    shared_.n_labels = 1;
+    root.node.rows = {all ? nullptr : shared_.rows.data(), count};
+    root.key = key;
+    statistics_->describe(root.node, n_threads_);
+    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(count), masses_.sum(root.node.rows)};
+    numbers.insert(numbers.end(), root.node.sums.begin(), root.node.sums.end());
+    collective_.sum(numbers.data(), numbers.size());
+    root.node.count = static_cast<std::size_t>(numbers[0]);
+    root.mass = root.node.mass = numbers[1];
+    root.node.sums.assign(numbers.begin() + 2, numbers.end());
+    if (wants_histogram(root)) build(root);
+}
+
+// Finds the splits of new leaves, and puts the leaves that have one on the list.
+void NodeGrower::open_leaves(const Frontier& fresh, Frontier& open) {
+    Frontier searched;
+    for (const std::size_t index : fresh) {
+        const WorkNode& node = nodes_[index];
+        if (node.node.count > 1 && !options_.deepest(node.depth) && !statistics_->hopeless(node.node))
+            searched.push_back(index);
+    }
+    if (alone_)
+        for (const std::size_t index : searched) search(nodes_[index]);
+    else
+        search_together(searched);
+    for (const std::size_t index : fresh) {
+        WorkNode& node = nodes_[index];
+        if (!node.split.valid || n_lent_ >= most_lent_) give_back(node);
+        if (node.split.valid) open.push_back(index);
+    }
+}
+
+// Takes the nodes that are divided next off the list of open ones.
+NodeGrower::Frontier NodeGrower::next_frontier(Frontier& open, bool by_threads) const {
+    auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
+    if (options_.growth == Growth::best_first)
+        next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+            const double ga = nodes_[a].split.gain, gb = nodes_[b].split.gain;
+            return ga < gb || (ga == gb && a > b);
+        });
+    else if (!alone_)
+        return std::exchange(open, {});
+    else if (by_threads)  // the largest, until all are small enough for one thread
+        next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+            return nodes_[a].n_rows() < nodes_[b].n_rows();
+        });
+    Frontier frontier{*next};
+    open.erase(next);
+    return frontier;
+}
+
+void NodeGrower::grow_by_frontiers(Frontier& open, InterruptCheck check) {
+    std::size_t n_leaves = 1, updates = 0;
+    const std::size_t width = options_.max_features ? options_.max_features : data_.n_columns;
+    const bool by_threads = alone_ && n_threads_ > 1 && options_.growth != Growth::best_first &&
+                            n_cells(open) >= kCellsForSubtrees;
+    while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
+        if (by_threads && small_enough(open)) return grow_subtrees(open);
+        const Frontier frontier = next_frontier(open, by_threads);
+        for (const std::size_t index : frontier) updates += nodes_[index].n_rows() * width;
+        if (updates >= kCheckUpdates && check != nullptr) {
+            updates = 0;
+            check();
+        }
+        const bool last_layer = options_.deepest(nodes_[frontier[0]].depth + 1);
+        n_leaves += frontier.size();
+        open_leaves(divide(frontier, last_layer), open);
+    }
+    for (const std::size_t index : open) give_back(nodes_[index]);
+}
+
+// Family H_2 of Deep Boosting: the second question is the same at both leaves of the stump.
+void NodeGrower::split_pair() {
+    const std::size_t excluded = data_.n_columns > 1 ? nodes_[0].split.column : data_.n_columns;
+    const std::uint64_t key = mix(nodes_[0].key, 3);
+    SplitSearch search = search_of(nodes_[0]);
+    search.draw_key = key;
+    divide({0}, false);
+    std::vector<std::uint32_t> columns = draws_.draw(key, 0, options_.max_features);
+    const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
+                        options_.max_features > 0 ? columns.size() : data_.n_columns};
+    const Split shared = alone_ ? pairs_->find_shared(nodes_[1].node, nodes_[2].node, set, excluded, search)
+                                : search_pair_together(set, excluded, search);
+    if (!shared.valid) return;
+    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
+        nodes_[index].split = shared;
+        nodes_[index].split.gain = shared.gain / 2;
+    }
+    divide({1, 2}, true);
+}
+
+// Categories that the search did not place, because they have no weight in the node, follow the heavier child.
+void NodeGrower::place_other_categories(const Frontier& frontier) {
+    constexpr std::size_t kCodes = 256;
+    Frontier unplaced;
+    for (const std::size_t index : frontier) {
+        const Split& split = nodes_[index].split;
+        const std::size_t n_categories = data_.is_categorical[split.column] ? data_.n_bins(split.column) : 0;
+        for (std::size_t code = 0; code < n_categories; ++code)
+            if (!split.placed.has(code)) {
+                unplaced.push_back(index);
+                break;
+            }
+    }
+    if (unplaced.empty()) return;
+    std::vector<std::int64_t> masses(unplaced.size() * kCodes, 0);  // of each node by code
+    for (std::size_t k = 0; k < unplaced.size(); ++k) {
+        const WorkNode& node = nodes_[unplaced[k]];
+        const std::uint8_t* codes = data_.column(node.split.column);
+        for (std::size_t i = 0; i < node.n_rows(); ++i) {
+            const std::size_t row = node.node.rows[i];
+            masses[k * kCodes + codes[row]] += masses_.of(row);
+        }
+    }
+    collective_.sum(masses.data(), masses.size());
+    for (std::size_t k = 0; k < unplaced.size(); ++k) {
+        Split& split = nodes_[unplaced[k]].split;
+        const std::size_t n_categories = data_.n_bins(split.column);
+        const SideTable sides = sides_of(data_, split);
+        std::int64_t left = 0, right = 0;
+        for (std::size_t code = 0; code < kCodes; ++code) {
+            const bool placed = code >= n_categories || split.placed.has(code);
+            if (placed) (sides[code] ? left : right) += masses[k * kCodes + code];
+        }
+        for (std::size_t code = 0; left >= right && code < n_categories; ++code)
+            if (!split.placed.has(code)) split.left.add(code);
+    }
+}
+
+// Sends the rows of the frontier's nodes to two children each, appended to nodes_, and gives these what they need to be
+// searched, unless they are the last layer. Returns the children.
+NodeGrower::Frontier NodeGrower::divide(const Frontier& frontier, bool last_layer) {
+    place_other_categories(frontier);
+    const bool in_place = last_layer && masses_.of_row.empty();
+    for (const std::size_t index : frontier) nodes_[index].left = shared_.n_labels.fetch_add(2);
+    std::vector<Division> divisions;
+    std::vector<std::int64_t> numbers;
+    for (const std::size_t index : frontier) {
+        divisions.push_back(send_rows(nodes_[index], in_place));
+        const Division& own = divisions.back();
+        numbers.insert(numbers.end(), {own.left_count, own.missing_count, own.left_mass});
+    }
+    collective_.sum(numbers.data(), numbers.size());
+    Frontier children;
+    for (std::size_t k = 0; k < frontier.size(); ++k) {
+        Division& division = divisions[k];
+        division.left_count = numbers[3 * k];
+        division.missing_count = numbers[3 * k + 1];
+        division.left_mass = numbers[3 * k + 2];
+        children.insert(children.end(), {nodes_.size(), nodes_.size() + 1});
+        add_children(frontier[k], division, last_layer, in_place);
+    }
+    return children;
+}
+
+// In place: the rows stay where they are and get the labels of the children.
+NodeGrower::Division NodeGrower::send_rows(const WorkNode& parent, bool in_place) {
+    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left, parent.split.left};
+    Partition partition;
+    std::int64_t left_mass;
+    if (in_place) {
+        partition = assign_children(data_, question, parent.node.rows, static_cast<std::int32_t>(parent.left),
+                                    static_cast<std::int32_t>(parent.left + 1), shared_.leaf_of_row, n_threads_);
+        left_mass = static_cast<std::int64_t>(partition.left_count);
+    } else {
+        std::uint32_t* rows = shared_.rows.data() + parent.begin;
+        partition = partition_rows(data_, question, parent.node.rows, rows, shared_.scratch.data() + parent.begin,
+                                   n_threads_);
+        left_mass = masses_.sum({rows, partition.left_count});
+    }
+    return {partition.left_count, static_cast<std::int64_t>(partition.left_count),
+            static_cast<std::int64_t>(partition.missing_count), left_mass};
+}
+
+void NodeGrower::add_children(std::size_t index, const Division& division, bool last_layer, bool in_place) {
+    WorkNode parent = std::move(nodes_[index]);
+    // Missing values that the node's rows did not have go where most of the weight goes.
+    parent.missing_left = division.missing_count > 0 ? parent.split.missing_left : 2 * division.left_mass >= parent.mass;
+    WorkNode children[2];
+    for (std::size_t side = 0; side < 2; ++side) {
+        WorkNode& child = children[side];
+        child.label = parent.left + side;
+        child.depth = parent.depth + 1;
+        child.key = mix(parent.key, side + 1);
+        child.begin = parent.begin + (side == 0 ? 0 : division.left_rows);
+        child.mass = child.node.mass = side == 0 ? division.left_mass : parent.mass - division.left_mass;
+        const auto left_count = static_cast<std::size_t>(division.left_count);
+        child.node.count = side == 0 ? left_count : parent.node.count - left_count;
+        if (in_place) continue;
+        child.node.rows = {shared_.rows.data() + child.begin,
+                           side == 0 ? division.left_rows : parent.n_rows() - division.left_rows};
+    }
+    if (!last_layer) {
+        statistics_->describe_children(parent.node, parent.split, children[0].node, children[1].node);
+        give_children_histograms(parent, children[0], children[1]);
+    }
+    give_back(parent);
+    nodes_[index] = std::move(parent);
+    nodes_.push_back(std::move(children[0]));
+    nodes_.push_back(std::move(children[1]));
+}
+
+// Whether a node is searched through histograms of all columns: they pay when all columns and thresholds are wanted.
+bool NodeGrower::wants_histogram(const WorkNode& node) const {
+    return alone_ && options_.max_features == 0 && !options_.random_thresholds &&
+           options_.growth != Growth::stump_pair && node.n_rows() > kFewRows && !options_.deepest(node.depth) &&
+           !statistics_->hopeless(node.node);
 }
 
 std::unique_ptr<NodeHistograms> NodeGrower::lend() {
@@ -73,35 +278,15 @@ void NodeGrower::give_back(WorkNode& node) {
 }
 
 void NodeGrower::build(WorkNode& node) {
-    node.histograms = lend();
-    SplitSearch search = search_of(node, node.count());
+    SplitSearch search = search_of(node);
     search.n_threads = n_threads_;
+    node.histograms = lend();
     statistics_->build(node.node, search, *node.histograms);
-}
-
-// Finds the node's split: from its histograms where it has them, otherwise from its rows. With a few drawn columns,
-// twice as many are drawn as long as the node's rows are alike in all of them.
-void NodeGrower::search(WorkNode& node) {
-    const SplitSearch search = search_of(node, node.count());
-    if (node.histograms) {
-        node.split = statistics_->find(node.node, *node.histograms, search);
-        return;
-    }
-    const std::size_t d = data_.n_columns;
-    if (options_.max_features == 0) {
-        node.split = statistics_->find_in_rows(node.node, {nullptr, d}, search);
-        return;
-    }
-    std::size_t first = 0, last = options_.max_features;
-    for (; first < d && !node.split.asked; first = last, last = std::min(d, 2 * last)) {
-        const std::vector<std::uint32_t> columns = draws_.draw(node.key, first, last);
-        node.split = statistics_->find_in_rows(node.node, {columns.data(), columns.size()}, search);
-    }
 }
 
 // Builds the smaller child's histograms and takes them from the parent's, which become the larger child's.
 void NodeGrower::give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right) {
-    WorkNode& smaller = left.count() <= right.count() ? left : right;
+    WorkNode& smaller = left.n_rows() <= right.n_rows() ? left : right;
     WorkNode& larger = &smaller == &left ? right : left;
     if (wants_histogram(smaller)) build(smaller);
     if (!wants_histogram(larger)) return;
@@ -110,184 +295,31 @@ void NodeGrower::give_children_histograms(WorkNode& parent, WorkNode& left, Work
         return;
     }
     larger.histograms = std::move(parent.histograms);
-    statistics_->take_out(smaller.node, smaller.histograms.get(), search_of(larger, larger.count()), *larger.histograms);
+    statistics_->take_out(smaller.node, smaller.histograms.get(), search_of(larger), *larger.histograms);
 }
 
-// Categories that the search did not place, because they have no weight in the node, follow the heavier child.
-void NodeGrower::place_other_categories(const Node& node, Split& split) const {
-    const std::size_t n_categories = data_.n_bins(split.column);
-    std::vector<std::size_t> others;
-    for (std::size_t code = 0; code < n_categories; ++code)
-        if (!split.placed.has(code)) others.push_back(code);
-    if (others.empty()) return;
-    const std::uint8_t* codes = data_.column(split.column);
-    std::array<std::int64_t, 256> masses{};
-    for (std::size_t i = 0; i < node.rows.count; ++i) {
-        const std::size_t row = node.rows[i];
-        masses[codes[row]] += masses_.of_row.empty() ? 1 : masses_.of_row[row];
-    }
-    const SideTable sides = sides_of(data_, split);
-    std::int64_t left = 0, right = 0;
-    for (std::size_t code = 0; code < masses.size(); ++code) {
-        const bool placed = code >= n_categories || split.placed.has(code);
-        if (placed) (sides[code] ? left : right) += masses[code];
-    }
-    for (const std::size_t code : others)
-        if (left >= right) split.left.add(code);
-}
-
-// Sends the rows of nodes_[index] to two children, appended to nodes_, and gives these their histograms. Returns the place
-// of the left one.
-std::size_t NodeGrower::divide(std::size_t index, bool last_layer) {
-    const std::size_t left_index = nodes_.size();
-    WorkNode parent = std::move(nodes_[index]);
-    parent.left = shared_.n_labels.fetch_add(2);
-    if (data_.is_categorical[parent.split.column]) place_other_categories(parent.node, parent.split);
-    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left, parent.split.left};
-    std::uint32_t* rows = shared_.rows.data() + parent.begin;
-    const bool in_place = last_layer && masses_.of_row.empty();
-    Partition partition;
-    std::int64_t left_mass = 0;
-    if (in_place) {
-        partition = assign_children(data_, question, parent.node.rows, static_cast<std::int32_t>(parent.left),
-                                    static_cast<std::int32_t>(parent.left + 1), shared_.leaf_of_row, n_threads_);
-        left_mass = static_cast<std::int64_t>(partition.left_count);
-    } else {
-        partition = partition_rows(data_, question, parent.node.rows, rows, shared_.scratch.data() + parent.begin,
-                                   n_threads_);
-        left_mass = masses_.sum({rows, partition.left_count});
-    }
-    // Missing values that the node's rows did not have go where most of the weight goes.
-    parent.missing_left = partition.missing_count > 0 ? parent.split.missing_left : 2 * left_mass >= parent.mass;
-    WorkNode children[2];
-    for (std::size_t side = 0; side < 2; ++side) {
-        WorkNode& child = children[side];
-        child.label = parent.left + side;
-        child.depth = parent.depth + 1;
-        child.key = mix(parent.key, side + 1);
-        child.begin = parent.begin + (side == 0 ? 0 : partition.left_count);
-        child.mass = child.node.mass = side == 0 ? left_mass : parent.mass - left_mass;
-        if (in_place) continue;
-        child.node.rows = {shared_.rows.data() + child.begin,
-                           side == 0 ? partition.left_count : parent.count() - partition.left_count};
-    }
-    if (!last_layer) {
-        statistics_->describe_children(parent.node, parent.split, children[0].node, children[1].node);
-        give_children_histograms(parent, children[0], children[1]);
-    }
-    give_back(parent);
-    nodes_[index] = std::move(parent);
-    nodes_.push_back(std::move(children[0]));
-    nodes_.push_back(std::move(children[1]));
-    return left_index;
-}
-
-// Looks for the split of a new leaf and puts the leaf on the list when there is one.
-void NodeGrower::open_leaf(std::size_t index, std::vector<std::size_t>& open) {
-    WorkNode& node = nodes_[index];
-    const bool searchable = node.count() > 1 && node.depth < options_.max_depth && !statistics_->hopeless(node.node);
-    if (searchable) search(node);
-    if (!node.split.valid || n_lent_ >= most_lent_) give_back(node);
-    if (node.split.valid) open.push_back(index);
-}
-
-// Family H_2 of Deep Boosting: the second question is the same at both leaves of the stump.
-void NodeGrower::split_pair() {
-    const std::size_t excluded = data_.n_columns > 1 ? nodes_[0].split.column : data_.n_columns;
-    const std::uint64_t key = mix(nodes_[0].key, 3);
-    const std::size_t n_rows = nodes_[0].count();
-    divide(0, false);
-    std::vector<std::uint32_t> columns = draws_.draw(key, 0, options_.max_features);
-    const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
-                        options_.max_features > 0 ? columns.size() : data_.n_columns};
-    SplitSearch search = search_of(nodes_[0], n_rows);
-    search.draw_key = key;
-    const Split shared = statistics_->find_shared(nodes_[1].node, nodes_[2].node, set, excluded, search);
-    if (!shared.valid) return;
-    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) {
-        nodes_[index].split = shared;
-        nodes_[index].split.gain = shared.gain / 2;
-        divide(index, true);
-    }
-}
-
-void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
-    nodes_.clear();
-    nodes_.emplace_back();
-    WorkNode& root = nodes_.back();
-    shared_.n_labels = 1;
-    root.node.rows = {all ? nullptr : shared_.rows.data(), count};
-    root.key = key;
-    root.mass = root.node.mass = masses_.sum(root.node.rows);
-    statistics_->describe(root.node, n_threads_);
-    if (wants_histogram(root)) build(root);
-}
-
-void NodeGrower::grow(bool all, std::size_t count, std::uint64_t key, InterruptCheck check) {
-    plant(all, count, key);
-    check();
-    std::vector<std::size_t> open;
-    open_leaf(0, open);
-    if (options_.growth != Growth::stump_pair)
-        grow_leaf_by_leaf(open, check);
-    else if (!open.empty())
-        split_pair();
-}
-
-void NodeGrower::grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check) {
-    std::size_t n_leaves = 1, updates = 0;
-    const bool best_first = options_.growth == Growth::best_first;
-    const std::size_t width = options_.max_features ? options_.max_features : data_.n_columns;
-    const bool shared = n_threads_ > 1 && !best_first && n_cells(open) >= kCellsForSubtrees;
-    while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
-        if (shared && small_enough(open)) return grow_subtrees(open);
-        auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
-        if (best_first)
-            next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-                const double ga = nodes_[a].split.gain, gb = nodes_[b].split.gain;
-                return ga < gb || (ga == gb && a > b);
-            });
-        else if (shared)  // the largest, until all are small enough for one thread
-            next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-                return nodes_[a].count() < nodes_[b].count();
-            });
-        const std::size_t index = *next;
-        open.erase(next);
-        updates += nodes_[index].count() * width;
-        if (updates >= kCheckUpdates && check != nullptr) {
-            updates = 0;
-            check();
-        }
-        const std::size_t left = divide(index, nodes_[index].depth + 1 >= options_.max_depth);
-        open_leaf(left, open);
-        open_leaf(left + 1, open);
-        ++n_leaves;
-    }
-    for (const std::size_t index : open) give_back(nodes_[index]);
-}
-
-std::size_t NodeGrower::n_cells(const std::vector<std::size_t>& open) const {
+std::size_t NodeGrower::n_cells(const Frontier& open) const {
     std::size_t n_rows = 0;
-    for (const std::size_t index : open) n_rows += nodes_[index].count();
+    for (const std::size_t index : open) n_rows += nodes_[index].n_rows();
     return n_rows * data_.n_columns;
 }
 
 // Whether no open node would keep one thread busy much longer than the others.
-bool NodeGrower::small_enough(const std::vector<std::size_t>& open) const {
+bool NodeGrower::small_enough(const Frontier& open) const {
     std::size_t largest = 0;
-    for (const std::size_t index : open) largest = std::max(largest, nodes_[index].count() * data_.n_columns);
+    for (const std::size_t index : open) largest = std::max(largest, nodes_[index].n_rows() * data_.n_columns);
     return 2 * static_cast<std::size_t>(n_threads_) * largest <= std::max(n_cells(open), kCellsForSubtrees);
 }
 
 // Every open node with what becomes of it goes to one thread, the largest first: no thread waits for another between
 // nodes, and the rows of a subtree stay in the cache of one core.
-void NodeGrower::grow_subtrees(std::vector<std::size_t>& open) {
+void NodeGrower::grow_subtrees(Frontier& open) {
     std::sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-        return nodes_[a].count() != nodes_[b].count() ? nodes_[a].count() > nodes_[b].count() : a < b;
+        return nodes_[a].n_rows() != nodes_[b].n_rows() ? nodes_[a].n_rows() > nodes_[b].n_rows() : a < b;
     });
     const auto threads = static_cast<std::size_t>(n_threads_);
     while (helpers_.size() < threads) {
-        helpers_.push_back(std::make_unique<NodeGrower>(data_, make_statistics_, options_, masses_, shared_));
+        helpers_.push_back(std::make_unique<NodeGrower>(data_, target_, options_, masses_, shared_));
         helpers_.back()->n_threads_ = 1;
     }
     std::atomic<std::size_t> next{0};
@@ -321,8 +353,8 @@ void NodeGrower::grow_subtrees(std::vector<std::size_t>& open) {
 void NodeGrower::grow_subtree(WorkNode&& root) {
     if (root.histograms) ++n_lent_;
     nodes_.push_back(std::move(root));
-    std::vector<std::size_t> open{nodes_.size() - 1};
-    grow_leaf_by_leaf(open, nullptr);
+    Frontier open{nodes_.size() - 1};
+    grow_by_frontiers(open, nullptr);
 }
 
 }  // namespace radboost

@@ -1,4 +1,10 @@
-// Trees grown one node after the other.
+// Trees grown by frontiers: some nodes at a time are measured, what all workers have measured is added up, the splits are
+// chosen, and the nodes' rows divided.
+//
+// Where this process has all rows, a frontier is one node or the two children of one: depth first keeps few histograms,
+// subtrees go to a thread each, and the columns of a node are measured and chosen from one after the other. With several
+// workers a frontier is a whole layer (best first: two children), so that the workers meet a few times per layer; every
+// decision follows from sums over all workers.
 #pragma once
 
 #include <atomic>
@@ -7,21 +13,16 @@
 #include <memory>
 #include <vector>
 
+#include "core/collective.hpp"
 #include "data/binning.hpp"
-#include "search/column_draws.hpp"
-#include "growth/grower.hpp"
-#include "search/statistics.hpp"
+#include "growth/growth_options.hpp"
+#include "growth/growth_target.hpp"
 #include "growth/tree_node.hpp"
+#include "search/column_draws.hpp"
+#include "search/partition.hpp"
+#include "search/statistics.hpp"
 
 namespace radboost {
-
-// Sample weights as integers: empty where every row has 1. `minimum` is asked of both children.
-struct RowMasses {
-    std::vector<std::int64_t> of_row;
-    std::int64_t minimum = 0;
-
-    std::int64_t sum(const RowSet& rows) const;
-};
 
 // What the growers of one tree share: the rows, of which every node has a range, and the labels of the leaves.
 struct SharedRows {
@@ -33,53 +34,80 @@ struct SharedRows {
 class NodeGrower {
 public:
     // Keeps references.
-    NodeGrower(const BinnedData& data, StatisticsMaker make_statistics, const GrowthOptions& options,
-               const RowMasses& masses, SharedRows& shared);
+    NodeGrower(const BinnedData& data, const GrowthTarget& target, const GrowthOptions& options, const RowMasses& masses,
+               SharedRows& shared);
 
     // Grows a tree on `count` rows, the first of shared.rows, or all rows when `all`. Rows of the last layer get the label
     // of their leaf at once, where that is possible; the others lie in the ranges of their leaves.
     void grow(bool all, std::size_t count, std::uint64_t key, InterruptCheck check);
     // What growing has left: every node, in any order.
     struct WorkNode : TreeNode {
-        Node node;  // its rows are shared.rows[begin, begin + count), or all rows before the first split
+        Node node;  // its rows are shared.rows[begin, begin + rows.count), or all rows before the first split
         std::size_t begin = 0;
         std::unique_ptr<NodeHistograms> histograms;
 
-        std::size_t count() const { return node.rows.count; }
+        std::size_t n_rows() const { return node.rows.count; }  // of this worker
     };
     const std::vector<WorkNode>& nodes() const { return nodes_; }
 
 private:
+    using Frontier = std::vector<std::size_t>;  // places in nodes_
+    // What a worker brings to the division of a node.
+    struct Division {
+        std::size_t left_rows;  // of this worker
+        std::int64_t left_count, missing_count, left_mass;
+    };
+    // One column of one node, and where its table begins.
+    struct AskedColumn {
+        std::size_t node, column;  // place in nodes_
+        std::size_t offset = 0;
+    };
+
     void plant(bool all, std::size_t count, std::uint64_t key);
-    SplitSearch search_of(const WorkNode& node, std::size_t n_rows) const;
+    void open_leaves(const Frontier& fresh, Frontier& open);
+    Frontier next_frontier(Frontier& open, bool by_threads) const;
+    void grow_by_frontiers(Frontier& open, InterruptCheck check);
+    void split_pair();
+
+    SplitSearch search_of(const WorkNode& node) const;
+    void search(WorkNode& node);
+    void search_together(const Frontier& frontier);
+    Split search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search);
+    template <class Choose>
+    void measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose);
+
+    Frontier divide(const Frontier& frontier, bool last_layer);
+    void place_other_categories(const Frontier& frontier);
+    Division send_rows(const WorkNode& parent, bool in_place);
+    void add_children(std::size_t index, const Division& division, bool last_layer, bool in_place);
+
     bool wants_histogram(const WorkNode& node) const;
     void build(WorkNode& node);
     std::unique_ptr<NodeHistograms> lend();
     void give_back(WorkNode& node);
-    void search(WorkNode& node);
     void give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right);
-    void place_other_categories(const Node& node, Split& split) const;
-    std::size_t divide(std::size_t index, bool last_layer);
-    void open_leaf(std::size_t index, std::vector<std::size_t>& open);
-    void split_pair();
-    void grow_leaf_by_leaf(std::vector<std::size_t>& open, InterruptCheck check);
-    std::size_t n_cells(const std::vector<std::size_t>& open) const;
-    bool small_enough(const std::vector<std::size_t>& open) const;
-    void grow_subtrees(std::vector<std::size_t>& open);
+
+    std::size_t n_cells(const Frontier& open) const;
+    bool small_enough(const Frontier& open) const;
+    void grow_subtrees(Frontier& open);
     void grow_subtree(WorkNode&& root);
 
     const BinnedData& data_;
-    StatisticsMaker make_statistics_;
+    const GrowthTarget& target_;
     const GrowthOptions& options_;
     const RowMasses& masses_;
     SharedRows& shared_;
+    const Collective& collective_;
+    bool alone_;
     int n_threads_;
     std::unique_ptr<NodeStatistics> statistics_;
+    PairStatistics* pairs_;  // the same, where stump pairs are grown; otherwise null
     ColumnDraws draws_;
     std::vector<WorkNode> nodes_;
     std::vector<std::unique_ptr<NodeHistograms>> spare_;  // histograms to use again
     std::size_t n_lent_ = 0, most_lent_;
     std::vector<std::unique_ptr<NodeGrower>> helpers_;  // one per thread for the subtrees
+    std::vector<std::int64_t> tables_;                  // of the columns that are measured together
 };
 
 }  // namespace radboost

@@ -38,12 +38,6 @@ RADBOOST_CLONES void largest_wrong(const ClassBlock& block, std::int32_t* larges
     }
 }
 
-std::size_t count_errors(const ClassBlock& block, const std::int32_t* largest) {
-    std::size_t errors = 0;
-    for (std::size_t r = 0; r < block.rows; ++r) errors += block.scores[r * block.classes + block.own] <= largest[r];
-    return errors;
-}
-
 RADBOOST_CLONES void class_arguments(const ClassBlock& block, MarginLoss loss, double* u) {
     const std::size_t classes = block.classes;
     for (std::size_t r = 0; r < block.rows; ++r) {

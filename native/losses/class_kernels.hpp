@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/common.hpp"
 #include "core/exact_math.hpp"
-#include "rows/margins.hpp"
+#include "losses/margin_losses.hpp"
+#include "losses/score_unit.hpp"
 
 namespace radboost {
 
-constexpr double kScoreGrid = 1048576.0;  // 2^20: scores of several classes are integers, multiples of 1 / kScoreGrid
 constexpr double kInverseLn2 = 0x1.71547652b82fep0;
 constexpr double kEuler = 0x1.5bf0a8b145769p1;
 
@@ -43,7 +44,6 @@ struct BlockTerms {
 
 // The largest score among the wrong classes of each row.
 void largest_wrong(const ClassBlock& block, std::int32_t* largest);
-std::size_t count_errors(const ClassBlock& block, const std::int32_t* largest);
 // u = 1 - f(own) + f(c), at most kLargestArgument for the exponential loss.
 void class_arguments(const ClassBlock& block, MarginLoss loss, double* u);
 // Sums over the wrong classes of Phi and Phi', given for every class in `values` and `terms`.

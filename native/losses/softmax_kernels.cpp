@@ -4,11 +4,10 @@
 
 #include "core/common.hpp"
 #include "core/exact_math.hpp"
+#include "losses/score_unit.hpp"
 
 namespace radboost {
 namespace {
-
-constexpr double kScoreUnit = 1.0 / 1048576.0;  // 2^-20
 
 // e^(score - the largest of its row), which is at most 1.
 RADBOOST_CLONES void exponentials(double* differences, std::size_t n) {
@@ -24,7 +23,7 @@ void softmax_rows(const SoftmaxBlock& block, double* rule, double* cost) {
         const std::int32_t top = *std::max_element(row, row + n_classes);
         double* out = rule + i * n_classes;
         for (std::size_t z = 0; z < n_classes; ++z)
-            out[z] = static_cast<double>(std::int64_t{row[z]} - top) * kScoreUnit;
+            out[z] = static_cast<double>(std::int64_t{row[z]} - top) * (1.0 / kScoreGrid);
     }
     exponentials(rule, block.n_rows * n_classes);
     for (std::size_t i = 0; i < block.n_rows; ++i) {

@@ -10,18 +10,9 @@
 namespace radboost {
 namespace {
 
-constexpr std::size_t kBlockRows = 8192;  // their weights stay in the second-level cache while the blocks pass
-
 std::uint64_t next_stamp() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;
-}
-
-double value_edge(const std::int64_t* weights, const float* values, std::size_t n) {
-    int128 sum = 0;  // 61 bits for the weights and 20 for the values
-    for (std::size_t i = 0; i < n; ++i)
-        sum += static_cast<int128>(weights[i]) * static_cast<std::int64_t>(static_cast<double>(values[i]) * kValueGrid);
-    return static_cast<double>(sum) / (kEdgeScale * kValueGrid);
 }
 
 }  // namespace
@@ -58,10 +49,10 @@ const HypothesisColumns::Slot& HypothesisColumns::used(std::size_t slot) const {
     return slots_[slot];
 }
 
-void HypothesisColumns::require_fits(std::size_t slot, const BoostingState& state) const {
+void HypothesisColumns::require_fits(std::size_t slot, std::size_t n_rows, std::size_t n_classes) const {
     used(slot);
-    require(state.n_rows() == n_rows_, "the state has another number of rows");
-    require(state.n_classes() == n_classes_, "the state has another number of classes");
+    require(n_rows == n_rows_, "the hypothesis is for another number of rows");
+    require(n_classes == n_classes_, "the hypothesis is for another number of classes");
 }
 
 // Calls function(i) for every row.
@@ -119,64 +110,15 @@ std::size_t HypothesisColumns::add_values(const float* values, std::size_t class
     return slots_.size() - 1;
 }
 
-void HypothesisColumns::sign_edges(const MarginState& state, int n_threads, double* out) const {
-    // The byte of eight hypotheses is a column of 256 bins: one histogram gives all eight edges.
-    const std::int64_t* weights = state.edge_weights();
-    std::vector<std::size_t> used;
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        bool any = false;
-        for (std::size_t slot = 8 * b; slot < std::min(8 * b + 8, slots_.size()); ++slot)
-            any = any || slots_[slot].kind == Kind::answers;
-        if (any) used.push_back(b);
-    }
-    if (used.empty()) return;
-    using Histogram = std::array<std::int64_t, 256>;
-    const std::size_t parts = row_parts(n_rows_, n_threads);
-    std::vector<Histogram> histograms(parts * used.size(), Histogram{});
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        Histogram* own = histograms.data() + part * used.size();
-        const std::size_t end = range_begin(n_rows_, parts, part + 1);
-        for (std::size_t begin = range_begin(n_rows_, parts, part); begin < end; begin += kBlockRows) {
-            const std::size_t stop = std::min(end, begin + kBlockRows);
-            for (std::size_t k = 0; k < used.size(); ++k) {
-                const std::uint8_t* bytes = blocks_[used[k]].data();
-                // Neighbouring rows often carry the same byte: four histograms in turn do not wait for each other.
-                std::int64_t lanes[4][256] = {};
-                std::size_t i = begin;
-                for (; i + 4 <= stop; i += 4)
-                    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane][bytes[i + lane]] += weights[i + lane];
-                for (; i < stop; ++i) lanes[0][bytes[i]] += weights[i];
-                for (std::size_t b = 0; b < 256; ++b)
-                    own[k][b] += (lanes[0][b] + lanes[1][b]) + (lanes[2][b] + lanes[3][b]);
-            }
-        }
-    });
-    for (std::size_t k = 0; k < used.size(); ++k) {
-        Histogram total = histograms[k];
-        for (std::size_t part = 1; part < parts; ++part)
-            for (std::size_t i = 0; i < 256; ++i) total[i] += histograms[part * used.size() + k][i];
-        // Bit 7 parts the histogram into halves; folded together they leave the histogram of the lower bits.
-        for (std::size_t bit = 8; bit-- > 0;) {
-            const std::size_t half = std::size_t{1} << bit, slot = 8 * used[k] + bit;
-            std::int64_t edge = 0;
-            for (std::size_t i = 0; i < half; ++i) {
-                edge += total[i + half] - total[i];
-                total[i] += total[i + half];
-            }
-            if (slot < slots_.size() && slots_[slot].kind == Kind::answers)
-                out[slot] = static_cast<double>(edge) / kEdgeScale;
-        }
-    }
+const std::uint8_t* HypothesisColumns::signs(std::size_t block) const {
+    bool any = false;
+    for (std::size_t slot = 8 * block; slot < std::min(8 * block + 8, slots_.size()); ++slot)
+        any = any || slots_[slot].kind == Kind::answers;
+    return any ? blocks_[block].data() : nullptr;
 }
 
-void HypothesisColumns::edges(const MarginState& state, int n_threads, double* out) const {
-    require(state.n_rows() == n_rows_, "the state has another number of rows");
-    require(n_classes_ == 2, "the state has another number of classes");
-    std::fill(out, out + slots_.size(), 0.0);
-    sign_edges(state, n_threads, out);
-    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
-        if (slots_[slot].kind == Kind::values)
-            out[slot] = value_edge(state.edge_weights(), slots_[slot].values.data(), n_rows_);
+const std::uint8_t* HypothesisColumns::narrow_answers(std::size_t slot) const {
+    return slots_[slot].narrow.empty() ? nullptr : slots_[slot].narrow.data();
 }
 
 void HypothesisColumns::answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const {
@@ -216,29 +158,14 @@ void HypothesisColumns::predictions(std::size_t slot, double* out) const {
         if (classes[i] < n_classes_) out[i * n_classes_ + classes[i]] = real ? static_cast<double>(real[i]) : 1.0;
 }
 
-void HypothesisColumns::step(std::size_t slot, double eta, MarginState& state, int n_threads) const {
-    used(slot);
-    require(state.n_rows() == n_rows_, "the state has another number of rows");
-    require(n_classes_ == 2, "the state has another number of classes");
-    double* scores = state.scores().data();
-    const std::size_t parts = row_parts(n_rows_, n_threads);
-    const float* real = values(slot);
-    const std::uint8_t* bytes = real ? nullptr : blocks_[slot / 8].data();
+void HypothesisColumns::margins(std::size_t slot, std::size_t begin, std::size_t count, double* out) const {
+    if (const float* real = values(slot)) {
+        std::copy(real + begin, real + begin + count, out);
+        return;
+    }
+    const std::uint8_t* bytes = blocks_[slot / 8].data() + begin;
     const unsigned shift = slot % 8;
-    const double steps[2] = {-eta, eta};
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        const std::size_t begin = range_begin(n_rows_, parts, part), end = range_begin(n_rows_, parts, part + 1);
-        if (real)
-            for (std::size_t i = begin; i < end; ++i) scores[i] += eta * static_cast<double>(real[i]);
-        else
-            for (std::size_t i = begin; i < end; ++i) scores[i] += steps[(bytes[i] >> shift) & 1];
-    });
-}
-
-void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out) {
-    const std::size_t n = state.n_rows();
-    parallel_for(n * n_hypotheses >= 16384 ? n_threads : 1, n_hypotheses,
-                 [&](std::size_t k) { out[k] = value_edge(state.edge_weights(), values + k * n, n); });
+    for (std::size_t k = 0; k < count; ++k) out[k] = ((bytes[k] >> shift) & 1) != 0 ? 1.0 : -1.0;
 }
 
 }  // namespace radboost

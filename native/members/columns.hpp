@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows/margins.hpp"
+#include "core/common.hpp"
+
 
 namespace radboost {
 
-class ClassState;
+constexpr double kValueGrid = 1048576.0;  // 2^20
 
 // A hypothesis has a slot. With two classes its predictions are -1 (the first class) and +1, one bit per row, eight slots
 // to a byte; with more, one byte per row holds the class it answers with, or the number of classes where it abstains (two
@@ -30,22 +31,28 @@ public:
                      std::size_t n_groups, int n_threads);
     std::size_t add_values(const float* values, std::size_t class_index);
 
-    // The edge of each slot under the weights of the state (0 for empty ones). `shrinking`: seen from the left.
-    void edges(const MarginState& state, int n_threads, double* out) const;
-    void edges(const ClassState& state, bool shrinking, int n_threads, double* out) const;
+    bool is_empty(std::size_t slot) const { return slots_[slot].kind == Kind::empty; }
+    bool is_real(std::size_t slot) const { return slots_[slot].kind == Kind::values; }
     // One number per row with two classes, otherwise n_rows x n_classes.
     void predictions(std::size_t slot, double* out) const;
-    // scores += eta h.
-    void step(std::size_t slot, double eta, MarginState& state, int n_threads) const;
+    // Two classes: the predictions of the rows [begin, begin + count).
+    void margins(std::size_t slot, std::size_t begin, std::size_t count, double* out) const;
 
     // The answers of the rows [begin, begin + count); the class of real predictions.
     void answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const;
     // Null unless the predictions are real.
     const float* values(std::size_t slot) const;
+    // The class that real predictions speak for.
+    std::size_t class_index(std::size_t slot) const { return slots_[slot].class_index; }
+    // Two classes: a byte per row with the answers of the slots 8 block .. 8 block + 7; null where none of them is in use.
+    const std::uint8_t* signs(std::size_t block) const;
+    std::size_t n_sign_blocks() const { return blocks_.size(); }
+    // 3 to 254 classes: a byte per row with the answer; null elsewhere.
+    const std::uint8_t* narrow_answers(std::size_t slot) const;
     // Names the content of a slot among all that ever were.
     std::uint64_t stamp(std::size_t slot) const;
-    // Throws unless a hypothesis for these rows and classes is there.
-    void require_fits(std::size_t slot, const BoostingState& state) const;
+    // Throws unless a hypothesis for so many rows and classes is there.
+    void require_fits(std::size_t slot, std::size_t n_rows, std::size_t n_classes) const;
 
 private:
     enum class Kind : std::uint8_t { empty, answers, values };
@@ -61,18 +68,10 @@ private:
     const Slot& used(std::size_t slot) const;
     template <class Function>
     void for_rows(int n_threads, Function&& function) const;
-    void sign_edges(const MarginState& state, int n_threads, double* out) const;
 
     std::size_t n_rows_, n_classes_;
     std::vector<Slot> slots_;
     std::vector<std::vector<std::uint8_t>> blocks_;  // slots 8 b .. 8 b + 7 of signs, one byte per row; empty if unused
 };
-
-// Edges of many real-valued hypotheses (one row of `values` each), as in HypothesisColumns::edges: one number for each,
-// or one for each and every class.
-void value_edges(const MarginState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out);
-void value_edges(const ClassState& state, const float* values, std::size_t n_hypotheses, int n_threads, double* out);
-
-constexpr double kValueGrid = 1048576.0;  // 2^20
 
 }  // namespace radboost

@@ -1,10 +1,10 @@
-// Line searches through the scores of a ClassState. Each row keeps what it needs on the line, so that an evaluation is
+// Line searches through the scores of a ClassScores. Each row keeps what it needs on the line, so that an evaluation is
 // one pass over the rows: an answer moves one class against the others, or all of them against the row's own.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "rows/class_state.hpp"
+#include "rows/class_scores.hpp"
 #include "members/columns.hpp"
 #include "core/pool.hpp"
 
@@ -28,11 +28,11 @@ double largest_besides(const std::int32_t* scores, std::size_t classes, std::siz
 
 }  // namespace
 
-LineSums ClassState::along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
+LineSums ClassScores::along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
                            int n_threads) {
     require(loss_.has_value(), "the state has no loss to evaluate");
     require(current_, "reweigh before a line search");
-    columns.require_fits(slot, *this);
+    columns.require_fits(slot, n_rows(), n_classes());
     if (line_.stamp != columns.stamp(slot)) prepare_line(columns, slot, n_threads);
     const std::size_t n = n_rows(), n_parts = parts(n_threads);
     parallel_for(n_threads, n_parts, [&](std::size_t part) {
@@ -41,10 +41,10 @@ LineSums ClassState::along(const HypothesisColumns& columns, std::size_t slot, d
                        evaluate_line(own, begin, count, eta, want_loss);
                    });
     });
-    return {want_loss ? weighted_sum(line_.value.data(), n_threads) : 0.0, weighted_sum(line_.slope.data(), n_threads)};
+    return {want_loss ? weights_.sum(line_.value.data(), n_threads) : 0.0, weights_.sum(line_.slope.data(), n_threads)};
 }
 
-void ClassState::prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads) {
+void ClassScores::prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads) {
     const std::size_t n = n_rows(), n_parts = parts(n_threads);
     const float* values = columns.values(slot);
     for (auto* array : {&line_.part, &line_.other, &line_.value, &line_.slope}) array->resize(n);
@@ -65,7 +65,7 @@ void ClassState::prepare_line(const HypothesisColumns& columns, std::size_t slot
     });
 }
 
-void ClassState::prepare_rows(std::size_t own, std::size_t begin, std::size_t count, const std::uint16_t* answers) {
+void ClassScores::prepare_rows(std::size_t own, std::size_t begin, std::size_t count, const std::uint16_t* answers) {
     const ClassBlock rows = block(own, begin, count);
     double* part = line_.part.data() + begin;
     double* other = line_.other.data() + begin;
@@ -110,7 +110,7 @@ void ClassState::prepare_rows(std::size_t own, std::size_t begin, std::size_t co
     }
 }
 
-void ClassState::evaluate_line(std::size_t own, std::size_t begin, std::size_t count, double eta, bool want_loss) {
+void ClassScores::evaluate_line(std::size_t own, std::size_t begin, std::size_t count, double eta, bool want_loss) {
     const double* part = line_.part.data() + begin;
     const double* other = line_.other.data() + begin;
     const float* rho = line_.rho.data() + begin;
@@ -145,14 +145,14 @@ void ClassState::evaluate_line(std::size_t own, std::size_t begin, std::size_t c
 }
 
 // Sum with the logistic loss: where the answer is right every class moves. These rows are brought together first.
-void ClassState::evaluate_right_rows(std::size_t own, std::size_t begin, std::size_t count, double eta) {
+void ClassScores::evaluate_right_rows(std::size_t own, std::size_t begin, std::size_t count, double eta) {
     const std::size_t classes = n_classes();
     std::vector<std::size_t> right;
     std::vector<std::int32_t> scores;
     for (std::size_t i = begin; i < begin + count; ++i) {
         if (line_.rho[i] <= 0) continue;
         right.push_back(i);
-        scores.insert(scores.end(), scores_.begin() + i * classes, scores_.begin() + (i + 1) * classes);
+        scores.insert(scores.end(), grid_.row(i), grid_.row(i) + classes);
     }
     const ClassBlock rows{scores.data(), right.size(), classes, own};
     std::vector<double> terms(scores.size()), values(scores.size()), sums(3 * right.size());

@@ -12,7 +12,6 @@ void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std:
 // A subset of these categories, drawn: never none of them, and all only where values are missing. It depends on the key
 // and on which categories there are, on nothing else.
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing);
-bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, const SideTable& sides);
 
 // Every cut along the order of the categories. With two classes the best of all subsets is among them (Breiman,
 // Friedman, Olshen and Stone, Classification and Regression Trees, theorem 4.5).
@@ -39,37 +38,10 @@ void search_categories(Table& table, const Categories& categories, const Node& n
         best.place(order.data(), present, categories.codes);
 }
 
-// One subset of the categories that occur.
-template <class Table>
-void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node, const SplitSearch& search,
-                BestSplit& best) {
-    codes.list();
-    const std::size_t n = codes.n_present();
-    if (n == 0 || (n == 1 && !codes.missing())) return;
-    best.split.asked = true;
-    const CategorySet drawn = draw_subset(mix(search.draw_key, column), codes.present(), n, codes.missing());
-    std::vector<std::int64_t> left_sums(node.sums.size());
-    for (const bool to_left : {false, true}) {
-        if (to_left && !codes.missing()) break;
-        const SideTable sides = sides_of(drawn, codes.missing_code(), to_left);
-        if (search.minimum_mass > 0 && !heavy_enough(codes, node, search, sides)) continue;
-        const double score = table.score_sides(codes, sides, left_sums.data());
-        if (!(score > best.score)) continue;
-        best.score = score;
-        best.split.valid = true;
-        best.split.missing_left = to_left;
-        best.split.column = static_cast<std::uint32_t>(column);
-        best.split.left_sums = left_sums;
-        best.split.left = drawn;
-        best.split.placed = CategorySet{};
-        for (std::size_t k = 0; k < n; ++k) best.split.placed.add(codes.present(k));
-    }
-}
-
 // The cuts along one order of the categories asked at two nodes: all of them, or the one after `only` entries.
 template <class Table, class Statistics>
-void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes, const ColumnCodes* codes,
-                         const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,
+void search_shared_order(const Statistics& statistics, std::array<const Node*, 2> nodes,
+                         const std::array<ColumnCodes, 2>& codes, const std::vector<std::uint8_t>& order, std::size_t only, bool missing, std::size_t column,
                          const SplitSearch& search, BestSplit& best) {
     const std::size_t present = order.size(), n = missing ? present : (present > 0 ? present - 1 : 0);
     EntryScores totals[2], scores;
@@ -102,15 +74,13 @@ void search_shared_order(const Statistics& statistics, std::array<const Node*, 2
 // goes right, or the other way round, or that of the whole node. So the edges of both are largest together where every
 // category goes by the sign of its gain at one node, of the sum, or of the difference: four orders have the best cut.
 template <class Table, class Statistics>
-void search_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
-                              std::size_t column, const SplitSearch& search, BestSplit& best) {
-    ColumnCodes codes[2];
+void choose_shared_categories(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
+                              std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {
     bool missing = false;
     CategorySet seen, weighed;
     std::array<std::int64_t, kEntries> leans[2];
-    const std::size_t bins = data.n_bins(column);
+    const std::size_t column = codes[0].column(), bins = data.n_bins(column);
     for (std::size_t side = 0; side < 2; ++side) {
-        codes[side].load(data, column, nodes[side]->rows);
         codes[side].list();
         missing = missing || codes[side].missing();
         for (std::size_t k = 0; k < codes[side].n_present(); ++k) seen.add(codes[side].present(k));

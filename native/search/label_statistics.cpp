@@ -7,7 +7,7 @@
 
 #include "search/label_score.hpp"
 #include "core/pool.hpp"
-#include "search/split_search.hpp"
+#include "search/channel_statistics.hpp"
 
 namespace radboost {
 namespace {
@@ -76,15 +76,15 @@ RADBOOST_CLONES void edge_scores(const std::uint32_t* left, const std::int64_t* 
     }
 }
 
-RADBOOST_CLONES std::uint32_t sum_up_to(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n,
-                                        std::uint8_t bin) {
+RADBOOST_CLONES std::uint32_t weight_up_to(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n,
+                                           std::uint8_t bin) {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += codes[i] <= bin ? weights[i] : 0;
     return sum;
 }
 
-RADBOOST_CLONES std::uint32_t sum_of_code(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n,
-                                          std::uint8_t code) {
+RADBOOST_CLONES std::uint32_t weight_of_code(const std::uint8_t* codes, const std::uint32_t* weights, std::size_t n,
+                                             std::uint8_t code) {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += codes[i] == code ? weights[i] : 0;
     return sum;
@@ -109,6 +109,12 @@ public:
         const std::size_t width = missing_entry_ + 1;
         thread_local std::vector<std::uint32_t> table;
         table.assign(node_.segments.size() * width, 0);
+        first_ = table.data();
+        from_histogram_ = false;
+        if (codes.table() != nullptr) {
+            read_table(codes, table.data());
+            return;
+        }
         const std::uint8_t *code = codes.codes(), *ranks = codes.ranks();
         const std::uint32_t* weights = node_.weights;
         for (std::size_t s = 0; s < node_.segments.size(); ++s) {
@@ -116,8 +122,12 @@ public:
             for (std::size_t i = node_.segments[s].begin; i < node_.segments[s].end; ++i)
                 row[ranks[code[i]]] += weights[i];
         }
-        first_ = table.data();
-        from_histogram_ = false;
+    }
+
+    void write(std::int64_t* out) const {
+        const std::size_t n = node_.segments.size();
+        for (std::size_t s = 0; s < n; ++s)
+            for (std::size_t entry = 0; entry <= missing_entry_; ++entry) out[entry * n + s] = sums(s)[entry];
     }
 
     bool has_missing() const {
@@ -137,26 +147,27 @@ public:
             scores_of_all(n, missing_left, out);
     }
 
-    double score_cut(const ColumnCodes& codes, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const {
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
-            const Segment& segment = node_.segments[s];
-            const std::uint8_t* code = codes.codes() + segment.begin;
-            const std::uint32_t* weights = node_.weights + segment.begin;
-            const std::size_t count = segment.end - segment.begin;
-            left_sums[s] = sum_up_to(code, weights, count, bin);
-            if (missing_left)
-                left_sums[s] += sum_of_code(code, weights, count, static_cast<std::uint8_t>(codes.missing_code()));
-        }
-        return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
+    void sum_up_to(const ColumnCodes& codes, std::uint8_t bin, std::int64_t* out) const {
+        sum_where(codes, out, [=](std::size_t code) { return code <= bin; },
+                  [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+                      return weight_up_to(code, weights, n, bin);
+                  });
     }
-
-    double score_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* left_sums) const {
-        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
-            std::uint32_t sum = 0;
-            for (std::size_t i = node_.segments[s].begin; i < node_.segments[s].end; ++i)
-                sum += sides[codes.codes()[i]] ? node_.weights[i] : 0;
-            left_sums[s] = sum;
-        }
+    void sum_of_code(const ColumnCodes& codes, std::uint8_t wanted, std::int64_t* out) const {
+        sum_where(codes, out, [=](std::size_t code) { return code == wanted; },
+                  [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+                      return weight_of_code(code, weights, n, wanted);
+                  });
+    }
+    void sum_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* out) const {
+        sum_where(codes, out, [&](std::size_t code) { return sides[code] != 0; },
+                  [&](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+                      std::uint32_t sum = 0;
+                      for (std::size_t i = 0; i < n; ++i) sum += sides[code[i]] ? weights[i] : 0;
+                      return sum;
+                  });
+    }
+    double score_sides(const ColumnCodes&, const std::int64_t* left_sums) const {
         return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
 
@@ -196,6 +207,32 @@ public:
     }
 
 private:
+    void read_table(const ColumnCodes& codes, std::uint32_t* to) const {
+        const ColumnTable& known = *codes.table();
+        const std::size_t n = node_.segments.size(), width = missing_entry_ + 1;
+        for (std::size_t s = 0; s < n; ++s) {
+            for (std::size_t k = 0; k < missing_entry_; ++k)
+                to[s * width + k] = static_cast<std::uint32_t>(known.sums[codes.present(k) * n + s]);
+            to[s * width + missing_entry_] = static_cast<std::uint32_t>(known.sums[(known.n_entries - 1) * n + s]);
+        }
+    }
+
+    // By segment: the sum of the entries that are wanted, or what `sum` finds in the segment's rows.
+    template <class Wanted, class Sum>
+    void sum_where(const ColumnCodes& codes, std::int64_t* out, Wanted&& wanted, Sum&& sum) const {
+        const std::size_t n = node_.segments.size();
+        for (std::size_t s = 0; s < n; ++s) {
+            out[s] = 0;
+            if (const ColumnTable* known = codes.table()) {
+                for (std::size_t code = 0; code < known->n_entries; ++code)
+                    out[s] += wanted(code) ? known->sums[code * n + s] : 0;
+                continue;
+            }
+            const Segment& segment = node_.segments[s];
+            out[s] = sum(codes.codes() + segment.begin, node_.weights + segment.begin, segment.end - segment.begin);
+        }
+    }
+
     void scores_of_two(std::size_t n, bool missing_left, double* out) const {
         std::uint32_t prefix[2][kEntries];
         const std::uint32_t *first = sums(0), *second = sums(1);
@@ -233,7 +270,7 @@ private:
     // heaviest.
     std::size_t key_segment() const {
         std::size_t best = 0;
-        const bool two = statistics_.state_.n_classes() == 2;
+        const bool two = statistics_.weighting_.n_classes() == 2;
         for (std::size_t s = 0; s < node_.segments.size(); ++s)
             if (two ? node_.segments[s].class_index == 1 : node_.sums[s] > node_.sums[best]) best = s;
         return two && (node_.segments.empty() || node_.segments[best].class_index != 1) ? node_.segments.size() : best;
@@ -259,24 +296,24 @@ private:
     std::size_t missing_entry_ = 0;
 };
 
-LabelStatistics::LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion)
-    : data_(data), state_(state), criterion_(criterion) {
-    require(!state.class_begin().empty(), "the rows must be sorted by class");
+LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion)
+    : data_(data), weighting_(weighting), criterion_(criterion), keep_classes_(!weighting.collective().alone()) {
+    require(!weighting.class_begin().empty(), "the rows must be sorted by class");
 }
 
 void LabelStatistics::describe(Node& node, int n_threads) const {
     node.segments.clear();
     const std::uint32_t* rows = node.rows.indices;
     std::size_t begin = 0;
-    for (std::size_t c = 0; c < state_.n_classes(); ++c) {
-        const std::size_t limit = state_.class_begin()[c + 1];
+    for (std::size_t c = 0; c < weighting_.n_classes(); ++c) {
+        const std::size_t limit = weighting_.class_begin()[c + 1];
         const std::size_t end =
             rows ? static_cast<std::size_t>(std::lower_bound(rows + begin, rows + node.rows.count, limit) - rows) : limit;
-        if (end > begin) node.segments.push_back({static_cast<std::uint32_t>(c), begin, end});
+        if (end > begin || keep_classes_) node.segments.push_back({static_cast<std::uint32_t>(c), begin, end});
         begin = end;
     }
     node.sums.assign(node.segments.size(), 0);
-    const std::uint32_t* weights = state_.growth_weights();
+    const std::uint32_t* weights = weighting_.growth_weights();
     for (std::size_t s = 0; s < node.segments.size(); ++s) {
         const std::size_t first = node.segments[s].begin, count = node.segments[s].end - first;
         const std::size_t parts = row_parts(count, n_threads);
@@ -300,14 +337,9 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
         for (std::size_t s = 0; s < parent.segments.size(); ++s) {
             const std::uint32_t c = parent.segments[s].class_index;
             const std::int64_t sum = child == &left ? split.left_sums[s] : parent.sums[s] - split.left_sums[s];
-            if (rows == nullptr) {
-                child->segments.push_back({c, 0, 0});
-                child->sums.push_back(sum);
-                continue;
-            }
             const auto end = static_cast<std::size_t>(
-                std::lower_bound(rows + begin, rows + child->rows.count, state_.class_begin()[c + 1]) - rows);
-            if (end > begin) {
+                std::lower_bound(rows + begin, rows + child->rows.count, weighting_.class_begin()[c + 1]) - rows);
+            if (end > begin || keep_classes_) {
                 child->segments.push_back({c, begin, end});
                 child->sums.push_back(sum);
             }
@@ -319,12 +351,12 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
 bool LabelStatistics::hopeless(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
 
 std::size_t LabelStatistics::histogram_bytes(bool with_masses) const {
-    return data_.n_slots() * (state_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
+    return data_.n_slots() * (weighting_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
 }
 
 void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHistograms& out) {
     const std::size_t slots = data_.n_slots();
-    out.class_weights.resize(state_.n_classes() * slots);
+    out.class_weights.resize(weighting_.n_classes() * slots);
     const bool parallel = search.n_threads > 1 && node.rows.count * data_.n_columns >= kParallelUpdates;
     const std::size_t tiles = (data_.n_columns + kTileColumns - 1) / kTileColumns;
     if (search.minimum_mass > 0) build_masses(data_, node, search, out.masses);
@@ -337,7 +369,7 @@ void LabelStatistics::build(const Node& node, const SplitSearch& search, NodeHis
         for (const Segment& segment : node.segments) {
             std::uint32_t* histogram = out.class_weights.data() + segment.class_index * slots;
             std::fill(histogram + data_.slot_offsets[first], histogram + data_.slot_offsets[last], 0u);
-            add_to_histogram(data_, node.rows, segment.begin, segment.end, first, last, state_.growth_weights(),
+            add_to_histogram(data_, node.rows, segment.begin, segment.end, first, last, weighting_.growth_weights(),
                              histogram);
         }
     });
@@ -363,7 +395,7 @@ void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t*
             std::fill(histogram, histogram + slots, 0u);
             for (std::size_t first = 0; first < data_.n_columns; first += kTileColumns)
                 add_to_histogram(data_, node.rows, from, to, first, std::min(first + kTileColumns, data_.n_columns),
-                                 state_.growth_weights(), histogram);
+                                 weighting_.growth_weights(), histogram);
         }
     });
     for (std::size_t part = 0; part < parts; ++part) {
@@ -381,7 +413,7 @@ void LabelStatistics::take_out(const Node& part, const NodeHistograms* known, co
     for (const Segment& segment : part.segments) {
         std::uint32_t* histogram = whole.class_weights.data() + segment.class_index * slots;
         if (known == nullptr) {
-            remove_from_histogram(data_, part.rows, segment.begin, segment.end, state_.growth_weights(), histogram);
+            remove_from_histogram(data_, part.rows, segment.begin, segment.end, weighting_.growth_weights(), histogram);
             continue;
         }
         const std::uint32_t* own = known->class_weights.data() + segment.class_index * slots;
@@ -393,14 +425,10 @@ double LabelStatistics::unsplit_score(const Node& node) const {
     return radboost::unsplit_score(criterion_, node.sums.data(), node.sums.size());
 }
 
-double LabelStatistics::to_beat(double unsplit) const { return score_to_beat(criterion_, unsplit); }
-
 Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const {
-    const double unsplit = unsplit_score(node);
-    BestSplit best = search_histograms<LabelTable>(*this, data_, node, histograms, search, to_beat(unsplit));
-    best.split.gain = (best.score - unsplit) / kGrowthScale;
+    BestSplit best = search_histograms<LabelTable>(*this, data_, node, histograms, search, start(node).score);
     if (best.split.valid) count_left(node, histograms, best.split);
-    return best.split;
+    return finish(node, best);
 }
 
 // What goes left at a node, read off its histograms.
@@ -427,46 +455,77 @@ void LabelStatistics::count_left(const Node& node, Split& split) const {
     for (std::size_t s = 0; s < node.segments.size(); ++s)
         for (std::size_t i = node.segments[s].begin; i < node.segments[s].end; ++i) {
             const std::size_t row = node.rows[i];
-            split.left_sums[s] += sides[codes[row]] ? state_.growth_weights()[row] : 0;
+            split.left_sums[s] += sides[codes[row]] ? weighting_.growth_weights()[row] : 0;
         }
 }
 
-void LabelStatistics::gather_weights(Node& node, std::size_t offset, int n_threads) {
-    const std::uint32_t *rows = node.rows.indices, *weights = state_.growth_weights();
-    if (rows == nullptr) {
-        node.weights = weights;
-        return;
+void LabelStatistics::gather(const std::vector<Node*>& nodes, int n_threads) {
+    std::size_t total = 0;
+    for (const Node* node : nodes) total += node->rows.indices ? node->rows.count : 0;
+    if (gathered_.size() < total) gathered_.resize(total);
+    const std::uint32_t* weights = weighting_.growth_weights();
+    std::uint32_t* to = gathered_.data();
+    for (Node* node : nodes) {
+        const std::uint32_t* rows = node->rows.indices;
+        node->weights = rows ? to : weights;
+        if (rows == nullptr) continue;
+        const std::size_t count = node->rows.count, parts = row_parts(count, n_threads);
+        parallel_for(n_threads, parts, [&](std::size_t part) {
+            for (std::size_t i = range_begin(count, parts, part); i < range_begin(count, parts, part + 1); ++i)
+                to[i] = weights[rows[i]];
+        });
+        to += count;
     }
-    const std::size_t count = node.rows.count, parts = row_parts(count, n_threads);
-    std::uint32_t* to = gathered_.data() + offset;
-    parallel_for(n_threads, parts, [&](std::size_t part) {
-        for (std::size_t i = range_begin(count, parts, part); i < range_begin(count, parts, part + 1); ++i)
-            to[i] = weights[rows[i]];
-    });
-    node.weights = to;
 }
 
 Split LabelStatistics::find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) {
-    gathered_.resize(std::max(gathered_.size(), node.rows.count));
-    gather_weights(node, 0, search.n_threads);
-    const double unsplit = unsplit_score(node);
-    BestSplit best = search.random_thresholds
-                         ? search_random<LabelTable>(*this, data_, node, columns, search, to_beat(unsplit))
-                         : search_rows<LabelTable>(*this, data_, node, columns, search, to_beat(unsplit));
-    best.split.gain = (best.score - unsplit) / kGrowthScale;
+    gather({&node}, search.n_threads);
+    BestSplit best = search_rows<LabelTable>(*this, data_, node, columns, search, start(node).score);
     if (best.split.valid && best.split.left_sums.empty()) count_left(node, best.split);
-    return best.split;
+    return finish(node, best);
+}
+
+void LabelStatistics::measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const {
+    measure_column<LabelTable>(*this, data_, node, column, search, table);
+}
+
+BestSplit LabelStatistics::start(const Node& node) const {
+    return {score_to_beat(criterion_, unsplit_score(node)), Split{}};
+}
+
+void LabelStatistics::choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
+                             BestSplit& best) const {
+    choose_from_table<LabelTable>(*this, data_, node, column, table, search, best);
+}
+
+Split LabelStatistics::finish(const Node& node, const BestSplit& best) const {
+    Split split = best.split;
+    split.gain = (best.score - unsplit_score(node)) / kGrowthScale;
+    return split;
 }
 
 Split LabelStatistics::find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                                    const SplitSearch& search) {
-    gathered_.resize(std::max(gathered_.size(), first.rows.count + second.rows.count));
-    gather_weights(first, 0, search.n_threads);
-    gather_weights(second, first.rows.count, search.n_threads);
-    const double unsplit = unsplit_score(first) + unsplit_score(second);
-    BestSplit best = search_shared<LabelTable>(*this, data_, first, second, columns, excluded, search, unsplit);
-    best.split.gain = (best.score - unsplit) / kGrowthScale;
-    return best.split;
+    gather({&first, &second}, search.n_threads);
+    return finish_shared(first, second,
+                         search_shared<LabelTable>(*this, data_, first, second, columns, excluded, search,
+                                                   start_shared(first, second).score));
+}
+
+// The sum of two edges, which are whole numbers: nothing to add against rounding.
+BestSplit LabelStatistics::start_shared(const Node& first, const Node& second) const {
+    return {unsplit_score(first) + unsplit_score(second), Split{}};
+}
+
+void LabelStatistics::choose_shared(const Node& first, const Node& second, std::size_t column, const ColumnTable* tables,
+                                    const SplitSearch& search, BestSplit& best) const {
+    choose_shared_from_tables<LabelTable>(*this, data_, first, second, column, tables, search, best);
+}
+
+Split LabelStatistics::finish_shared(const Node& first, const Node& second, const BestSplit& best) const {
+    Split split = best.split;
+    split.gain = (best.score - start_shared(first, second).score) / kGrowthScale;
+    return split;
 }
 
 void build_masses(const BinnedData& data, const Node& node, const SplitSearch& search, std::vector<std::int64_t>& out) {

@@ -7,9 +7,9 @@
 
 namespace radboost {
 
-class LabelStatistics : public NodeStatistics {
+class LabelStatistics : public PairStatistics {
 public:
-    LabelStatistics(const BinnedData& data, const BoostingState& state, Criterion criterion);
+    LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
@@ -20,31 +20,34 @@ public:
                   NodeHistograms& whole) const override;
     Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const override;
     Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) override;
+    void gather(const std::vector<Node*>& nodes, int n_threads) override;
+    void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const override;
+    BestSplit start(const Node& node) const override;
+    void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
+                BestSplit& best) const override;
+    Split finish(const Node& node, const BestSplit& best) const override;
     Split find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                       const SplitSearch& search) override;
+    BestSplit start_shared(const Node& first, const Node& second) const override;
+    void choose_shared(const Node& first, const Node& second, std::size_t column, const ColumnTable* tables,
+                       const SplitSearch& search, BestSplit& best) const override;
+    Split finish_shared(const Node& first, const Node& second, const BestSplit& best) const override;
 
 private:
     friend class LabelTable;
 
     double unsplit_score(const Node& node) const;
-    double to_beat(double unsplit) const;
     void share_rows(const Node& node, int n_threads, std::uint32_t* out);
-    // Points the node to its weights, gathered from place `offset` of the buffer on.
-    void gather_weights(Node& node, std::size_t offset, int n_threads);
     // Counts what goes left: read off the histograms, or row by row.
     void count_left(const Node& node, const NodeHistograms& histograms, Split& split) const;
     void count_left(const Node& node, Split& split) const;
 
     const BinnedData& data_;
-    const BoostingState& state_;
+    const AnswerWeighting& weighting_;
     Criterion criterion_;
+    bool keep_classes_;  // with several workers: also those of which this one has no rows in a node
     std::vector<std::vector<std::uint32_t>> scratch_;  // a class's histogram that two threads share
-    LargeArray<std::uint32_t> gathered_;
+    LargeArray<std::uint32_t> gathered_;  // growth weights of the nodes that are searched
 };
-
-// Sample weights by slot, for both statistics.
-void build_masses(const BinnedData& data, const Node& node, const SplitSearch& search, std::vector<std::int64_t>& out);
-void take_out_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
-                     std::vector<std::int64_t>& whole);
 
 }  // namespace radboost

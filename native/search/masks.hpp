@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "search/code_range.hpp"
+
 namespace radboost {
 
 using MaskWord = std::uint64_t;
@@ -18,20 +20,6 @@ inline std::size_t words_for(std::size_t n_rows) { return (n_rows + kWordRows - 
 bool masks_available();
 
 // In all of these, bit b of mask[w] stands for row 64 w + b of the array beside it; rows out of the mask are never read.
-
-struct CodeRange {
-    std::uint8_t low = 255, high = 0;  // low > high: nothing but missing values
-    bool missing = false;
-
-    void widen(const CodeRange& other) {
-        low = other.low < low ? other.low : low;
-        high = other.high > high ? other.high : high;
-        missing = missing || other.missing;
-    }
-    bool covers(const CodeRange& other) const {
-        return low <= other.low && high >= other.high && (missing || !other.missing);
-    }
-};
 
 // Of the masked codes; missing_code is -1 where the column has none. All codes are known to lie in `bounds`: the search
 // ends when it has reached them, which with many rows is soon.

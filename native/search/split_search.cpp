@@ -40,11 +40,17 @@ ColumnCodes& thread_codes() {
     return codes;
 }
 
+void ColumnTable::sum_left(const SideTable& sides, std::int64_t* out) const {
+    for (std::size_t entry = 0; entry < n_entries; ++entry)
+        for (std::size_t k = 0; sides[entry] && k < width; ++k) out[k] += sums[entry * width + k];
+}
+
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
     count_ = rows.count;
     column_ = column;
     missing_code_ = data.missing_code(column);
     codes_ = data.column(column);
+    table_ = nullptr;
     if (rows.indices == nullptr) return;
     if (gathered_.size() < count_) gathered_.resize(count_);
     const std::uint8_t* from = codes_;
@@ -54,8 +60,18 @@ void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet&
     codes_ = to;
 }
 
+void ColumnCodes::load(const BinnedData& data, std::size_t column, const ColumnTable& table) {
+    count_ = 0;
+    column_ = column;
+    missing_code_ = data.missing_code(column);
+    codes_ = nullptr;
+    table_ = &table;
+}
+
 void ColumnCodes::list() {
     std::uint8_t seen[kEntries] = {};
+    if (table_ != nullptr)
+        for (std::size_t code = 0; code < table_->n_entries; ++code) seen[code] = table_->counts[code] > 0;
     for (std::size_t i = 0; i < count_; ++i) seen[codes_[i]] = 1;
     n_present_ = 0;
     missing_ = missing_code_ >= 0 && seen[missing_code_];
@@ -78,16 +94,24 @@ void ColumnCodes::list_all(std::size_t n_bins) {
     if (missing_code_ >= 0) ranks_[missing_code_] = static_cast<std::uint8_t>(n_bins);
 }
 
-void ColumnCodes::range() {
-    code_range(codes_, count_, &low_, &high_);
-    missing_ = missing_code_ >= 0 && high_ == missing_code_;
-    if (!missing_) return;
-    const bool nothing_else = low_ == missing_code_;
-    high_ = highest_but(codes_, count_, static_cast<std::uint8_t>(missing_code_));
-    if (nothing_else) {
-        low_ = 1;
-        high_ = 0;
+void ColumnCodes::find_range() {
+    range_ = CodeRange{};
+    if (table_ != nullptr) {
+        for (std::size_t code = 0; code < table_->n_entries; ++code) {
+            if (table_->counts[code] == 0) continue;
+            const auto here = static_cast<std::uint8_t>(code);
+            const bool missing = static_cast<int>(code) == missing_code_;
+            range_.widen(missing ? CodeRange{255, 0, true} : CodeRange{here, here, false});
+        }
+    } else {
+        code_range(codes_, count_, &range_.low, &range_.high);
+        range_.missing = missing_code_ >= 0 && range_.high == missing_code_;
+        if (range_.missing) range_.high = highest_but(codes_, count_, static_cast<std::uint8_t>(missing_code_));
+        if (range_.low == missing_code_) range_ = {255, 0, true};
     }
+    missing_ = range_.missing;
+    // Nothing but missing values: beside a node that has others, the draw of a shared threshold begins at 1 at the latest.
+    if (missing_ && range_.low > range_.high) range_.low = 1;
 }
 
 bool BestSplit::take(std::size_t column, const double* right, const double* left, std::size_t n,
@@ -140,22 +164,29 @@ void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missi
     }
 }
 
-bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, std::uint8_t bin,
-                  bool missing_left) {
-    std::int64_t left = 0;
-    for (std::size_t i = 0; i < codes.count(); ++i) {
-        const int code = codes.codes()[i];
-        const bool goes_left = code == codes.missing_code() ? missing_left : code <= bin;
-        left += goes_left ? search.masses[node.rows[i]] : 0;
+bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& search, DrawnCut& cut) {
+    const std::size_t column = codes.column();
+    if (!data.is_categorical[column]) {
+        codes.find_range();
+        if (codes.range().n_thresholds() == 0) return false;
+        cut.bin = draw_threshold(codes.range(), search.draw_key, column);
+        return true;
     }
-    return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+    codes.list();
+    const std::size_t n = codes.n_present();
+    if (n == 0 || (n == 1 && !codes.missing())) return false;
+    cut.left = draw_subset(mix(search.draw_key, column), codes.present(), n, codes.missing());
+    for (std::size_t k = 0; k < n; ++k) cut.placed.add(codes.present(k));
+    return true;
 }
 
-bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, const SideTable& sides) {
+std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides) {
     std::int64_t left = 0;
-    for (std::size_t i = 0; i < codes.count(); ++i)
-        left += sides[codes.codes()[i]] ? search.masses[node.rows[i]] : 0;
-    return left >= search.minimum_mass && node.mass - left >= search.minimum_mass;
+    if (codes.table() != nullptr)
+        for (std::size_t code = 0; code < codes.table()->n_entries; ++code)
+            left += sides[code] ? codes.table()->masses[code] : 0;
+    for (std::size_t i = 0; i < codes.count(); ++i) left += sides[codes.codes()[i]] ? masses[node.rows[i]] : 0;
+    return left;
 }
 
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,
@@ -171,7 +202,8 @@ void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std:
 }
 
 CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_t n, bool missing) {
-    // Every category has a word of 64 coins; the first coin that does not fall alike for all of them decides.
+    // Every category has a word of 64 random bits; the lowest bit in which the words differ decides (with missing values: the
+    // lowest bit, which may be the same in all words).
     std::uint64_t some = 0, all = ~std::uint64_t{0};
     for (std::size_t k = 0; k < n; ++k) {
         const std::uint64_t word = mix(key, codes[k]);
@@ -183,13 +215,19 @@ CategorySet draw_subset(std::uint64_t key, const std::uint8_t* codes, std::size_
     for (std::size_t k = 0; k < n; ++k)
         if ((mix(key, codes[k]) & telling & (~telling + 1)) != 0) left.add(codes[k]);
     const bool alike = (some & ~all & telling) == 0;
-    // Missing values stand against all others then. Without any, 64 coins alike for all are no chance to count on.
+    // All on one side: with missing values these are the other side. Without any, all 64 bits of the words agree, which has
+    // probability 2^-64 for two categories; the first category goes left then.
     for (std::size_t k = 0; alike && k < (missing ? n : 1); ++k) left.add(codes[k]);
     return left;
 }
 
 void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out) {
-    std::fill(out, out + codes.n_present() + 1, 0);
+    const std::size_t n = codes.n_present();
+    std::fill(out, out + n + 1, 0);
+    if (codes.table() != nullptr) {
+        for (std::size_t k = 0; k < n; ++k) out[k] = codes.table()->masses[codes.present(k)];
+        out[n] = codes.table()->masses[codes.table()->n_entries - 1];
+    }
     for (std::size_t i = 0; i < codes.count(); ++i) out[codes.ranks()[codes.codes()[i]]] += masses[node.rows[i]];
 }
 

@@ -3,16 +3,20 @@
 // A Table holds one column of a node: entries (bins, or the codes that occur), each with what the score needs, and one
 // more for the missing values. It provides
 //   void read(const NodeHistograms&, std::size_t column);
-//   void read(const ColumnCodes&);                      // from the node's rows
+//   void read(const ColumnCodes&);                      // from the node's rows, or from what all workers have there
+//   void write(std::int64_t* out) const;                // entry x number of sums, as a ColumnTable has them
 //   bool has_missing() const;
 //   void scores(std::size_t n, bool missing_left, double* out) const;   // cut after entry 0, 1, ..., n - 1
 //   bool empty(std::size_t entry) const;                // nothing there: the cut after it is the one before it again
-//   double score_cut(const ColumnCodes&, std::uint8_t bin, bool missing_left, std::int64_t* left_sums) const;
+//   void sum_up_to(const ColumnCodes&, std::uint8_t bin, std::int64_t* sums) const;    // of the rows with such codes
+//   void sum_of_code(const ColumnCodes&, std::uint8_t code, std::int64_t* sums) const;
+//   double score_sides(const ColumnCodes&, const std::int64_t* left_sums) const;
 // and for categorical columns
 //   std::size_t order(std::uint8_t* entries) const;     // those that are not empty, as the cuts are tried
 //   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
+//   void sum_sides(const ColumnCodes&, const SideTable&, std::int64_t* sums) const;
+// and where two nodes are asked at once
 //   std::int64_t lean(std::size_t entry) const;         // what the node's best answer gains there
-//   double score_sides(const ColumnCodes&, const SideTable&, std::int64_t* left_sums) const;
 // and is made from (statistics, node). Scores are not negative; a cut that leaves a side without weight scores -1.
 #pragma once
 
@@ -23,6 +27,7 @@
 
 #include "core/hashing.hpp"
 #include "core/pool.hpp"
+#include "search/code_range.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -30,15 +35,19 @@ namespace radboost {
 constexpr std::size_t kEntries = 256;
 using EntryScores = std::array<double, kEntries>;
 
-// The codes of some rows in one column, gathered, and the list of those that occur.
+// The codes of a node in one column and the list of those that occur: of this process's rows, gathered, or of the rows of
+// all workers, of which a table is known.
 class ColumnCodes {
 public:
-    // Gathers; `list` and `range` say more about the codes.
+    // Gathers; `list` and `find_range` say more about the codes.
     void load(const BinnedData& data, std::size_t column, const RowSet& rows);
-    void list();                       // fills present(), ranks()
+    // Refers to the table.
+    void load(const BinnedData& data, std::size_t column, const ColumnTable& table);
+    void list();                        // fills present(), ranks()
     void list_all(std::size_t n_bins);  // the same with an entry for every bin, seen or not
-    void range();                      // fills low(), high()
+    void find_range();                  // fills range()
 
+    const ColumnTable* table() const { return table_; }  // null: the codes are those of rows
     const std::uint8_t* codes() const { return codes_; }
     std::size_t count() const { return count_; }
     std::size_t column() const { return column_; }
@@ -49,28 +58,17 @@ public:
     const std::uint8_t* ranks() const { return ranks_; }
     bool missing() const { return missing_; }
     int missing_code() const { return missing_code_; }  // -1: the column has none
-    std::uint8_t low() const { return low_; }
-    std::uint8_t high() const { return high_; }
+    const CodeRange& range() const { return range_; }
 
 private:
     std::vector<std::uint8_t> gathered_;
     const std::uint8_t* codes_ = nullptr;
+    const ColumnTable* table_ = nullptr;
     std::size_t count_ = 0, n_present_ = 0, column_ = 0;
     int missing_code_ = -1;
     bool missing_ = false;
-    std::uint8_t low_ = 0, high_ = 0;
+    CodeRange range_;
     std::uint8_t present_[kEntries], ranks_[kEntries];
-};
-
-struct BestSplit {
-    double score;
-    Split split;
-
-    // Takes the first of the best cuts after the entries 0 .. n - 1; `left` holds the scores with the missing values on
-    // the left, or is null. Says whether there was a better one.
-    bool take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
-    // After a cut along an order of categories was taken: which categories that puts left.
-    void place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes);
 };
 
 // Passes over empty entries, so that a search which sees them asks the same questions as one which does not.
@@ -84,9 +82,6 @@ void forbid_empty_entries(const Table& table, std::size_t n, double* scores) {
 // values'.
 void forbid_light_children(const std::int64_t* masses, std::size_t n, bool missing_left, const Node& node,
                            std::int64_t minimum, double* scores);
-// The same for a single cut: whether both children have enough.
-bool heavy_enough(const ColumnCodes& codes, const Node& node, const SplitSearch& search, std::uint8_t bin,
-                  bool missing_left);
 // Sample weights by entry, the missing values' last.
 void masses_by_entry(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, std::int64_t* out);
 
@@ -104,12 +99,9 @@ struct Categories {
 template <class Table>
 RADBOOST_NOINLINE void search_categories(Table& table, const Categories& categories, const Node& node,
                                          const SplitSearch& search, BestSplit& best);
-template <class Table>
-RADBOOST_NOINLINE void try_subset(const Table& table, ColumnCodes& codes, std::size_t column, const Node& node,
-                                  const SplitSearch& search, BestSplit& best);
 template <class Table, class Statistics>
-RADBOOST_NOINLINE void search_shared_categories(const Statistics& statistics, const BinnedData& data,
-                                                std::array<const Node*, 2> nodes, std::size_t column,
+RADBOOST_NOINLINE void choose_shared_categories(const Statistics& statistics, const BinnedData& data,
+                                                std::array<const Node*, 2> nodes, std::array<ColumnCodes, 2>& codes,
                                                 const SplitSearch& search, BestSplit& best);
 
 // Runs body(k, best, thread's own scratch) for k = 0 .. n - 1, in parts, one after the other or on several threads, and
@@ -175,131 +167,206 @@ BestSplit search_histograms(const Statistics& statistics, const BinnedData& data
     });
 }
 
-// All cuts between the codes that occur in the rows.
+// The best of all cuts between the codes that occur. `codes` is loaded.
+template <class Table, class Statistics>
+void choose_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
+                const SplitSearch& search, BestSplit& best) {
+    codes.list();
+    const std::size_t column = codes.column(), present = codes.n_present();
+    const std::size_t n = codes.missing() ? present : (present > 0 ? present - 1 : 0);
+    if (n == 0) return;
+    Table table(statistics, node);
+    table.read(codes);
+    std::array<std::int64_t, kEntries + 1> masses;
+    if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, masses.data());
+    if (data.is_categorical[column]) {
+        search_categories(table, {column, codes.missing(), masses.data(), masses[present], &codes}, node, search, best);
+        return;
+    }
+    EntryScores right, left;
+    for (const bool to_left : {false, true}) {
+        if (to_left && !codes.missing()) break;
+        double* scores = to_left ? left.data() : right.data();
+        table.scores(n, to_left, scores);
+        if (search.minimum_mass > 0)
+            forbid_light_children(masses.data(), present, to_left, node, search.minimum_mass, scores);
+        else if (codes.missing())
+            forbid_empty_entries(table, n, scores);
+    }
+    best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
+}
+
+// A cut that was drawn: a threshold, or a subset of the categories that occur.
+struct DrawnCut {
+    std::uint8_t bin = 0;
+    CategorySet left, placed;  // of categories
+};
+
+// Draws between what occurs in the column, whose `codes` are loaded. Says whether there is anything to ask.
+bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& search, DrawnCut& cut);
+// The sample weight of the codes that go left.
+std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides);
+
+// The cut that is drawn, with the missing values right and left. `codes` is loaded.
+template <class Table, class Statistics>
+void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
+                      const SplitSearch& search, BestSplit& best) {
+    DrawnCut cut;
+    if (!draw_cut(data, codes, search, cut)) return;
+    best.split.asked = true;
+    const std::size_t column = codes.column();
+    const bool categorical = data.is_categorical[column];
+    const Table table(statistics, node);
+    std::vector<std::int64_t> left_sums(node.sums.size()), missing_sums;
+    if (categorical)
+        table.sum_sides(codes, sides_of(cut.left, -1, false), left_sums.data());
+    else
+        table.sum_up_to(codes, cut.bin, left_sums.data());
+    if (codes.missing()) {
+        missing_sums.resize(node.sums.size());
+        table.sum_of_code(codes, static_cast<std::uint8_t>(codes.missing_code()), missing_sums.data());
+    }
+    Split split;
+    split.column = static_cast<std::uint32_t>(column);
+    split.bin = cut.bin;
+    split.left = cut.left;
+    for (const bool to_left : {false, true}) {
+        if (to_left && !codes.missing()) break;
+        split.missing_left = to_left;
+        for (std::size_t k = 0; to_left && k < left_sums.size(); ++k) left_sums[k] += missing_sums[k];
+        if (search.minimum_mass > 0) {
+            const std::int64_t left = mass_left(codes, node, search.masses, sides_of(data, split));
+            if (left < search.minimum_mass || node.mass - left < search.minimum_mass) continue;
+        }
+        const double score = table.score_sides(codes, left_sums.data());
+        if (!(score > best.score)) continue;
+        best.score = score;
+        split.valid = split.asked = true;
+        split.placed = cut.placed;
+        split.left_sums = left_sums;
+        best.split = split;
+    }
+}
+
+template <class Table, class Statistics>
+void choose_in_column(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
+                      const SplitSearch& search, BestSplit& best) {
+    if (search.random_thresholds)
+        choose_drawn_cut<Table>(statistics, data, node, codes, search, best);
+    else
+        choose_cut<Table>(statistics, data, node, codes, search, best);
+}
+
+// The best cut of the columns: all cuts between the codes that occur in the rows, or one drawn in each column.
 template <class Table, class Statistics>
 BestSplit search_rows(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
                       const SplitSearch& search, double to_beat) {
     const bool parallel = node.rows.count * columns.count >= kParallelUpdates;
     return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
-        const std::size_t column = columns[k];
         ColumnCodes& codes = thread_codes();
-        codes.load(data, column, node.rows);
-        codes.list();
-        const std::size_t present = codes.n_present();
-        const std::size_t n = codes.missing() ? present : (present > 0 ? present - 1 : 0);
-        if (n == 0) return;
-        Table table(statistics, node);
-        table.read(codes);
-        std::array<std::int64_t, kEntries + 1> masses;
-        if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, masses.data());
-        if (data.is_categorical[column]) {
-            search_categories(table, {column, codes.missing(), masses.data(), masses[present], &codes}, node, search, best);
-            return;
-        }
-        EntryScores right, left;
-        for (const bool to_left : {false, true}) {
-            if (to_left && !codes.missing()) break;
-            double* scores = to_left ? left.data() : right.data();
-            table.scores(n, to_left, scores);
-            if (search.minimum_mass > 0)
-                forbid_light_children(masses.data(), present, to_left, node, search.minimum_mass, scores);
-            else if (codes.missing())
-                forbid_empty_entries(table, n, scores);
-        }
-        best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
+        codes.load(data, columns[k], node.rows);
+        choose_in_column<Table>(statistics, data, node, codes, search, best);
     });
 }
 
-// One cut per column, drawn between the lowest and the highest code in the node: needs no table.
+// One column of this worker's rows as a table. Takes ColumnTable::size() numbers.
 template <class Table, class Statistics>
-BestSplit search_random(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnSet columns,
-                        const SplitSearch& search, double to_beat) {
-    const bool parallel = node.rows.count * columns.count >= kParallelUpdates;
-    return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
-        const std::size_t column = columns[k];
-        ColumnCodes& codes = thread_codes();
-        codes.load(data, column, node.rows);
-        if (data.is_categorical[column]) {
-            try_subset(Table(statistics, node), codes, column, node, search, best);
-            return;
-        }
-        codes.range();
-        // With missing values the highest code is a question as well.
-        if (codes.low() > codes.high()) return;
-        const std::uint32_t choices = std::uint32_t{codes.high()} - codes.low() + (codes.missing() ? 1 : 0);
-        if (choices == 0) return;
-        best.split.asked = true;
-        const auto bin = static_cast<std::uint8_t>(codes.low() + draw_below(mix(search.draw_key, column), choices));
-        const Table table(statistics, node);
-        std::vector<std::int64_t> left_sums(node.sums.size());
-        for (const bool to_left : {false, true}) {
-            if (to_left && !codes.missing()) break;
-            if (search.minimum_mass > 0 && !heavy_enough(codes, node, search, bin, to_left)) continue;
-            const double score = table.score_cut(codes, bin, to_left, left_sums.data());
-            if (!(score > best.score)) continue;
-            best.score = score;
-            best.split.valid = true;
-            best.split.missing_left = to_left;
-            best.split.column = static_cast<std::uint32_t>(column);
-            best.split.bin = bin;
-            best.split.left_sums = left_sums;
-        }
-    });
+void measure_column(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
+                    const SplitSearch& search, std::int64_t* out) {
+    ColumnCodes& codes = thread_codes();
+    const std::size_t n_bins = data.n_bins(column), n_entries = n_bins + 1;
+    codes.load(data, column, node.rows);
+    codes.list_all(n_bins);
+    Table table(statistics, node);
+    table.read(codes);
+    table.write(out);
+    std::int64_t* counts = out + n_entries * node.sums.size();
+    std::fill(counts, counts + n_entries, 0);
+    for (std::size_t i = 0; i < codes.count(); ++i) ++counts[codes.codes()[i]];
+    if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, counts + n_entries);
 }
 
-// The best cut of two nodes at once: the scores at both are added.
+// What search_rows does with one column, from the table of all workers. The sums of what goes left are read off it.
+template <class Table, class Statistics>
+void choose_from_table(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
+                       const ColumnTable& table, const SplitSearch& search, BestSplit& best) {
+    ColumnCodes& codes = thread_codes();
+    codes.load(data, column, table);
+    const double before = best.score;
+    choose_in_column<Table>(statistics, data, node, codes, search, best);
+    if (!(best.score > before)) return;
+    best.split.left_sums.assign(node.sums.size(), 0);
+    table.sum_left(sides_of(data, best.split), best.split.left_sums.data());
+}
+
+// The best cut of one column at two nodes at once: the scores at both are added. Both `codes` are loaded.
+template <class Table, class Statistics>
+void choose_shared_cut(const Statistics& statistics, const BinnedData& data, std::array<const Node*, 2> nodes,
+                       std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {
+    const std::size_t column = codes[0].column(), bins = data.n_bins(column);
+    if (data.is_categorical[column]) {
+        choose_shared_categories<Table>(statistics, data, nodes, codes, search, best);
+        return;
+    }
+    CodeRange range;
+    for (ColumnCodes& own : codes) {
+        own.find_range();
+        range.widen(own.range());
+    }
+    if (range.n_thresholds() == 0) return;
+    const std::size_t lowest = range.low, n = lowest + range.n_thresholds();
+    EntryScores scores[2][2], totals[2];  // of a side with the missing values right and left
+    std::array<bool, kEntries> occupied{};
+    for (std::size_t side = 0; side < 2; ++side) {
+        codes[side].list_all(bins);
+        Table table(statistics, *nodes[side]);
+        table.read(codes[side]);
+        for (std::size_t entry = lowest; entry < n; ++entry) occupied[entry] |= !table.empty(entry);
+        for (const bool to_left : {false, true}) {
+            if (to_left && !range.missing) continue;
+            table.scores(n, to_left, scores[side][to_left].data());
+            if (search.minimum_mass == 0) continue;
+            std::array<std::int64_t, kEntries + 1> masses;
+            masses_by_entry(codes[side], *nodes[side], search.masses, masses.data());
+            forbid_light_children(masses.data(), bins, to_left, *nodes[side], search.minimum_mass,
+                                  scores[side][to_left].data());
+        }
+    }
+    const std::size_t drawn = draw_threshold(range, search.draw_key, column);
+    for (const bool to_left : {false, true}) {
+        totals[to_left].fill(-1);
+        if (to_left && !range.missing) continue;
+        const double *first = scores[0][to_left].data(), *second = scores[1][to_left].data();
+        for (std::size_t entry = lowest; entry < n; ++entry)
+            if ((search.random_thresholds ? entry == drawn : occupied[entry] || search.minimum_mass > 0) &&
+                first[entry] >= 0 && second[entry] >= 0)
+                totals[to_left][entry] = first[entry] + second[entry];
+    }
+    best.take(column, totals[0].data(), range.missing ? totals[1].data() : nullptr, n, nullptr);
+}
+
 template <class Table, class Statistics>
 BestSplit search_shared(const Statistics& statistics, const BinnedData& data, const Node& first, const Node& second,
                         ColumnSet columns, std::size_t excluded, const SplitSearch& search, double to_beat) {
     const bool parallel = (first.rows.count + second.rows.count) * columns.count >= kParallelUpdates;
     return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
-        const std::size_t column = columns[k];
-        if (column == excluded) return;
-        if (data.is_categorical[column]) {
-            search_shared_categories<Table>(statistics, data, {&first, &second}, column, search, best);
-            return;
-        }
-        ColumnCodes codes[2];
-        const Node* nodes[2] = {&first, &second};
-        const std::size_t bins = data.n_bins(column);
-        bool missing = false;
-        for (int side = 0; side < 2; ++side) {
-            codes[side].load(data, column, nodes[side]->rows);
-            codes[side].range();
-            missing = missing || codes[side].missing();
-        }
-        const std::size_t lowest = std::min(codes[0].low(), codes[1].low());
-        const std::size_t highest = std::max(codes[0].high(), codes[1].high());
-        const std::size_t n = highest + (missing ? 1 : 0);
-        if (lowest >= n) return;
-        EntryScores totals[2];
-        for (const bool to_left : {false, true}) {
-            totals[to_left].fill(-1);
-            if (to_left && !missing) continue;
-            EntryScores scores[2];
-            std::array<bool, kEntries> occupied{};
-            for (int side = 0; side < 2; ++side) {
-                codes[side].list_all(bins);
-                Table table(statistics, *nodes[side]);
-                table.read(codes[side]);
-                table.scores(n, to_left, scores[side].data());
-                for (std::size_t entry = lowest; entry < n; ++entry) occupied[entry] |= !table.empty(entry);
-                if (search.minimum_mass == 0) continue;
-                std::array<std::int64_t, kEntries + 1> masses;
-                masses_by_entry(codes[side], *nodes[side], search.masses, masses.data());
-                forbid_light_children(masses.data(), bins, to_left, *nodes[side], search.minimum_mass,
-                                      scores[side].data());
-            }
-            const std::size_t drawn =
-                lowest + draw_below(mix(search.draw_key, column), static_cast<std::uint32_t>(n - lowest));
-            for (std::size_t entry = lowest; entry < n; ++entry)
-                if ((search.random_thresholds ? entry == drawn : occupied[entry] || search.minimum_mass > 0) &&
-                    scores[0][entry] >= 0 && scores[1][entry] >= 0)
-                    totals[to_left][entry] = scores[0][entry] + scores[1][entry];
-        }
-        for (std::size_t entry = 0; entry < lowest; ++entry) totals[0][entry] = totals[1][entry] = -1;
-        best.take(column, totals[0].data(), missing ? totals[1].data() : nullptr, n, nullptr);
+        if (columns[k] == excluded) return;
+        std::array<ColumnCodes, 2> codes;
+        codes[0].load(data, columns[k], first.rows);
+        codes[1].load(data, columns[k], second.rows);
+        choose_shared_cut<Table>(statistics, data, {&first, &second}, codes, search, best);
     });
+}
+
+// What search_shared does with one column, from the tables of all workers.
+template <class Table, class Statistics>
+void choose_shared_from_tables(const Statistics& statistics, const BinnedData& data, const Node& first,
+                               const Node& second, std::size_t column, const ColumnTable* tables,
+                               const SplitSearch& search, BestSplit& best) {
+    std::array<ColumnCodes, 2> codes;
+    codes[0].load(data, column, tables[0]);
+    codes[1].load(data, column, tables[1]);
+    choose_shared_cut<Table>(statistics, data, {&first, &second}, codes, search, best);
 }
 
 }  // namespace radboost

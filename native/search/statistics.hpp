@@ -1,4 +1,5 @@
-// What the score of a split is computed from: the weight of every class in the children, or the gains of every answer.
+// What the score of a split is computed from: the weight of every class in the children, or sums of a few numbers of each
+// row (channels): the gains of every answer, or gradients and weights.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +12,15 @@
 #include "data/binning.hpp"
 #include "data/categories.hpp"
 #include "search/histogram.hpp"
-#include "rows/state.hpp"
+#include "rows/gradient_scores.hpp"
+#include "rows/weighting.hpp"
 
 namespace radboost {
 
 enum class Criterion {
-    edge,  // the edge of the best answers left and right: what the hypothesis gains
-    gini   // sum over the classes of (weight of the class)^2 / weight, left plus right: weighted impurity
+    edge,     // the edge of the best answers left and right: what the hypothesis gains
+    gini,     // sum over the classes of (weight of the class)^2 / weight, left plus right: weighted impurity
+    variance  // sum over the outputs of (sum of gradients)^2 / weight, left plus right: explained squared gradient
 };
 
 // The rows of one class in a node: the places [begin, end) among the node's rows.
@@ -26,14 +29,19 @@ struct Segment {
     std::size_t begin, end;
 };
 
-// A node as a search sees it. Its rows ascend, so those of a class stand together.
+// A node as a search sees it. With several workers `rows` and what refers to their places are this worker's own; `count`,
+// `sums` and `mass` are of the rows of all workers.
 struct Node {
-    RowSet rows{nullptr, 0};
-    std::vector<Segment> segments;   // of the classes that occur
-    std::vector<std::int64_t> sums;  // by segment, or by answer: as the statistics has it
+    RowSet rows{nullptr, 0};  // ascending, so that those of a class stand together
+    std::size_t count = 0;
     std::int64_t mass = 0;           // sample weight as an integer
-    const std::uint32_t* weights = nullptr;  // growth weights of the rows in their order, while a search has them
-    // What monotone constraints leave to the values of a regression tree below the node.
+    std::vector<std::int64_t> sums;  // by segment where classes are weighed, else by channel
+    // Where classes are weighed: those of the root that occur in the node (with several workers all of the root's, some of
+    // them empty, so that all workers have the same), and the growth weights of the rows in their order, which the node has
+    // during a search only.
+    std::vector<Segment> segments;
+    const std::uint32_t* weights = nullptr;
+    // In a regression tree with monotone constraints: what these leave to the values below the node.
     double lowest = -std::numeric_limits<double>::infinity(), highest = std::numeric_limits<double>::infinity();
 };
 
@@ -63,25 +71,61 @@ struct SplitSearch {
     int n_threads;
 };
 
-// The histograms of one node. Which of the arrays are in use, the statistics knows.
+class ColumnCodes;
+
+// The best cut so far, and the score that the next one must beat.
+struct BestSplit {
+    double score;
+    Split split;
+
+    // Takes the first of the best cuts after the entries 0 .. n - 1; `left` holds the scores with the missing values on
+    // the left, or is null. Says whether there was a better one.
+    bool take(std::size_t column, const double* right, const double* left, std::size_t n, const ColumnCodes* codes);
+    // After a cut along an order of categories was taken: which categories that puts left.
+    void place(const std::uint8_t* order, std::size_t n_entries, const ColumnCodes* codes);
+};
+
+// The histograms of one node over all columns. Classes are weighed in `class_weights`, channels are summed in `channels`;
+// the other of the two stays empty.
 struct NodeHistograms {
     std::vector<std::uint32_t> class_weights;  // class x slot
-    std::vector<std::int64_t> gains;           // slot x answer
+    std::vector<std::int64_t> channels;        // slot x channel
     std::vector<std::int64_t> masses;          // slot; with a leaf minimum
+};
+
+// One column of a node as numbers by code, which several workers can add up. The last entry is for missing values.
+struct ColumnTable {
+    std::size_t n_entries, width;
+    const std::int64_t* sums;    // entry x width: by segment or channel, as the node's sums
+    const std::int64_t* counts;  // rows by entry: growth weights may be zero where rows are
+    const std::int64_t* masses;  // sample weights by entry; null unless a leaf minimum is set
+
+    // In an array of size() numbers.
+    ColumnTable(const std::int64_t* numbers, std::size_t n_entries, std::size_t width, bool with_masses)
+        : n_entries(n_entries),
+          width(width),
+          sums(numbers),
+          counts(numbers + n_entries * width),
+          masses(with_masses ? counts + n_entries : nullptr) {}
+    static std::size_t size(std::size_t n_entries, std::size_t width, bool with_masses) {
+        return n_entries * (width + 1 + (with_masses ? 1 : 0));
+    }
+    // What goes left, by segment or channel.
+    void sum_left(const SideTable& sides, std::int64_t* out) const;
 };
 
 class NodeStatistics {
 public:
     virtual ~NodeStatistics() = default;
 
-    // Segments and sums of the node that holds the given rows.
-    virtual void describe(Node& node, int n_threads) const = 0;
-    // The same for the two children of a split; `left` and `right` have their rows already. The last layer's have none,
-    // and get their sums alone.
+    // Segments and sums of this worker's rows of the root.
+    virtual void describe(Node& root, int n_threads) const = 0;
+    // The same for the two children of a split; `left` and `right` have their rows already.
     virtual void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const = 0;
     // Whether no split can improve on the node.
     virtual bool hopeless(const Node& node) const = 0;
 
+    // One worker: histograms of all columns.
     virtual std::size_t histogram_bytes(bool with_masses) const = 0;
     virtual void build(const Node& node, const SplitSearch& search, NodeHistograms& out) = 0;
     // Takes the rows of `part` out of `whole`; `known` are the part's own histograms, or null.
@@ -91,9 +135,30 @@ public:
     virtual Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const = 0;
     // The same straight from the rows, one column at a time: for few columns, few rows, or random thresholds.
     virtual Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) = 0;
-    // The best question asked at two nodes at once, leaving out one column (none when it is n_columns).
+
+    // Several workers: the columns of many nodes are measured, the tables summed over the workers, and the best splits chosen
+    // from them, which are those that one worker with all rows would find.
+    // Before the nodes' columns are measured.
+    virtual void gather(const std::vector<Node*>& nodes, int n_threads) = 0;
+    virtual void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const = 0;
+    // What a split must beat; `choose` looks at one column after the other, and `finish` gives the best its gain.
+    virtual BestSplit start(const Node& node) const = 0;
+    virtual void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
+                        BestSplit& best) const = 0;
+    virtual Split finish(const Node& node, const BestSplit& best) const = 0;
+};
+
+// Statistics that can also look for the best question asked at two nodes at once.
+class PairStatistics : public NodeStatistics {
+public:
+    // Leaves out one column (none when it is n_columns).
     virtual Split find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                               const SplitSearch& search) = 0;
+    // The same in steps, for several workers.
+    virtual BestSplit start_shared(const Node& first, const Node& second) const = 0;
+    virtual void choose_shared(const Node& first, const Node& second, std::size_t column, const ColumnTable* tables,
+                               const SplitSearch& search, BestSplit& best) const = 0;
+    virtual Split finish_shared(const Node& first, const Node& second, const BestSplit& best) const = 0;
 };
 
 // Makes one for each thread that grows on its own.
@@ -101,7 +166,12 @@ using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
 // follow from the row's class), otherwise by the gains of every answer.
-std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data, const BoostingState& state,
-                                                Criterion criterion);
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
+
+// Of regression trees. Each child needs `minimum_mass`. `directions` has -1, 0 or +1 for each column: values may only fall
+// or rise with it; empty: no constraints. Keeps references.
+std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& weighting,
+                                                         std::int64_t minimum_mass,
+                                                         const std::vector<std::int8_t>& directions);
 
 }  // namespace radboost

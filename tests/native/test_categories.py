@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, categories_left, forest_of, grow_natively, state_with_weights
 from radboost import _native
 from reference import categories as naive
@@ -82,13 +83,13 @@ def make_problem(
 
 def walked_state(pair: tuple[str, str], y: np.ndarray, n_classes: int, w: np.ndarray | None, rng: Any) -> Any:
     """The state of several classes after a few random steps."""
-    state = _native.ClassState(*pair, y.astype(np.uint16), n_classes, NO_WEIGHTS if w is None else w)
+    state = ClassRows(*pair, y.astype(np.uint16), n_classes, NO_WEIGHTS if w is None else w)
     columns = _native.HypothesisColumns(len(y), n_classes)
     for _ in range(3):
         slot = columns.take_slot()
         answers = rng.integers(-1, n_classes, len(y)).astype(np.int32)
         columns.set_answers(slot, np.arange(len(y), dtype=np.int32), answers, 1)
-        columns.step(slot, int(rng.integers(1, 9)) / 8, state, 1)
+        state.step(columns, slot, int(rng.integers(1, 9)) / 8, 1)
     state.reweigh(1)
     return state
 
@@ -311,7 +312,7 @@ def test_both_searches_agree(seed: int, case: Any, copies: int, minimum: float) 
             D = D if weights is not None else np.repeat(D, copies)
             state = state_with_weights(np.where(labels > 0, 1, -1), D, weights)
         else:
-            state = _native.ClassState(*pair, labels.astype(np.uint16), 3, NO_WEIGHTS if weights is None else weights)
+            state = ClassRows(*pair, labels.astype(np.uint16), 3, NO_WEIGHTS if weights is None else weights)
             state.reweigh(1)
         _, sizes, edges, trees = grow_natively(data, state, **options)
         found.append((sizes, edges, asked(trees[-1], data), trees[-1].cover.tolist()))
@@ -344,7 +345,7 @@ def test_the_order_of_the_rows_does_not_matter(seed: int, case: Any, options: di
         if n_classes == 2:
             state = state_with_weights(np.where(problem.y > 0, 1, -1), D[order])
         else:
-            state = _native.ClassState(*pair, problem.y.astype(np.uint16), n_classes, NO_WEIGHTS)
+            state = ClassRows(*pair, problem.y.astype(np.uint16), n_classes, NO_WEIGHTS)
             state.reweigh(1)
         _, sizes, edges, trees = grow_natively(data, state, 3, criterion=criterion, **options)
         found.append((sizes, edges, asked(trees[-1], data)))
@@ -379,7 +380,7 @@ def test_threads_do_not_matter(options: dict[str, Any], n_classes: int) -> None:
         if n_classes == 2:
             state = state_with_weights(np.where(y > 0, 1, -1), np.random.default_rng(5).random(m))
         else:
-            state = _native.ClassState("compsum", "logistic", y.astype(np.uint16), n_classes, NO_WEIGHTS)
+            state = ClassRows("compsum", "logistic", y.astype(np.uint16), n_classes, NO_WEIGHTS)
             state.reweigh(n_threads)
         _, sizes, edges, trees = grow_natively(data, state, 7, **{"max_depth": 5, "n_threads": n_threads, **options})
         found = (sizes, edges, [[a.tolist() for a in vars(t).values()] for t in trees])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import ClassRows, MarginRows
 from native_tools import NO_WEIGHTS
 from radboost import _native
 from reference import class_objectives as naive
@@ -62,7 +63,7 @@ class Rows:
         return np.ones(self.n) if self.w is None else self.w
 
     def state(self, name: str, loss: str) -> Any:
-        return _native.ClassState(name, loss, self.y, self.n_classes, NO_WEIGHTS if self.w is None else self.w)
+        return ClassRows(name, loss, self.y, self.n_classes, NO_WEIGHTS if self.w is None else self.w)
 
     def columns(self) -> Any:
         return _native.HypothesisColumns(self.n, self.n_classes)
@@ -91,7 +92,7 @@ class Rows:
         return naive.total_loss(name, losses.LOSSES[loss], self.f + eta * h, self.y, self.counts, s)
 
     def step(self, columns: Any, slot: int, state: Any, h: np.ndarray, eta: float) -> None:
-        columns.step(slot, eta, state, 1)
+        state.step(columns, slot, eta, 1)
         self.f += on_grid(eta * h)
         self.s += on_grid(eta * self.margins_of(h))
 
@@ -133,7 +134,7 @@ def test_everything_a_round_needs(name: str, loss: str, weights: str, n_classes:
         elif n_classes > 2:
             np.testing.assert_array_equal(columns.predictions(slot).reshape(shape), h)
         rows.step(columns, slot, state, h, float(on_grid(rows.rng.random())))
-        np.testing.assert_array_equal(state.scores().reshape(rows.n, n_classes), rows.f)
+        np.testing.assert_array_equal(state.values().reshape(rows.n, n_classes), rows.f)
         if name == "maxsum":
             np.testing.assert_array_equal(state.margins(), rows.s)
 
@@ -155,7 +156,7 @@ def test_edges(name: str, loss: str, weights: str) -> None:
     state.reweigh(1)
     for shrinking in (False, True):
         table = gains(state, rows, shrinking)
-        edges = columns.edges(state, shrinking, 1)
+        edges = state.edges(columns, shrinking, 1)
         assert edges[1] == 0.0
         for slot, h in kept.items():
             scaled = (h * GRID).astype(np.int64).astype(object)
@@ -167,7 +168,7 @@ def test_edges(name: str, loss: str, weights: str) -> None:
     for label in range(7):
         np.testing.assert_array_equal(sums[label], table[labels == label].sum(axis=0))
     values = on_grid(rows.rng.random((3, rows.n))).astype(np.float32)
-    found = _native.value_edges(state, values, 2).reshape(3, 4)
+    found = state.value_edges(values, 2).reshape(3, 4)
     exact = (values.astype(float) * GRID).astype(np.int64).astype(object) @ table.astype(object)
     np.testing.assert_allclose(found, exact.astype(float) * state.edge_unit / GRID, rtol=1e-15)
 
@@ -192,7 +193,7 @@ def test_along_a_line(name: str, loss: str, weights: str, kind: str) -> None:
         above = (rows.loss_at(name, loss, h, eta + 1e-6) - found) / 1e-6
         slack = 1e-4 * max(1.0, abs(derivative), found)
         assert below - slack <= derivative <= above + slack
-    edge = columns.edges(state, False, 1)[slot]
+    edge = state.edges(columns, False, 1)[slot]
     S = state.reweigh(1).slope
     assert state.slope_along(columns, slot, 0.0, 1) == pytest.approx(-S * edge, abs=1e-7 * S)
 
@@ -204,7 +205,7 @@ def test_max_has_two_derivatives_where_labels_tie(loss: str) -> None:
     for k in range(4):
         sums = state.reweigh(1)
         slot, h = rows.add(columns, ("vertices", "abstains", "values", "vertices")[k])
-        growing, shrinking = (columns.edges(state, side, 1)[slot] for side in (False, True))
+        growing, shrinking = (state.edges(columns, side, 1)[slot] for side in (False, True))
         at = rows.loss_at("max", loss, h, 0.0)
         right = (rows.loss_at("max", loss, h, 1e-7) - at) / 1e-7
         left = (at - rows.loss_at("max", loss, h, -1e-7)) / 1e-7
@@ -225,15 +226,15 @@ def play(rows: Rows, name: str, loss: str, n_threads: int, answers: np.ndarray, 
         columns.set_answers(slot, np.arange(rows.n, dtype=np.int32), row.astype(np.int32), n_threads)
         real = columns.add_values(values[k].astype(np.float32), k % rows.n_classes)
         kept += [sums.loss, sums.slope, sums.error]
-        kept += [*columns.edges(state, False, n_threads), *columns.edges(state, True, n_threads)]
-        kept += _native.value_edges(state, values.astype(np.float32), n_threads).tolist()
+        kept += [*state.edges(columns, False, n_threads), *state.edges(columns, True, n_threads)]
+        kept += state.value_edges(values.astype(np.float32), n_threads).tolist()
         kept += [*state.along(columns, slot, 0.3, n_threads), *state.along(columns, real, -0.7, n_threads)]
         labels = (values[k] * 5).astype(np.int32)
         kept += state.leaf_sums(labels, 6, n_threads).tolist()
-        columns.step(slot, 0.625, state, n_threads)
-        columns.step(real, 0.21875, state, n_threads)
+        state.step(columns, slot, 0.625, n_threads)
+        state.step(columns, real, 0.21875, n_threads)
     state.reweigh(n_threads)
-    return [*kept, state.scores(), state.gains(True), state.growth_weights(), state.edge_unit]
+    return [*kept, state.values(), state.gains(True), state.growth_weights(), state.edge_unit]
 
 
 def same(one: list[Any], other: list[Any]) -> bool:
@@ -274,24 +275,24 @@ def test_order_within_classes_does_not_matter_and_whole_weights_are_copies(name:
 def test_two_classes_are_the_margin(name: str, loss: str, weights: str) -> None:
     rows = Rows(80, 2, weights, seed=6)
     state, columns = rows.state(name, loss), rows.columns()
-    margin = _native.MarginState((2 * rows.y.astype(int) - 1).astype(np.int8), NO_WEIGHTS if rows.w is None else rows.w)
+    margin = MarginRows(2 * rows.y.astype(int) - 1, rows.w, loss)
     for k in range(6):
         slot, _ = rows.add(columns, "vertices")
-        ours, theirs = state.reweigh(1), margin.reweigh(loss, 1)
+        ours, theirs = state.reweigh(1), margin.reweigh(1)
         for what in ("loss", "slope", "error"):
             assert getattr(ours, what) == pytest.approx(getattr(theirs, what), rel=1e-13, abs=1e-13)
-        np.testing.assert_allclose(columns.edges(state, False, 1), columns.edges(margin, 1), atol=1e-8)
-        np.testing.assert_allclose(columns.edges(state, True, 1), columns.edges(margin, 1), atol=1e-8)
+        np.testing.assert_allclose(state.edges(columns, False, 1), margin.edges(columns, False, 1), atol=1e-8)
+        np.testing.assert_allclose(state.edges(columns, True, 1), margin.edges(columns, False, 1), atol=1e-8)
         np.testing.assert_allclose(state.growth_weights() / 2**30, margin.growth_weights() / 2**30, atol=2e-9)
         labels = rows.rng.integers(0, 3, rows.n).astype(np.int32)
         leaves = state.leaf_sums(labels, 3, 1) * state.edge_unit
         np.testing.assert_allclose(leaves, margin.leaf_sums(labels, 3, 1) * margin.edge_unit, atol=1e-8)
         eta = 0.125 * (k + 1)
         found = state.along(columns, slot, eta, 1)
-        known = margin.along(loss, columns.predictions(slot), eta, 1)
+        known = margin.along(columns, slot, eta, 1)
         np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-11)
-        columns.step(slot, eta, state, 1)
-        columns.step(slot, eta, margin, 1)
+        state.step(columns, slot, eta, 1)
+        margin.step(columns, slot, eta, 1)
 
 
 @pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
@@ -302,7 +303,7 @@ def test_a_loss_evaluated_elsewhere(name: str) -> None:
     for k in range(4):
         slot, h = rows.add(columns, ("vertices", "abstains", "values", "vertices")[k])
         rows.step(columns, slot, own, h, 0.5)
-        columns.step(slot, 0.5, given, 1)
+        given.step(columns, slot, 0.5, 1)
         u = 1.0 + rows.f - np.take_along_axis(rows.f, rows.y[:, None].astype(int), axis=1)
         if name != "sum":
             wrong = np.array([np.delete(u[i], rows.y[i]).max() for i in range(rows.n)])
@@ -317,7 +318,7 @@ def test_a_loss_evaluated_elsewhere(name: str) -> None:
         given.reweigh_from(np.zeros(3), np.zeros(3), 1)
     with pytest.raises(ValueError, match="no loss"):
         given.reweigh(1)
-    with pytest.raises(ValueError, match="loss of its own"):
+    with pytest.raises(ValueError, match="loss of their own"):
         own.reweigh_from(loss.value(u).ravel(), loss.derivative(u).ravel(), 1)
 
 
@@ -331,10 +332,10 @@ def test_three_hundred_classes(name: str, loss: str) -> None:
         sums = state.reweigh(1)
         S, D = naive.weights(name, losses.LOSSES[loss], rows.f, rows.y, rows.counts, rows.s)
         assert sums.slope == pytest.approx(S, rel=1e-12)
-        assert columns.edges(state, False, 2)[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-6)
+        assert state.edges(columns, False, 2)[slot] == pytest.approx(float(np.sum(D.growing * h)), abs=1e-6)
         assert state.along(columns, slot, 0.5, 1)[0] == pytest.approx(rows.loss_at(name, loss, h, 0.5), rel=1e-12)
         rows.step(columns, slot, state, h, 1.5)
-        np.testing.assert_array_equal(state.scores().reshape(90, 300), rows.f)
+        np.testing.assert_array_equal(state.values().reshape(90, 300), rows.f)
 
 
 @given(st.integers(0, 10**6))
@@ -372,14 +373,14 @@ def test_scores_may_grow_without_end(name: str, loss: str) -> None:
     columns.set_answers(other, np.zeros(12, dtype=np.int32), np.array([2], dtype=np.int32), 1)
     for _ in range(20):
         for one in (slot, other):
-            columns.step(one, 250.0, state, 1)
+            state.step(columns, one, 250.0, 1)
         sums = state.reweigh(1)
-        assert np.isfinite([sums.loss, sums.slope, *columns.edges(state, False, 1)]).all()
-    f = state.scores().reshape(12, 3)
+        assert np.isfinite([sums.loss, sums.slope, *state.edges(columns, False, 1)]).all()
+    f = state.values().reshape(12, 3)
     np.testing.assert_array_equal(f[:, 1], f[:, 2])
     assert np.all(f[:, 1] - f[:, 0] >= 1000)
-    columns.step(other, -3.0, state, 1)
-    f = state.scores().reshape(12, 3)
+    state.step(columns, other, -3.0, 1)
+    f = state.values().reshape(12, 3)
     np.testing.assert_array_equal(f[:, 1] - f[:, 2], 3.0)
 
 
@@ -406,10 +407,10 @@ def test_a_line_follows_what_is_in_the_slot_and_the_scores() -> None:
 
 def test_refusals() -> None:
     y = np.array([0, 1, 2], dtype=np.uint16)
-    make = _native.ClassState
+    make = ClassRows
     for bad, match in (
         (("mean", "logistic", y, 3, NO_WEIGHTS), "objectives are"),
-        (("sum", "hinge", y, 3, NO_WEIGHTS), "losses are"),
+        (("sum", "hinge", y, 3, NO_WEIGHTS), "losses of margins are"),
         (("compsum", "exponential", y, 3, NO_WEIGHTS), "logistic"),
         (("compsum", "", y, 3, NO_WEIGHTS), "logistic"),
         (("sum", "logistic", y[::-1].copy(), 3, NO_WEIGHTS), "sorted"),
@@ -432,9 +433,9 @@ def test_refusals() -> None:
         columns.add_values(np.zeros(3, dtype=np.float32), 3)
     for eta, match in ((2.0**-21, "multiples"), (np.nan, "multiples"), (np.inf, "longer"), (257.0, "longer")):
         with pytest.raises(ValueError, match=match):
-            columns.step(slot, eta, state, 1)
+            state.step(columns, slot, eta, 1)
     with pytest.raises(ValueError, match="slot"):
-        columns.step(slot + 1, 1.0, state, 1)
+        state.step(columns, slot + 1, 1.0, 1)
     with pytest.raises(ValueError, match="label"):
         state.leaf_sums(np.array([0, 1, 2], dtype=np.int32), 2, 1)
     two = _native.HypothesisColumns(3, 2)
@@ -444,8 +445,8 @@ def test_refusals() -> None:
     state.reweigh(1)
     for wrong, match in ((two, "number of classes"), (_native.HypothesisColumns(4, 3), "number of rows")):
         with pytest.raises(ValueError, match=match):
-            wrong.edges(state, False, 1)
+            state.edges(wrong, False, 1)
     with pytest.raises(ValueError, match="number of classes"):
-        two.step(two_slot, 1.0, state, 1)
+        state.step(two, two_slot, 1.0, 1)
     with pytest.raises(ValueError, match="number of classes"):
-        columns.step(slot, 1.0, _native.MarginState(np.ones(3, dtype=np.int8), NO_WEIGHTS), 1)
+        MarginRows(np.ones(3)).step(columns, slot, 1.0, 1)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import GradientRows
 from radboost import _native
 from radboost.trees import bin_rows
 from reference import chance
@@ -31,17 +32,23 @@ def make(seed: int, m: int = 40, *, outputs: int = 1, weighted: bool = False, ca
     data = bin_rows(X, weights, np.arange(m, dtype=np.uint32), int(rng.choice([3, 255])), 1, n_categories)
     target = rng.normal(size=m) + np.nan_to_num(X[:, 0])
     if outputs == 1:
-        state = _native.GradientState("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
+        state = GradientRows("squared", 0.0, 1, target, np.zeros(0) if weights is None else weights)
     else:
         classes = rng.integers(0, outputs, m).astype(float)
-        state = _native.GradientState("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
-    state.set_scores(rng.normal(size=m * outputs), 1)
+        state = GradientRows("multinomial", 0.0, outputs, classes, np.zeros(0) if weights is None else weights)
+    state.set(rng.normal(size=m * outputs), 1)
     return target, data, state, weights
 
 
 def grower_of(data: Any, state: Any, **options: Any) -> Any:
-    settings = {"max_features": 0, "subsample": 1.0, "minimum_leaf_weight": 0.0, "directions": NO_DIRECTIONS}
-    return _native.GradientGrower(data, state, **settings | options | {"seed": 0, "n_threads": 1})
+    settings = {
+        "max_features": 0,
+        "subsample": 1.0,
+        "random_thresholds": False,
+        "minimum_leaf_weight": 0.0,
+        "directions": NO_DIRECTIONS,
+    }
+    return _native.RegressionTrees(data, state.weighting, **settings | options | {"seed": 0, "n_threads": 1})
 
 
 def binned(data: Any, state: Any, weights: Any) -> naive.Binned:
@@ -212,8 +219,8 @@ def test_subsamples_and_copies(seed: int, shuffled: bool) -> None:
     trees = []
     for places, weights in ((np.arange(200), counts.astype(float)), (rows, None)):
         data = bin_rows(X[places], weights, np.arange(len(places), dtype=np.uint32), 255, 1, {})
-        state = _native.GradientState("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
-        state.set_scores(np.zeros(len(places)), 1)
+        state = GradientRows("squared", 0.0, 1, y[places], np.zeros(0) if weights is None else weights)
+        state.set(np.zeros(len(places)), 1)
         grower = grower_of(data, state, subsample=0.5, max_features=2)
         grower.grow(3, 12)
         cut = grower.cut(12, 0.7, "2")
@@ -234,13 +241,14 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
     found = []
     for used in (1, threads):
         data = bin_rows(X, None, np.arange(n, dtype=np.uint32), 255, used, {})
-        state = _native.GradientState("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
-        state.set_scores(np.zeros(n * outputs), used)
-        grower = _native.GradientGrower(
+        state = GradientRows("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
+        state.set(np.zeros(n * outputs), used)
+        grower = _native.RegressionTrees(
             data,
-            state,
+            state.weighting,
             max_features=0,
             subsample=0.8,
+            random_thresholds=False,
             minimum_leaf_weight=5.0,
             directions=NO_DIRECTIONS,
             seed=1,
@@ -259,7 +267,7 @@ def test_threads_change_nothing(threads: int, outputs: int) -> None:
 def test_means_do_not_depend_on_the_order_nor_on_magnitudes_before() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=5000) * 10.0 ** rng.integers(-20, 20, 5000)
-    state = _native.GradientState("squared", 0.0, 1, np.zeros(5000), np.zeros(0))
+    state = GradientRows("squared", 0.0, 1, np.zeros(5000), np.zeros(0))
     first = state.mean(values, 1)
     state.mean(1e-30 * values, 2)
     assert state.mean(values[rng.permutation(5000)], 2) == first
@@ -271,17 +279,17 @@ def test_what_is_refused() -> None:
     data = bin_rows(np.arange(6.0).reshape(3, 2), None, np.arange(3, dtype=np.uint32), 255, 1, {})
     y = np.array([0.0, 1.0, 2.0])
     with pytest.raises(ValueError, match="unknown loss"):
-        _native.GradientState("hinge", 0.0, 1, y, np.zeros(0))
+        GradientRows("hinge", 0.0, 1, y, np.zeros(0))
     with pytest.raises(ValueError, match="does not exist"):
-        _native.GradientState("multinomial", 0.0, 2, y, np.zeros(0))
+        GradientRows("multinomial", 0.0, 2, y, np.zeros(0))
     with pytest.raises(ValueError, match="several scores"):
-        _native.GradientState("squared", 0.0, 2, y, np.zeros(0))
+        GradientRows("squared", 0.0, 2, y, np.zeros(0))
     with pytest.raises(ValueError, match="finite"):
-        _native.GradientState("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
+        GradientRows("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
     with pytest.raises(ValueError, match="positive"):
-        _native.GradientState("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
-    state = _native.GradientState("squared", 0.0, 1, y, np.zeros(0))
-    state.set_scores(np.zeros(3), 1)
+        GradientRows("squared", 0.0, 1, y, np.array([1.0, 0.0, 1.0]))
+    state = GradientRows("squared", 0.0, 1, y, np.zeros(0))
+    state.set(np.zeros(3), 1)
     grower = grower_of(data, state)
     grower.grow(0, 1)
     with pytest.raises(ValueError, match="radius"):
@@ -290,7 +298,7 @@ def test_what_is_refused() -> None:
         grower.cut(1, 1.0, "3")
     with pytest.raises(ValueError, match="direction"):
         grower_of(data, state, directions=np.array([2, 0], dtype=np.int8))
-    other = _native.GradientState("squared", 0.0, 1, y[:2], np.zeros(0))
+    other = GradientRows("squared", 0.0, 1, y[:2], np.zeros(0))
     with pytest.raises(ValueError, match="other rows"):
         other.step(grower, grower.cut(1, 1.0, "2"), 1.0, 1)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import ClassRows
 from native_tools import NO_WEIGHTS, bin_natively, grow_natively, naive_columns
 from radboost import _native
 from reference import growth, multiclass
@@ -43,9 +44,7 @@ class Walk:
         w = {"none": np.ones(m), "whole": rng.integers(1, 4, m) * 1.0, "real": rng.random(m) + 0.5}[weights]
         self.weights = None if weights == "none" else w
         self.objective = make_objective(pair[0], LOSSES[pair[1]], self.y, w, self.n_classes)
-        self.state = _native.ClassState(
-            *pair, self.y.astype(np.uint16), self.n_classes, NO_WEIGHTS if weights == "none" else w
-        )
+        self.state = ClassRows(*pair, self.y.astype(np.uint16), self.n_classes, NO_WEIGHTS if weights == "none" else w)
         self.columns = _native.HypothesisColumns(m, self.n_classes)
         self.at = multiclass.start(m, self.n_classes)
         self.answers: list[np.ndarray] = []
@@ -53,7 +52,7 @@ class Walk:
             answers, eta = rng.integers(-1 if self.n_classes > 2 else 0, self.n_classes, m), int(rng.integers(1, 9)) / 8
             slot = self.columns.take_slot()
             self.columns.set_answers(slot, np.arange(m, dtype=np.int32), answers.astype(np.int32), 1)
-            self.columns.step(slot, eta, self.state, 1)
+            self.state.step(self.columns, slot, eta, 1)
             self.answers.append(answers)
             self.at = self.at.moved(eta, vertex(answers, self.n_classes), self.y)
         self.sums = self.state.reweigh(1)
@@ -108,7 +107,7 @@ def test_state(walk: Walk) -> None:
     assert walk.sums.loss / objective.m == pytest.approx(objective.value(at), rel=1e-12)
     assert walk.sums.slope == pytest.approx(objective.normaliser(at), rel=1e-12)
     assert walk.sums.error / objective.m == pytest.approx(objective.error(at), abs=1e-12)
-    np.testing.assert_array_equal(walk.state.scores().reshape(m, C), at.f)
+    np.testing.assert_array_equal(walk.state.values().reshape(m, C), at.f)
     total = int(walk.state.growth_weights().astype(np.int64).sum())
     assert total == pytest.approx(2**30, rel=1e-6)
     np.testing.assert_allclose(walk.state.growth_weights() / total, objective.row_weights(at), atol=1e-7)
@@ -120,7 +119,7 @@ def test_state(walk: Walk) -> None:
         if objective.name in ("sum", "compsum"):
             assert np.all(walk.gains(shrinking).sum(axis=1) == 0)
         if walk.answers:
-            edges = walk.columns.edges(walk.state, shrinking, 1)
+            edges = walk.state.edges(walk.columns, shrinking, 1)
             expected = [objective.edge(at, vertex(a, C), shrinking) for a in walk.answers]
             np.testing.assert_allclose(edges, expected, atol=1e-7)
 
@@ -237,7 +236,7 @@ def test_both_searches_agree(seed: int, pair: tuple[str, str], criterion: str, c
         (X, y, np.full(60, float(copies))),
         (np.repeat(X, copies, axis=0), np.repeat(y, copies), NO_WEIGHTS),
     ):
-        state = _native.ClassState(*pair, labels.astype(np.uint16), n_classes, weights)
+        state = ClassRows(*pair, labels.astype(np.uint16), n_classes, weights)
         state.reweigh(1)
         data = bin_natively(rows, weights if len(weights) else None, 12)
         options = {"criterion": criterion, "max_depth": 4, "minimum_leaf_weight": minimum}

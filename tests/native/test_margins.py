@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native_tools import NO_WEIGHTS, state_with_weights
+from native_rows import MarginRows, row_weights
+from native_tools import state_with_weights
 from radboost import _native
 from reference import losses
 
@@ -67,13 +68,13 @@ def fresh(m: int, seed: int, weights: str) -> tuple[np.ndarray, np.ndarray | Non
 @pytest.mark.parametrize("name", ["exponential", "logistic"])
 def test_sums_and_weights(name: str, weights: str) -> None:
     y, w = fresh(57, 1, weights)
-    state = _native.MarginState(y.astype(np.int8), NO_WEIGHTS if w is None else w)
+    state = MarginRows(y, w, name)
     w = np.ones(57) if w is None else w
     assert state.total_weight == pytest.approx(w.sum(), rel=1e-15)
     columns = _native.HypothesisColumns(57)
     f = np.zeros(57)
     for seed in range(4):
-        sums = state.reweigh(name, 1)
+        sums = state.reweigh(1)
         u = 1 - y * f
         slope = w * losses.LOSSES[name].derivative(u)
         assert sums.loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-14)
@@ -84,35 +85,38 @@ def test_sums_and_weights(name: str, weights: str) -> None:
         np.testing.assert_allclose(state.growth_weights() / 2.0**30, D, atol=3e-9)
         h = np.round(np.random.default_rng(seed).uniform(-1, 1, 57) * 2**20) / 2**20
         slot = columns.add_values(h.astype(np.float32))
-        np.testing.assert_allclose(columns.edges(state, 1)[slot], np.sum(D * y * h), atol=1e-9)
-        columns.step(slot, 0.75, state, 1)
+        np.testing.assert_allclose(state.edges(columns, False, 1)[slot], np.sum(D * y * h), atol=1e-9)
+        state.step(columns, slot, 0.75, 1)
         f = f + 0.75 * h
-        np.testing.assert_allclose(state.scores(), f, atol=1e-15)
+        np.testing.assert_allclose(state.values(), f, atol=1e-15)
 
 
 def test_weighted_sum_is_exact_and_order_free() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=200) * 10.0 ** rng.integers(-6, 6, 200)
-    y = np.ones(200, dtype=np.int8)
     order = rng.permutation(200)
-    one = _native.MarginState(y, NO_WEIGHTS).weighted_sum(values, 1)
-    assert one == _native.MarginState(y, NO_WEIGHTS).weighted_sum(values[order], 2)
+    one = row_weights(200).sum(values, 1)
+    assert one == row_weights(200).sum(values[order], 2)
+    assert row_weights(200).mean(values, 2) == one / 200
+    assert row_weights(200).maximum(values, 2) == values.max()
     assert one == pytest.approx(float(sum(Fraction(v) for v in values.tolist())), rel=1e-14)
     w = rng.integers(1, 9, 200).astype(float)
     repeated = np.repeat(values, w.astype(int))
-    assert _native.MarginState(y, w).weighted_sum(values, 1) == _native.MarginState(
-        np.ones(len(repeated), dtype=np.int8), NO_WEIGHTS
-    ).weighted_sum(repeated, 1)
+    assert row_weights(200, w).sum(values, 1) == row_weights(len(repeated)).sum(repeated, 1)
+    assert row_weights(200, w).total == len(repeated)
 
 
 @pytest.mark.parametrize("name", ["exponential", "logistic"])
 def test_line_sums(name: str) -> None:
     y, w = fresh(40, 3, "real")
     assert w is not None
-    state = _native.MarginState(y.astype(np.int8), w)
-    h = np.random.default_rng(4).uniform(-1, 1, 40)
+    state = MarginRows(y, w, name)
+    h = np.round(np.random.default_rng(4).uniform(-1, 1, 40) * 2**20) / 2**20
+    columns = _native.HypothesisColumns(40)
+    slot = columns.add_values(h.astype(np.float32))
     for eta in (-2.0, 0.0, 0.3, 5.0):
-        loss, slope = state.along(name, h, eta, 1)
+        loss, slope = state.along(columns, slot, eta, 1)
+        assert state.slope_along(columns, slot, eta, 1) == slope
         u = 1 - y * eta * h
         assert loss == pytest.approx(np.sum(w * losses.LOSSES[name].value(u)), rel=1e-13)
         assert slope == pytest.approx(-np.sum(w * y * h * losses.LOSSES[name].derivative(u)), rel=1e-12, abs=1e-12)
@@ -143,11 +147,13 @@ def test_packed_signs_give_the_edges(seed: int, n_hypotheses: int) -> None:
         made.store(sizes[-1], columns, slot)
         kept[slot] = np.array(stored_predictions(made, sizes[-1], 30))
     state = state_with_weights(y, rng.random(30))
-    edges = columns.edges(state, 1)
+    edges = state.edges(columns, False, 1)
+    sums = state.edge_sums(columns, False, 1)
     signed = state.edge_weights().astype(object)
     for slot, h in kept.items():
         np.testing.assert_array_equal(columns.predictions(slot), h)
-        assert edges[slot] == float(np.sum(signed * h.astype(int))) / 2.0**61
+        assert sums[slot] == int(np.sum(signed * h.astype(int)))
+        assert edges[slot] == float(sums[slot]) / 2.0**61
     assert all(edge == 0 for slot, edge in enumerate(edges) if slot not in kept)
 
 
@@ -164,16 +170,17 @@ def test_columns_refuse_what_is_not_there() -> None:
     with pytest.raises(ValueError, match="row"):
         columns.add_values(np.zeros(4, dtype=np.float32))
     with pytest.raises(ValueError, match="rows"):
-        columns.edges(_native.MarginState(np.ones(4, dtype=np.int8), NO_WEIGHTS), 1)
+        MarginRows(np.ones(4)).edges(columns, False, 1)
 
 
-def test_state_refuses_bad_labels_and_weights() -> None:
-    for labels in ([0, 1], [2, 1]):
-        with pytest.raises(ValueError, match="label"):
-            _native.MarginState(np.array(labels, dtype=np.int8), NO_WEIGHTS)
+def test_scores_refuse_bad_classes_and_weights() -> None:
+    with pytest.raises(ValueError, match="class that does not exist"):
+        _native.MarginScores("logistic", np.array([2, 1], dtype=np.uint16), row_weights(2))
+    with pytest.raises(ValueError, match="one class per row"):
+        _native.MarginScores("logistic", np.array([0, 1], dtype=np.uint16), row_weights(3))
     for weights in ([0.0, 1.0], [-1.0, 1.0], [math.nan, 1.0], [math.inf, 1.0], [1.0]):
         with pytest.raises(ValueError, match="weight"):
-            _native.MarginState(np.array([1, -1], dtype=np.int8), np.array(weights))
+            row_weights(2, np.array(weights))
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from native_rows import SoftmaxRows
 from native_tools import NO_WEIGHTS, bin_natively
-from radboost import _native
 from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 from reference import softmax as naive
@@ -43,7 +43,7 @@ class Problem:
         self.costs = (table if per_row else table[self.y]).astype(float)
         self.scores = np.rint(rng.normal(size=(m, n_classes)) * spread * 2**20) / 2**20
         self.data = bin_natively(self.X)
-        self.state = _native.SoftmaxState(
+        self.state = SoftmaxRows(
             self.data,
             self.y,
             n_classes,
@@ -53,7 +53,7 @@ class Problem:
             seed=seed,
             n_threads=1,
         )
-        self.state.set_scores(self.scores)
+        self.state.set(self.scores)
 
     def trees(self, **changes: Any) -> Any:
         options = TreeOptions(growth="best_first", max_leaves=changes.pop("max_leaves", 6))
@@ -101,7 +101,7 @@ def test_slopes_are_those_of_proposition_2_and_of_the_risk(seed: int, weights: s
         assert slope_there == pytest.approx(naive.slope(moved, problem.costs, problem.weights, h), abs=1e-12)
     problem.state.step(0.75, 1)
     moved = problem.scores - 0.75 * h
-    differences = problem.state.scores().reshape(moved.shape) - moved
+    differences = problem.state.values().reshape(moved.shape) - moved
     np.testing.assert_array_equal(differences, np.broadcast_to(differences[:, :1], moved.shape))
 
 
@@ -115,10 +115,8 @@ def test_the_sampled_edge_is_unbiased(weights: str, pairs: str) -> None:
     table = np.column_stack([rng.random(40) * 0.2, rng.random(40) * 0.1 + 0.9, rng.random(40) * 0.1 + 0.9])
     costs = table.astype(np.float32)
     given_weights = NO_WEIGHTS if weights == "none" else problem.weights
-    state = _native.SoftmaxState(
-        problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1
-    )
-    state.set_scores(problem.scores)
+    state = SoftmaxRows(problem.data, problem.y, 3, given_weights, costs, costs_per_row=True, seed=1, n_threads=1)
+    state.set(problem.scores)
     state.evaluate(1)
     gradient = naive.gradient(problem.scores, costs.astype(float))
     assert ((gradient > 0) == [False, True, True]).all()
@@ -196,7 +194,7 @@ def test_a_class_that_is_never_drawn_keeps_its_scores() -> None:
     problem = Problem(3, m=40, n_classes=4)
     scores = problem.scores.copy()
     scores[:, 2] = -900.0
-    problem.state.set_scores(scores)
+    problem.state.set(scores)
     problem.state.evaluate(1)
     problem.state.grow(problem.trees(), "by_rule", 100, 0, 1)
     assert [tree is None for tree in problem.state.trees()] == [False, False, True, False]
@@ -208,7 +206,7 @@ def test_no_score_overflows(top: float) -> None:
     problem = Problem(0, m=10, n_classes=3)
     scores = np.zeros((10, 3))
     scores[:, 1] = top
-    problem.state.set_scores(scores)
+    problem.state.set(scores)
     sums = problem.state.evaluate(1)
     rule = problem.state.rule().reshape(10, 3)
     assert np.isfinite(rule).all()
@@ -218,7 +216,7 @@ def test_no_score_overflows(top: float) -> None:
 
 def test_long_walks_are_moved_back() -> None:
     problem = Problem(0, m=30, n_classes=3)
-    problem.state.set_scores(np.zeros((30, 3)))
+    problem.state.set(np.zeros((30, 3)))
     problem.state.evaluate(1)
     problem.state.grow(problem.trees(), "all", 1, 0, 1)
     h = problem.directions()
@@ -243,7 +241,7 @@ def test_neither_threads_nor_order_nor_copies_matter(pairs: str) -> None:
         (repeated, NO_WEIGHTS, 2),
     ]:
         data = bin_natively(np.ascontiguousarray(X[rows]), None if weights is NO_WEIGHTS else weights)
-        state = _native.SoftmaxState(
+        state = SoftmaxRows(
             data,
             y[rows].astype(np.uint16),
             3,
@@ -271,9 +269,9 @@ def test_bad_states_are_refused() -> None:
 
     def make(**changes: Any) -> None:
         given = {"classes": problem.y, "costs": np.zeros((3, 3), dtype=np.float32), "costs_per_row": False} | changes
-        _native.SoftmaxState(problem.data, n_classes=3, weights=NO_WEIGHTS, seed=0, n_threads=1, **given)
+        SoftmaxRows(problem.data, n_classes=3, weights=NO_WEIGHTS, seed=0, n_threads=1, **given)
 
-    with pytest.raises(ValueError, match="one class per row"):
+    with pytest.raises(ValueError, match="different numbers of rows"):
         make(classes=problem.y[:4])
     with pytest.raises(ValueError, match="classes x classes or rows x classes"):
         make(costs_per_row=True)

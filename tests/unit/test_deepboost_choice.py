@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from radboost import DeepBoostClassifier
-from radboost._native import value_edges
 from radboost.families import Candidate, Family, Problem, Proposer, ValuesCandidate
 
 Y = np.array([1, 1, 1, 1, 1, -1, -1, -1, -1, -1])
@@ -64,7 +63,7 @@ class Script(Family):
                 for name in names:
                     values = script.rows[abs(name) - 1] * math.copysign(1, name)
                     sorted_values = values[problem.order]
-                    edge = value_edges(problem.objective.state, sorted_values[None].astype(np.float32), 1)[0]
+                    edge = problem.objective.value_edges(sorted_values[None].astype(np.float32))[0, 0]
                     found.append(ValuesCandidate(Row(values), sorted_values, float(edge), script.complexity))
                 return found
 

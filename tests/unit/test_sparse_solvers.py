@@ -64,7 +64,7 @@ def test_all_solvers_reach_the_optimum(loss: str, penalty: str) -> None:
     updates = ["newton"]
     if problem.penalty.exponential:
         updates.append("adaboost")
-    if problem.loss.curvature_bound is not None:
+    if problem.loss.lipschitz is not None:
         updates.append("gradboost")
     for update in updates:
         point, trail = solve(problem, update, 1e-9 if update == "newton" else 1e-7)
@@ -101,7 +101,7 @@ def test_progress_bounds(loss: str, penalty: str) -> None:
     before = problem.objective(point)
     slopes = problem.slopes(problem.residual(point.scores), problem.everything)
     stays_out = problem.penalty.dual_norm(slopes) <= problem.prices
-    updates = [] if problem.loss.curvature_bound is None else ["gradboost"]
+    updates = [] if problem.loss.lipschitz is None else ["gradboost"]
     updates += ["adaboost"] if problem.penalty.exponential else []
     for update in updates:
         gains = progress(problem, point, problem.everything, update)

@@ -94,7 +94,7 @@ def test_the_safe_curvature_is_above_the_curvature_and_below_the_parabola() -> N
     loss = EpsilonInsensitiveScores(np.zeros(1001), 0.1)
     safe, exact = loss.safe_curvature(excess[None])[0], loss.curvature(excess[None])[0]
     assert np.all(safe >= exact)
-    assert np.all(safe <= loss.curvature_bound)
+    assert np.all(safe <= loss.lipschitz)
     assert safe[0] == pytest.approx(0.25 / 50.0)
 
 

@@ -14,8 +14,8 @@ from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
-from radboost.model_file import NotStored
-from radboost.objectives import probabilities
+from radboost.model_file import ModelFileError, NotStored
+from radboost.objectives import OBJECTIVES, probabilities, resolve_objective
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 
@@ -25,8 +25,8 @@ class ScoringMixin(SavingMixin):
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     stores_objective: ClassVar[bool] = False
     kind_of_file: ClassVar[str] = "boosted"
-    # What `ensemble_` is, by the name that model files look up.
-    kind_of_ensemble: ClassVar[str] = "Ensemble"
+    # What `ensemble_` is; its `from_arrays` reads that of a model file.
+    type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
     ensemble_: Ensemble
     n_jobs: int | None
@@ -66,7 +66,7 @@ class ScoringMixin(SavingMixin):
         return {}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """The other way round."""
+        """Takes what `_arrays_of_fit` gave, from a file."""
 
 
 class PredictingMixin(ScoringMixin):
@@ -137,5 +137,11 @@ class PredictingMixin(ScoringMixin):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        """The other way round, when the parameters and classes of a file are in place."""
+        """Called when the parameters and classes of a file are in place."""
         self.loss_ = self.loss
+
+    def _take_objective(self, name: Any) -> None:
+        """The objective that a file names. A loss of the user's own is not in the file, and goes with any of them."""
+        if not isinstance(name, str) or name not in OBJECTIVES:
+            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
+        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name

@@ -26,4 +26,4 @@ class SavingMixin:
         return {}
 
     def _take_parameters_of_fit(self) -> None:
-        """The other way round, when the parameters and labels of a file are in place."""
+        """Called when the parameters and labels of a file are in place."""

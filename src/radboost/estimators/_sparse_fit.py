@@ -68,6 +68,7 @@ class SparseBoost(SavingMixin, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
     kind_of_file: ClassVar[str] = "sparse"
+    type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
     learns_tasks: ClassVar[bool] = False
 
     penalty: str
@@ -107,7 +108,9 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         with progress_bar(self.max_rounds, int(self.verbose)) as advance:
-            trail = Trail(watch=lambda objective, n_features: advance(objective, np.nan, n_features))
+            trail = Trail(
+                watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
+            )
             if self._solves_at_once():
                 certificate = checked._fit_given(read, settings, trail)
             else:
@@ -190,7 +193,7 @@ class SparseBoost(SavingMixin, ABC):
                 f'update="adaboost" has no closed form with penalty={penalty.name!r}; use penalty="l1" or "l1/linf", '
                 'or update="gradboost" or "newton".'
             )
-        if self.update == "gradboost" and loss.curvature_bound is None:
+        if self.update == "gradboost" and loss.lipschitz is None:
             raise ValueError(
                 f'update="gradboost" needs a bound on the curvature, and the {loss.name} loss has none; use '
                 'update="adaboost" or "newton".'
@@ -247,6 +250,7 @@ class SparseBoost(SavingMixin, ABC):
             read.row_weights,
             intercept=settings.fit_intercept,
             n_threads=resolve_n_jobs(self.n_jobs),
+            scale=settings.scales_columns,
         )
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 

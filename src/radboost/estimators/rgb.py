@@ -23,11 +23,12 @@ from radboost.losses import (
     TargetLoss,
     get_target_loss,
 )
-from radboost.model_file import MissingPartError, NotStored
-from radboost.rows.prepare import TrainingRows
+from radboost.model_file import MissingPartError, NotStored, storable_estimator
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import TreeOptions
 
 
+@storable_estimator
 class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
@@ -140,8 +141,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
-        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(training.known_classes)
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
+        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(rows.known_classes)
         if n_classes == 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
@@ -160,6 +161,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
 
+@storable_estimator
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
@@ -218,10 +220,10 @@ feature_names_in_
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
         if isinstance(loss, NativeTargetLoss):
-            loss.check_targets(self._targets(training.class_ids, training.targets, 1))
+            loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:

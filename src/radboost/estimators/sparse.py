@@ -14,21 +14,21 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
 from radboost.estimators._sparse_fit import FLOATS, SparseBoost
-from radboost.losses import (
-    EpsilonInsensitiveScores,
-    ExponentialScores,
-    LogisticScores,
-    MultinomialScores,
-    ScoreLoss,
-)
+from radboost.losses import ScoreLoss
+from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
+from radboost.losses.exponential import ExponentialScores
+from radboost.losses.logistic import LogisticScores
+from radboost.losses.multinomial import MultinomialScores
+from radboost.model_file import storable_estimator
 from radboost.rows.read import plain_labels, read_labels, read_targets
 from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
 
 PARAMETERS = """
-    penalty : {"l1", "l1/l2", "l1/linf", "l2"}
+    penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
         What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
         Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
-        weights together. "l2" is half the sum of the squares: nothing becomes zero.
+        weights together. "l2" is half the sum of the squares, "smooth_l1" the sum of log(1 + e^w) + log(1 + e^-w), like
+        squares near zero and like absolute values far out: with these two nothing becomes zero.
     alpha : float
         The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
     update : {"newton", "adaboost", "gradboost"}
@@ -80,6 +80,7 @@ PARAMETERS = """
 """
 
 
+@storable_estimator
 class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
@@ -179,6 +180,7 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
 
 
+@storable_estimator
 class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
@@ -247,6 +249,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         return weights[:, 0].copy(), float(intercept[0])
 
 
+@storable_estimator
 class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Several tasks with two classes each, which share the features they pay for (equation (3)).
 

@@ -16,6 +16,7 @@ from radboost.estimators.sparse import (
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
+from radboost.model_file import storable_estimator
 from radboost.sparsity import InductionSettings
 from radboost.sparsity.columns import Places
 
@@ -115,6 +116,7 @@ class ChoosesAlpha(SparseBoost):
         return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit
 
 
+@storable_estimator
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
     """SparseBoostClassifier with the alpha of the smallest loss in cross-validation.
 
@@ -159,6 +161,7 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         self.verbose = verbose
 
 
+@storable_estimator
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
     """SparseBoostRegressor with the alpha of the smallest loss in cross-validation.
 
@@ -203,6 +206,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         self.verbose = verbose
 
 
+@storable_estimator
 class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassifier):
     """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation."""
 

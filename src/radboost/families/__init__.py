@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from radboost._validation import resolve
-from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
+from radboost.families.base import FAMILIES, Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
 from radboost.families.kernel import KernelFamily, KernelHypothesis
 from radboost.families.norm_balls import NormBalls, TreeFamilies
 from radboost.families.trees import StumpPairs, Stumps, Trees
-
-FAMILIES: dict[str, Callable[[], Family]] = {
-    "stumps": Stumps,
-    "stump_pairs": StumpPairs,
-    "trees": Trees,
-    "kernel": KernelFamily,
-}
 
 
 def get_families(family: object) -> list[Family]:

@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost import complexity
+from radboost._members import register
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.engine import BinnedData, HypothesisColumns
+from radboost.model_file import storable_value
 from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
 
 VALUE_GRID = 2.0**20
+FAMILIES: dict[str, type[Family]] = {}
 
 
 class Hypothesis(Protocol):
@@ -130,9 +133,15 @@ class Proposer(ABC):
 
 
 class Family(ABC):
-    """A family of hypotheses; `start` puts it to work."""
+    """A family of hypotheses; `start` puts it to work. `class Stumps(Family, name="stumps")` registers itself."""
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
+
+    def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if name is not None:
+            register(FAMILIES, name, cls)
+            storable_value(cls)
 
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...

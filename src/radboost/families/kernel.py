@@ -127,7 +127,7 @@ class KernelProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class KernelFamily(Family):
+class KernelFamily(Family, name="kernel"):
     """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
 
     With more than two classes each speaks for one of them, with max(0, K(c, x)). Train with step="line_search" and
@@ -169,10 +169,10 @@ class KernelFamily(Family):
         check_real_or(["scale"], "gamma", self.gamma, low=0.0, open_low=True)
         if isinstance(self.gamma, str):
             # Sums that do not depend on the order of the rows.
-            state, n_threads = problem.objective.state, problem.settings.n_threads
+            sums, n_threads = problem.objective.row_weights, problem.settings.n_threads
             cells = problem.sample_size * rows.shape[1]
-            mean = state.weighted_sum(rows.sum(axis=1), n_threads) / cells
-            variance = state.weighted_sum(((rows - mean) ** 2).sum(axis=1), n_threads) / cells
+            mean = sums.sum(rows.sum(axis=1), n_threads) / cells
+            variance = sums.sum(((rows - mean) ** 2).sum(axis=1), n_threads) / cells
             return max(1.0 / (rows.shape[1] * variance), SMALLEST_GAMMA) if variance > 0 else 1.0
         return float(self.gamma)
 

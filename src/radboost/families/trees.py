@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost import complexity
-from radboost.engine import HypothesisColumns, TreeGrower
+from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree
@@ -65,7 +65,7 @@ class TreeProposer(Proposer):
     def __init__(
         self,
         problem: Problem,
-        grower: TreeGrower,
+        grower: Grower,
         bound: Callable[[int], float],
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:
@@ -93,13 +93,13 @@ class TreeProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class Stumps(Family):
+class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_questions
         grower = make_grower(
-            problem.data, problem.objective.state, problem.settings, growth="layers", criterion="edge", max_depth=1
+            problem.data, problem.objective.weighting, problem.settings, growth="layers", criterion="edge", max_depth=1
         )
         return TreeProposer(problem, grower, lambda n: complexity.stumps(m, d))
 
@@ -108,13 +108,18 @@ class Stumps(Family):
 
 
 @dataclass(frozen=True)
-class StumpPairs(Family):
+class StumpPairs(Family, name="stump_pairs"):
     """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
 
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_questions
         grower = make_grower(
-            problem.data, problem.objective.state, problem.settings, growth="stump_pair", criterion="edge", max_depth=2
+            problem.data,
+            problem.objective.weighting,
+            problem.settings,
+            growth="stump_pair",
+            criterion="edge",
+            max_depth=2,
         )
         return TreeProposer(
             problem,
@@ -128,7 +133,7 @@ class StumpPairs(Family):
 
 
 @dataclass(frozen=True)
-class Trees(Family):
+class Trees(Family, name="trees"):
     """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
 
     Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).
@@ -138,7 +143,7 @@ class Trees(Family):
         m, d, settings = problem.sample_size, problem.n_questions, problem.settings
         grower = make_grower(
             problem.data,
-            problem.objective.state,
+            problem.objective.weighting,
             settings,
             growth=settings.options.growth,
             criterion=settings.criterion,

@@ -1,19 +1,29 @@
-"""What the loop asks of an objective."""
+"""Scores of the training rows, the weights D on them, and the loss along a step."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.engine import BoostingState, HypothesisColumns
-from radboost.losses.base import MarginLoss, NativeLoss
+from radboost._validation import check_score_memory
+from radboost.engine import (
+    ClassScores,
+    ClassWeighting,
+    Collective,
+    HypothesisColumns,
+    MarginScores,
+    MarginWeighting,
+    RowWeights,
+)
+from radboost.losses import MarginLoss, NativeLoss
+from radboost.objectives.names import resolve_objective
+from radboost.objectives.own_loss import arguments, evaluate, terms_along
 from radboost.objectives.row_losses import row_losses
 
-NO_WEIGHTS = np.zeros(0)
+BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
 
 class LossState(NamedTuple):
@@ -24,27 +34,70 @@ class LossState(NamedTuple):
     error: float  # share of the rows whose class does not have the largest score alone
 
 
-class Objective(ABC):
-    """Scores of the training rows, the weights D on them, and the loss along a step.
+class Objective:
+    """The mean over the rows of a loss of the margins.
 
-    All sums are exact and thus independent of the order of the rows and of the number of threads.
+    With two classes there is one column of scores f, positive for the second class, and a row costs Phi(1 - y f) (Deep
+    Boosting, equation (4)); all names stand for the same objective there (Multi-Class Deep Boosting, appendix D). With
+    more there is a score for each class (equations (6) to (9)). With u(y) = 1 - f(y_i) + f(y) over the wrong classes y
+    a row costs
+
+    - "sum": the sum of Phi(u(y)),
+    - "compsum": log2(1 + the sum of exp(u(y))),
+    - "maxsum": Phi(1 - s), s the sum of alpha_j times the margin of h_j alone,
+    - "max": the largest Phi(u(y)).
+
+    All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
+    the collective has which rows.
+
+    Attributes
+    ----------
+    row_weights : RowWeights
+        The sample weights, and sums over all rows.
+    scores, weighting :
+        The scores f, and the integers that growers and edges see of the rows. Further weightings of the same scores can
+        be renewed beside it (`reweigh`).
+    smooth : bool
+        Whether the loss has a derivative everywhere.
+    step_grid : float
+        Steps are multiples of this, so that scores add up without rounding.
     """
 
-    state: BoostingState
-    smooth: bool = True  # the loss has a derivative everywhere
-    step_grid: float  # steps are multiples of this, so that scores add up without rounding
+    scores: MarginScores | ClassScores
+    weighting: MarginWeighting | ClassWeighting
 
-    def __init__(self, name: str, loss: MarginLoss, n_classes: int, n_threads: int) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        loss: MarginLoss,
+        class_ids: ClassIds,
+        n_classes: int,
+        weights: FloatArray | None,
+        n_threads: int,
+        collective: Collective | None = None,
+    ) -> None:
+        self.name = name = resolve_objective(name, loss)
         self.loss = loss
         self.n_classes = n_classes
         self.n_threads = n_threads
+        self.smooth = name != "max" or n_classes == 2
+        self._class_ids = class_ids
         self._native_loss = loss.name if isinstance(loss, NativeLoss) else ""
+        self.row_weights = RowWeights(len(class_ids), weights, folds_large=n_classes > 2, collective=collective)
+        if n_classes == 2:
+            self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
+            self.scores = MarginScores(self._native_loss, class_ids, self.row_weights)
+            self.weighting = MarginWeighting(self.scores)
+        else:
+            check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
+            self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
+            self.scores = ClassScores(name, self._native_loss, class_ids, n_classes, self.row_weights)
+            self.weighting = ClassWeighting(self.scores)
 
     @property
     def total_weight(self) -> float:
         """m: the sum of the sample weights."""
-        return self.state.total_weight
+        return self.row_weights.total
 
     @property
     def signed(self) -> bool:
@@ -56,50 +109,59 @@ class Objective(ABC):
         """Whether the papers' closed-form step lowers this objective."""
         return self._native_loss != "" and self.smooth
 
-    @abstractmethod
-    def reweigh(self) -> LossState:
-        """Renews D and its quantised forms."""
+    def reweigh(self, *others: Any) -> LossState:
+        """Renews D and its quantised forms (Deep Boosting, equation (5)), also those of other weightings."""
+        weightings: list[Any] = [self.weighting, *others]
+        if self._native_loss:
+            sums = self.scores.reweigh(weightings, self.n_threads)
+        else:
+            u = arguments(self.name, self._values(), self._margins(), self._class_ids)
+            values, derivatives = evaluate(self.loss, u.ravel())
+            sums = self.scores.reweigh_from(values, derivatives, weightings, self.n_threads)
+        m = self.total_weight
+        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
 
-    @abstractmethod
     def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
         """The edges of all slots, as seen by weights that grow and by weights that shrink."""
+        growing = self.weighting.edges(columns, False, self.n_threads)
+        return growing, growing if self.smooth else self.weighting.edges(columns, True, self.n_threads)
 
-    @abstractmethod
     def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
         """Edges of hypotheses given by their predictions, one row of `values` each: a column for each class, or one."""
+        return self.weighting.value_edges(values, self.n_threads).reshape(len(values), -1)
 
-    @abstractmethod
     def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
         """Mean loss at scores + eta h, and its derivative in eta."""
+        if self._native_loss:
+            loss, slope = self.scores.along(columns, slot, eta, self.n_threads)
+            return loss / self.total_weight, slope / self.total_weight
+        return self._own_loss_along(columns, slot, eta)
 
     def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
         """The derivative alone, which line searches ask for again and again."""
-        return self.along(columns, slot, eta)[1]
+        if self._native_loss:
+            return self.scores.slope_along(columns, slot, eta, self.n_threads) / self.total_weight
+        return self._own_loss_along(columns, slot, eta)[1]
 
-    @abstractmethod
     def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
         """scores += eta h."""
+        self.scores.step(columns, slot, eta, self.n_threads)
 
     def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
         return row_losses(self.name, self.loss, scores, class_ids)
 
-    def _mean(self, sums: Any) -> LossState:
-        m = self.total_weight
-        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+    def _values(self) -> FloatArray:
+        values = self.scores.values()
+        return values if self.n_classes == 2 else values.reshape(-1, self.n_classes)
 
-    def _evaluate(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Phi and Phi' of a loss of the user's own, looked over."""
-        values = np.ascontiguousarray(self.loss.value(u), dtype=np.float64)
-        derivatives = np.ascontiguousarray(self.loss.derivative(u), dtype=np.float64)
-        for what, array in (("value", values), ("derivative", derivatives)):
-            if array.shape != u.shape:
-                raise ValueError(
-                    f"{self.loss!r}.{what} returned an array of shape {array.shape} for an input of shape {u.shape}; "
-                    "it must keep the shape."
-                )
-            if not np.isfinite(array).all():
-                raise ValueError(f"{self.loss!r}.{what} returned NaN or infinity; it must be finite everywhere.")
-        if (derivatives < 0).any():
-            raise ValueError(f"{self.loss!r}.derivative is negative somewhere; Phi must be increasing.")
-        return values, derivatives
+    def _margins(self) -> FloatArray:
+        return self.scores.margins() if isinstance(self.scores, ClassScores) else np.zeros(0)
+
+    def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        predictions = columns.predictions(slot)
+        if self.n_classes > 2:
+            predictions = predictions.reshape(-1, self.n_classes)
+        terms = terms_along(self.name, self.loss, self._values(), self._margins(), predictions, eta, self._class_ids)
+        loss, slope = (self.row_weights.mean(np.ascontiguousarray(term), self.n_threads) for term in terms)
+        return loss, slope

@@ -23,6 +23,7 @@ class Costs:
     per_row: bool
     scale: float  # what a scaled cost of 1 stands for
     floor: FloatArray  # the least of each row, not scaled
+    matrix: FloatArray | None = None  # the costs of the classes as they were given; None: of examples
 
     def select(self, rows: RowOrder) -> Costs:
         """Those of some examples, in their order."""
@@ -66,7 +67,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
             "meant, set it to 0.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=7,
         )
     return matrix
 
@@ -97,7 +98,8 @@ def make_costs(matrix: FloatArray | None, examples: FloatArray | None, n_classes
     floor = table.min(axis=1)
     above = table - floor[:, None]
     scale = float(above.max())
-    return Costs(np.ascontiguousarray(above / scale, dtype=np.float32), examples is not None, scale, floor)
+    scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
+    return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)
 
 
 def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:

@@ -19,7 +19,7 @@ class RiskWatch(Watch):
     def __init__(self, rows: Watched, costs: Costs, stopping: EarlyStopping, n_classes: int, n_threads: int) -> None:
         super().__init__(rows, n_classes, n_threads)
         self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
-        self.floor = costs.mean_floor(rows.class_ids, rows.weights)  # to be added to what `judge` finds, in your unit
+        self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.weights)
         self.patience = stopping.patience
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:

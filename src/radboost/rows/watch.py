@@ -14,13 +14,15 @@ import numpy.typing as npt
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import MarginState
+from radboost.engine import RowWeights
+from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
 from radboost.trees.tree import Tree, forest_of
 
 DEFAULT_PATIENCE = 25
 
 
+@storable_value
 @dataclass(frozen=True)
 class EarlyStopping:
     """When to end a fit before its last round.
@@ -101,13 +103,13 @@ class Watch(ABC):
     what: ClassVar[str]  # is to become low
     tells_errors: bool = True  # whether rows can be plainly wrong
     patience: int | None = None  # rounds to wait for it; None: watch only
+    unit: float = 1.0  # what `judge` finds, times this, plus `floor`, is what the history says
+    floor: float = 0.0
 
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
         self.class_ids = rows.class_ids
-        # Sums through a native state are the same for every order of the rows.
-        no_labels = np.ones(len(rows.class_ids), dtype=np.int8)
-        self._sums = MarginState(no_labels, np.zeros(0) if rows.weights is None else rows.weights)
+        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=None)
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
@@ -118,29 +120,31 @@ class Watch(ABC):
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """What each row costs with these scores, and whether it is wrong, where that can be said."""
 
-    def begin(self, trace: Trace) -> None:
-        """Makes room in the history."""
-        names = ["validation_error"] if self.tells_errors else []
-        trace.history.update({name: [] for name in [*names, f"validation_{self.what}"]})
+    @property
+    def recorded(self) -> list[str]:
+        """What it adds to the history."""
+        return [*(["validation_error"] if self.tells_errors else []), f"validation_{self.what}"]
 
-    def resume(self, trace: Trace, scores: FloatArray) -> None:
-        """Goes on with a fit whose history is there; `scores` are those that it has given the rows."""
-        self._scores = np.array(scores)
-        history = trace.history[f"validation_{self.what}"]
-        self._lowest = min(history, default=np.inf)
-        self.best_round = 1 + history.index(self._lowest) if history else 0
+    def replay(self, trace: Trace) -> str | None:
+        """Follows all rounds of a trace once more; what its history says of these rows is written anew."""
+        rounds, reason = list(trace.rounds()), None
+        for name in self.recorded:
+            trace.history[name] = []
+        for steps in rounds:
+            reason = self.follow(trace, steps)
+        return reason
 
     def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
         """Records the round and says when to stop."""
         self._add(trace, steps)
         costs, wrong = self.judge(self._scores)
-        cost, history = self._mean(costs), trace.history[f"validation_{self.what}"]
-        if wrong is not None:
-            trace.history["validation_error"].append(self._mean(wrong))
-        history.append(cost)
+        cost = self._mean(costs)
+        line = {} if wrong is None else {"validation_error": self._mean(wrong)}
+        trace.record({**line, f"validation_{self.what}": cost * self.unit + self.floor})
+        n_rounds = len(trace.history[f"validation_{self.what}"])
         if cost < self._lowest:
-            self._lowest, self.best_round = cost, len(history)
-        if self.patience is not None and len(history) - self.best_round >= self.patience:
+            self._lowest, self.best_round = cost, n_rounds
+        if self.patience is not None and n_rounds - self.best_round >= self.patience:
             return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
         return None
 
@@ -155,8 +159,7 @@ class Watch(ABC):
             self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
-        total = self._sums.weighted_sum(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
-        return total / self._sums.total_weight
+        return self._weights.mean(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
 
 
 class LossWatch(Watch):

@@ -85,7 +85,10 @@ def _parts(X: Any) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True)
 class Columns:
-    """A design matrix whose column j is (x_j - centre_j) * factor_j; sparse columns are not moved."""
+    """A design matrix whose column j is (x_j - centre_j) * factor_j; sparse columns are not moved.
+
+    Factors bring columns to a spread of 1, or with `scale=False` leave it as it is; those of constant columns are 0.
+    """
 
     native: Any
     centres: FloatArray
@@ -93,27 +96,33 @@ class Columns:
     n_threads: int
 
     @classmethod
-    def of(cls, X: Any, rows: Places, weights: FloatArray, *, intercept: bool, n_threads: int) -> Columns:
+    def of(
+        cls, X: Any, rows: Places, weights: FloatArray, *, intercept: bool, n_threads: int, scale: bool = True
+    ) -> Columns:
         """The chosen rows of X; columns are brought to a spread of 1, and to a mean of 0 if there is an intercept."""
         if sparse.issparse(X):
-            return cls._of_sparse(X, rows, weights, intercept, n_threads)
+            return cls._of_sparse(X, rows, weights, intercept, n_threads, scale)
         columns = np.empty((X.shape[1], len(rows)))
         gather_columns(X, rows, columns, n_threads)
-        return cls.of_dense(columns, weights, intercept=intercept, n_threads=n_threads)
+        return cls.of_dense(columns, weights, intercept=intercept, n_threads=n_threads, scale=scale)
 
     @classmethod
-    def of_dense(cls, columns: FloatArray, weights: FloatArray, *, intercept: bool, n_threads: int) -> Columns:
+    def of_dense(
+        cls, columns: FloatArray, weights: FloatArray, *, intercept: bool, n_threads: int, scale: bool = True
+    ) -> Columns:
         """A line of `columns` for each column; they are centred in place."""
         centres, squares = centre_columns(columns, weights, intercept, n_threads)
         spread = np.sqrt(squares)
         _check_squares(
             spread, lambda places: np.abs(columns[places]).max(axis=1) > CONSTANT_DENSE * np.abs(centres[places])
         )
-        factors = _inverse(spread, spread > CONSTANT_DENSE * np.abs(centres))
+        factors = _factors(spread, spread > CONSTANT_DENSE * np.abs(centres), scale)
         return cls(DenseColumns(columns, factors), centres, factors, n_threads)
 
     @classmethod
-    def _of_sparse(cls, X: Any, rows: Places, weights: FloatArray, intercept: bool, n_threads: int) -> Columns:
+    def _of_sparse(
+        cls, X: Any, rows: Places, weights: FloatArray, intercept: bool, n_threads: int, scale: bool
+    ) -> Columns:
         n_columns = X.shape[1]
         kind: Any = CompressedColumns32 if X.dtype == np.float32 else CompressedColumns
         compress: Any = compress_columns32 if X.dtype == np.float32 else compress_columns
@@ -125,7 +134,9 @@ class Columns:
         means = native.correlate(everything, line, False, n_threads) if intercept else np.zeros(n_columns)
         _check_squares(np.sqrt(squares), lambda places: native.largest_entries(places) > 0.0)
         spread = np.sqrt(np.maximum(squares - means**2, 0.0))
-        factors[:] = _inverse(spread, spread > CONSTANT_SPARSE * np.sqrt(squares))  # the native side looks at them
+        factors[:] = _factors(
+            spread, spread > CONSTANT_SPARSE * np.sqrt(squares), scale
+        )  # the native side looks at them
         return cls(native, np.zeros(n_columns), factors, n_threads)
 
     @property
@@ -189,6 +200,7 @@ def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArra
         )
 
 
-def _inverse(spread: FloatArray, varies: npt.NDArray[np.bool_]) -> FloatArray:
-    """One over the spread; a column that does not vary is left out by a factor of zero."""
-    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies & (spread > 0.0))
+def _factors(spread: FloatArray, varies: npt.NDArray[np.bool_], scale: bool) -> FloatArray:
+    """One over the spread, or one; a column that does not vary is left out by a factor of zero."""
+    kept = varies & (spread > 0.0)
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=kept) if scale else kept.astype(np.float64)

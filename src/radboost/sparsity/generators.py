@@ -10,15 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from radboost._members import register
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real, resolve
 from radboost.losses import ScoreLoss
+from radboost.model_file import storable_value
 from radboost.sparsity.hypotheses import Centre, Column, GrownTree, Hypothesis, Product, Stump
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import GrowthSettings, TreeOptions
 
 PERCEPTRON_BLOCK = 256
+GENERATORS: dict[str, type[Generator]] = {}
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,20 @@ class Generator(ABC):
     # Whether the candidates are the same in every round, so that all of them can enter at once.
     finite: ClassVar[bool] = False
 
+    def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
+        """`class Stumps(Generator, name="stumps")` registers itself."""
+        super().__init_subclass__(**others)
+        if name is not None:
+            register(GENERATORS, name, cls)
+            storable_value(cls, f"features.{cls.__name__}")
+
     @abstractmethod
     def start(self, training: Training) -> Proposer:
         """Sees the training rows once; what it returns is called before every induction."""
 
 
-class Given(Generator):
+@dataclass(frozen=True)
+class Given(Generator, name="given"):
     """The columns themselves."""
 
     finite = True
@@ -58,7 +69,7 @@ class Given(Generator):
 
 
 @dataclass(frozen=True)
-class Products(Generator):
+class Products(Generator, name="products"):
     """Products of columns, without end: each in the model times each column is a candidate (section 10).
 
     Induction starts from the bias, whose products are the columns themselves.
@@ -83,7 +94,7 @@ class Products(Generator):
 
 
 @dataclass(frozen=True)
-class Kernel(Generator):
+class Kernel(Generator, name="kernel"):
     """exp(-gamma |x - c|^2) around centres c: given, or the rows that a perceptron gets wrong in one pass (section 10).
 
     With gamma = 1/2 as in the paper rows should have a size of about 1.
@@ -145,7 +156,7 @@ def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, mos
 
 
 @dataclass(frozen=True)
-class Stumps(Generator):
+class Stumps(Generator, name="stumps"):
     """+1 above a threshold, -1 below; thresholds split the weight of a column's values into equal parts."""
 
     finite = True
@@ -174,7 +185,7 @@ def _thresholds(values: FloatArray, weights: FloatArray, most: int) -> list[floa
 
 
 @dataclass(frozen=True)
-class Trees(Generator):
+class Trees(Generator, name="trees"):
     """Trees of -1 and +1, one for each output, grown on what the loss asks of the rows.
 
     The search for a tree is greedy: when it finds none that helps, boosting stops, but there may be one.
@@ -200,15 +211,6 @@ class Trees(Generator):
             return [GrownTree(trees.hypothesis(tree)) for tree in trees.grow(classes, weights, next(rounds))]
 
         return propose
-
-
-GENERATORS: dict[str, type[Generator]] = {
-    "given": Given,
-    "products": Products,
-    "kernel": Kernel,
-    "stumps": Stumps,
-    "trees": Trees,
-}
 
 
 def get_generator(features: str | Generator) -> Generator:

@@ -39,10 +39,17 @@ class InductionSettings:
     tolerance: float
     max_rounds: int
 
+    @property
+    def scales_columns(self) -> bool:
+        """Whether columns are brought to a spread of 1. A price for columns as they are is turned into one for columns
+        with a factor by the degree of the penalty; without a degree columns stay as they are.
+        """
+        return self.standardize or self.penalty.degree is not None
+
     def problem(self, columns: Columns, loss: ScoreLoss, row_weights: FloatArray, alpha: float) -> Problem:
-        """The objective over some columns; they are scaled, and a price is for columns as they are or as scaled."""
-        scales = np.ones(columns.n_columns) if self.standardize else columns.factors**self.penalty.degree
-        return Problem(columns, loss, self.penalty, row_weights, alpha * scales, self.fit_intercept)
+        """The objective over some columns, with a price for columns as they are or as scaled."""
+        degree = 0 if self.standardize else self.penalty.degree or 0
+        return Problem(columns, loss, self.penalty, row_weights, alpha * columns.factors**degree, self.fit_intercept)
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,12 @@ class Induction:
         if hypotheses == [Column(feature) for feature in range(training.X.shape[1])]:
             intercept, everywhere = self.settings.fit_intercept, np.arange(m)
             columns = Columns.of(
-                training.X, everywhere, training.row_weights, intercept=intercept, n_threads=training.n_threads
+                training.X,
+                everywhere,
+                training.row_weights,
+                intercept=intercept,
+                n_threads=training.n_threads,
+                scale=self.settings.scales_columns,
             )
             problem = self._problem_over(columns)
         elif len(hypotheses) * m <= KEPT_CELLS:
@@ -135,7 +147,13 @@ class Induction:
     def _problem_of(self, values: FloatArray) -> Problem:
         training, intercept = self.training, self.settings.fit_intercept
         return self._problem_over(
-            Columns.of_dense(values, training.row_weights, intercept=intercept, n_threads=training.n_threads)
+            Columns.of_dense(
+                values,
+                training.row_weights,
+                intercept=intercept,
+                n_threads=training.n_threads,
+                scale=self.settings.scales_columns,
+            )
         )
 
     def _problem_over(self, columns: Columns) -> Problem:

@@ -79,7 +79,7 @@ def _curvatures(problem: Problem, block: Places) -> FloatArray:
     The paper has a_j = 1 / (n sum of x_ij^2) for n columns at once. A row that has entries in c_i of them needs c_i in
     place of n, by the inequality of Cauchy and Schwarz for that row, and for sparse rows that is much less.
     """
-    bound = problem.loss.curvature_bound
+    bound = problem.loss.lipschitz
     assert bound is not None  # the estimators have checked that
     met = problem.row_weights if len(block) == 1 else problem.row_weights * problem.columns.row_counts(block)
     return np.asarray(bound * problem.columns.weighted_squares(block, np.ascontiguousarray(met[None])))
@@ -115,7 +115,7 @@ def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
         steps = np.zeros_like(plus)
         steps[known] = 0.5 * np.log(plus[known] / minus[known]) / problem.loss.budget
     else:
-        bound = problem.loss.curvature_bound
+        bound = problem.loss.lipschitz
         assert bound is not None
         steps = -problem.residual(point.scores).sum(axis=1) / bound
     point.intercept = point.intercept + steps
@@ -141,7 +141,7 @@ def progress(problem: Problem, point: Point, columns: Places, update: str) -> Fl
     if update == "newton":
         curvatures = problem.columns.weighted_squares(columns, problem.diagonal(point.scores))
     else:
-        bound = problem.loss.curvature_bound
+        bound = problem.loss.lipschitz
         assert bound is not None
         line = np.ascontiguousarray(bound * problem.row_weights[None])
         curvatures = np.broadcast_to(problem.columns.weighted_squares(columns, line), slopes.shape)

@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.losses import ScoreLoss
-from radboost.penalties import RowPenalty, SquaredL2
+from radboost.penalties import RowPenalty
 from radboost.sparsity.columns import Columns, Places
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
@@ -180,25 +180,17 @@ class Problem:
         """The primal objective minus the dual one at the slopes of the loss, made feasible.
 
         The dual is -(1/m) sum of loss_i*(u_i), less the conjugate of the penalty at X^T u, over all u whose outputs sum
-        to zero if there is an intercept. Slopes of the loss at the best intercept do; a factor of at most 1 brings
-        them within the prices.
+        to zero if there is an intercept. Slopes of the loss at the best intercept do; a share of at most 1 brings
+        them to where the conjugate of the penalty is finite.
         """
         if self.fit_intercept:
             point = point.copy()
             self.fit_the_intercept(point)
             slopes = self.slopes(self.residual(point.scores), self.everything)
         gradient, objective = self.loss.gradient(point.scores), self.objective(point)
-        if isinstance(self.penalty, SquaredL2):
-            paid = np.divide(
-                (slopes**2).sum(axis=1), 2.0 * self.prices, out=np.zeros(len(slopes)), where=self.prices > 0.0
-            )
-            if ((self.prices <= 0.0) & slopes.any(axis=1)).any():
-                return np.inf
-            return objective + float(self.row_weights @ self.loss.conjugate(gradient)) + float(paid.sum())
-        norms = self.penalty.dual_norm(slopes)
-        ratios = np.divide(self.prices, norms, out=np.ones_like(norms), where=norms > self.prices)
-        factor = float(ratios.min(initial=1.0))
-        return objective + float(self.row_weights @ self.loss.conjugate(factor * gradient))
+        share = self.penalty.share_within(slopes, self.prices)
+        paid = self.penalty.conjugate(share * slopes, self.prices)
+        return objective + float(self.row_weights @ self.loss.conjugate(share * gradient)) + paid
 
     def price_of_entry(self) -> float:
         """The smallest alpha, for prices of alpha = 1, at which the empty model is optimal (section 8 at zero)."""

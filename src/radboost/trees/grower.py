@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import BinnedData, BoostingState, GradientGrower, GradientState, TreeGrower, WeightedTrees
+from radboost.engine import AnswerWeighting, BinnedData, GradientWeighting, Grower, RegressionTrees, WeightedTrees
+from radboost.model_file import storable_value
 
 
+@storable_value
 @dataclass(frozen=True)
 class TreeOptions:
     """Options of the trees that few people touch.
@@ -65,17 +67,17 @@ class GrowthSettings:
 
 def make_grower(
     data: BinnedData,
-    state: BoostingState,
+    weighting: AnswerWeighting,
     settings: GrowthSettings,
     *,
     growth: str,
     criterion: str,
     max_depth: int,
-) -> TreeGrower:
+) -> Grower:
     """A native grower; it keeps its buffers from round to round."""
-    return TreeGrower(
+    return Grower(
         data,
-        state,
+        weighting,
         growth=growth,
         criterion=criterion,
         max_depth=max_depth,
@@ -107,14 +109,15 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
 
 
 def make_gradient_grower(
-    data: BinnedData, state: GradientState, settings: GrowthSettings, directions: npt.NDArray[np.int8]
-) -> GradientGrower:
+    data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings, directions: npt.NDArray[np.int8]
+) -> RegressionTrees:
     """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
-    return GradientGrower(
+    return RegressionTrees(
         data,
-        state,
+        weighting,
         max_features=settings.max_features,
         subsample=settings.subsample,
+        random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
         directions=directions,
         seed=settings.seed,

@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.engine import CutTree, GradientGrower
+from radboost.engine import CutTree, RegressionTrees
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
 GAIN: Final = 6  # the place of the gains among the arrays of a tree
 
 
-def regression_tree(grower: GradientGrower, cut: CutTree, n_features: int, n_outputs: int, scale: float) -> Tree:
+def regression_tree(grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float) -> Tree:
     """A tree after some of its splits; its gains are divided by `scale`."""
     arrays = grower.arrays(cut)
     np.divide(arrays[GAIN], scale, out=arrays[GAIN])

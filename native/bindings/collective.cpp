@@ -1,0 +1,77 @@
+// Workers that each own a part of the rows, as a class that Python code derives from.
+#include "core/collective.hpp"
+
+#include <nanobind/trampoline.h>
+
+#include "bindings/arrays.hpp"
+
+namespace radboost {
+namespace {
+
+// Leads the calls of the native core to the methods of a Python class. Native code calls without the GIL, and every binding
+// that may come here has released it: otherwise one thread would wait for the others while it keeps them from running.
+class PythonCollective : public Collective {
+public:
+    NB_TRAMPOLINE(Collective, 4);
+    using Collective::maximum;
+    using Collective::sum;
+
+    bool alone() const override {
+        nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(method("alone"));
+    }
+    void sum(std::int64_t* values, std::size_t count) const override {
+        nb::gil_scoped_acquire gil;
+        method("sum")(in_place(values, count));
+    }
+    void maximum(double* values, std::size_t count) const override {
+        nb::gil_scoped_acquire gil;
+        method("maximum")(in_place(values, count));
+    }
+    std::vector<std::vector<std::uint8_t>> gather(const std::uint8_t* bytes, std::size_t count) const override {
+        nb::gil_scoped_acquire gil;
+        std::vector<std::vector<std::uint8_t>> all;
+        for (nb::handle part : method("gather")(nb::bytes(bytes, count))) {
+            const auto own = nb::cast<nb::bytes>(part);
+            const auto* first = reinterpret_cast<const std::uint8_t*>(own.c_str());
+            all.emplace_back(first, first + own.size());
+        }
+        return all;
+    }
+
+private:
+    nb::object method(const char* name) const { return nb_trampoline.base().attr(name); }
+    // A view of the numbers, valid during the call.
+    template <class T>
+    static nb::object in_place(T* values, std::size_t count) {
+        return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(values, {count}, nb::handle()), nb::rv_policy::reference);
+    }
+};
+
+}  // namespace
+
+void bind_collective(nb::module_& m) {
+    nb::class_<Collective, PythonCollective>(
+        m, "Collective",
+        "Base class of workers that each own a part of the rows and run the same program on them. A subclass has the "
+        "attribute `alone` (True: this worker has all rows) and the methods `sum(values)`, which replaces each int64 of "
+        "the array by its sum over the workers, `maximum(values)`, which does so for float64 and the largest, and "
+        "`gather(data)`, which returns the bytes of all workers in the order of the workers.")
+        .def(nb::init<>());
+    m.def(
+        "sums_of_128_bits",
+        [](const Collective& collective, const std::vector<std::int64_t>& highs, const std::vector<std::uint64_t>& lows) {
+            require(highs.size() == lows.size(), "every number needs a high and a low half");
+            std::vector<int128> values(highs.size());
+            for (std::size_t i = 0; i < highs.size(); ++i) values[i] = (static_cast<int128>(highs[i]) << 64) | lows[i];
+            nb::gil_scoped_release release;
+            collective.sum(values.data(), values.size());
+            std::vector<std::pair<std::int64_t, std::uint64_t>> sums;
+            for (const int128 value : values)
+                sums.emplace_back(static_cast<std::int64_t>(value >> 64), static_cast<std::uint64_t>(value));
+            return sums;
+        },
+        "For the tests: integers of 128 bits, as halves of 64, summed over the workers.");
+}
+
+}  // namespace radboost

@@ -1,0 +1,145 @@
+// A score for each class: Multi-Class Deep Boosting, equations (6) to (9).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "losses/class_kernels.hpp"
+#include "losses/margin_losses.hpp"
+#include "rows/margin_scores.hpp"
+#include "rows/score_grid.hpp"
+#include "rows/weighting.hpp"
+
+namespace radboost {
+
+// With u(y) = 1 - f(y_i) + f(y) over the wrong classes y, a row costs
+enum class ClassObjective {
+    sum,      // the sum of Phi(u(y)), equation (7)
+    compsum,  // log2(1 + sum of exp(u(y))), equation (9); with the logistic loss
+    maxsum,   // Phi(1 - s), s the weighted sum of the margins of the hypotheses, equation (8)
+    max       // the largest Phi(u(y)), equation (6)
+};
+
+ClassObjective class_objective_named(const std::string& name);
+
+class ClassScores;
+
+// The gradients g(i, c) take 4 bytes per row and class: integers, quantised per unit of sample weight by one power of two for
+// all rows. An answer c in row i lowers the loss at the rate g(i, c).
+class ClassWeighting : public AnswerWeighting {
+public:
+    // `factors` empty: the gradients of the scores as they are. Keeps a reference to the scores.
+    ClassWeighting(const ClassScores& scores, std::vector<double> factors);
+
+    double slope() const { return slope_; }  // S of these factors, at the last reweighing
+
+    void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                   std::int64_t* sums) const override;
+    double edge_unit() const override { return edge_unit_; }
+    const std::int32_t* gradients() const override { return gradients_.empty() ? nullptr : gradients_.data(); }
+    void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
+
+private:
+    friend class ClassScores;
+    // A row's part of S before copies are counted.
+    double slope_of(std::size_t row) const;
+    // Each row's terms as integers by a power of two of its own, so that nothing has to be evaluated twice.
+    void quantise(std::size_t begin, std::size_t count, const double* terms, const double* scale);
+    // The gradients of a block in the unit 2^(exponent - bits) that all rows share, in which the largest row total is below
+    // 2^bits.
+    void settle(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits);
+    void finish(int n_threads);
+
+    const ClassScores& scores_;
+    RowFactors factors_;
+    LargeArray<std::int32_t> gradients_;       // empty for maxsum, where row_gradients_ tell all
+    std::vector<std::int32_t> row_gradients_;  // D(i) of maxsum and max
+    std::vector<std::uint8_t> tied_;           // max: several wrong classes share the largest score
+    double edge_unit_ = 0, slope_ = 0;
+};
+
+// Scores take 4 bytes per row and class. They are multiples of 2^-20, known up to a constant in each row, since only
+// differences count.
+class ClassScores {
+public:
+    // Rows sorted by class. Without a loss (it is evaluated elsewhere, see `reweigh_from`): sum, maxsum and max. Keeps a
+    // reference to the weights.
+    ClassScores(ClassObjective objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
+                std::size_t n_classes, const RowWeights& weights);
+
+    std::size_t n_rows() const { return classes_->n_rows(); }
+    std::size_t n_classes() const { return classes_->n_classes(); }
+    const RowWeights& row_weights() const { return weights_; }
+    const std::shared_ptr<const RowClasses>& classes() const { return classes_; }
+    const std::int32_t* values() const { return grid_.values(); }           // n_rows x n_classes, in units of 2^-20
+    const std::vector<std::int32_t>& margins() const { return margins_; }  // s of maxsum, in the same units
+    // Replaces all scores; of maxsum, which does not follow from them, the margins too.
+    void set(const double* scores, const double* margins);
+
+    std::size_t n_arguments() const { return per_class() ? n_rows() * n_classes() : n_rows(); }
+    // Evaluates the loss at the scores and renews the weightings.
+    LossSums reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads);
+    // The same from a loss evaluated elsewhere: at u(y) for every row and class (sum; what stands at the row's own class
+    // is not read), or at the one argument of each row (maxsum, max).
+    LossSums reweigh_from(const double* values, const double* derivatives,
+                          const std::vector<ClassWeighting*>& weightings, int n_threads);
+    // The loss at scores + eta h and its derivative, from the scores of the last reweighing. Without `want_loss` only
+    // the derivative is worked out. Where max has a kink the derivative is the one to the right, up to rounding.
+    LineSums along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
+    // scores += eta h; eta is a multiple of 2^-20.
+    void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads);
+
+private:
+    friend class ClassWeighting;
+    struct Scratch;
+    // A line through the scores: what each row needs to be evaluated anywhere on it.
+    struct Line {
+        std::uint64_t stamp = 0;  // of the hypothesis; 0: none
+        bool vertices = true;     // all rho are -1, 0 or 1
+        std::vector<float> rho;   // h(i, y_i) - h(i, k), k the one class that h gives something
+        std::vector<double> part, other;
+        std::vector<double> value, slope;
+    };
+
+    bool per_class() const { return objective_ == ClassObjective::sum || objective_ == ClassObjective::compsum; }
+    std::size_t block_rows() const { return std::max<std::size_t>(1, kBlockElements / n_classes()); }
+    ClassBlock block(std::size_t own, std::size_t begin, std::size_t count) const;
+    std::size_t parts(int n_threads) const;
+    // Calls function(own, begin, count) for blocks of rows of one class that cover [begin, end).
+    template <class Function>
+    void for_blocks(std::size_t begin, std::size_t end, Function&& function) const {
+        while (begin < end) {
+            const std::size_t own = classes_->of_row()[begin];
+            const std::size_t count = std::min({block_rows(), end - begin, classes_->begin()[own + 1] - begin});
+            function(own, begin, count);
+            begin += count;
+        }
+    }
+
+    // Goes from evaluate(own, begin, count, scratch), which fills row_loss_, row_slope_ and the terms, to the rest.
+    template <class Evaluate>
+    LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, Evaluate&& evaluate);
+    void evaluate(std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch);
+
+    void prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads);
+    void prepare_rows(std::size_t own, std::size_t begin, std::size_t count, const std::uint16_t* answers);
+    void evaluate_line(std::size_t own, std::size_t begin, std::size_t count, double eta, bool want_loss);
+    void evaluate_right_rows(std::size_t own, std::size_t begin, std::size_t count, double eta);
+
+    ClassObjective objective_;
+    std::optional<MarginLoss> loss_;
+    const RowWeights& weights_;
+    std::shared_ptr<const RowClasses> classes_;
+    ScoreGrid grid_;
+    std::vector<std::int32_t> margins_;        // of maxsum
+    LargeArray<double> row_loss_, row_slope_;  // of one unit of weight, at the last reweighing
+    bool current_ = false;                     // no step since the last reweighing
+    Line line_;
+};
+
+}  // namespace radboost

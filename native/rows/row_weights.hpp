@@ -1,0 +1,96 @@
+// Sample weights, and every sum over the rows: the only code that turns weights into integers or adds over rows.
+//
+// Terms become integers by one scale that the largest of them decides, and integers add exactly: so no sum depends on the
+// order of the rows, on threads, or on which worker has which rows. A term is rounded for one copy of its row and then
+// multiplied, so that a row of weight 3 and three rows count the same.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/collective.hpp"
+#include "core/common.hpp"
+#include "core/pool.hpp"
+
+namespace radboost {
+
+class RowWeights {
+public:
+    // From this sum on a unit of weight is too small for the 30 bits of a growth weight.
+    static constexpr double kLargeTotal = 16777216.0;  // 2^24
+
+    // `weights` empty: every row counts once. Whole weights are numbers of copies, unless they sum to `most_copies` or more;
+    // all other weights are factors. Keeps a reference to the collective, whose workers must agree whether weights are given.
+    RowWeights(std::size_t n_rows, std::vector<double> weights,
+               double most_copies = std::numeric_limits<double>::infinity(), const Collective& collective = one_worker());
+
+    // Other rows take the place of the present ones; `weights` null: every row counts once.
+    void replace(const double* weights, std::size_t n_rows);
+
+    std::size_t n_rows() const { return n_rows_; }                     // of this worker
+    std::size_t n_rows_of_all() const { return n_rows_of_all_; }       // of all workers
+    const Collective& collective() const { return *collective_; }
+    double total() const { return total_; }                            // sum of the weights over all workers
+    bool given() const { return given_; }                              // otherwise every row counts once
+    const std::vector<double>& values() const { return weights_; }     // empty unless given
+    const std::int64_t* copies() const { return copies_.empty() ? nullptr : copies_.data(); }
+    bool whole() const { return !factors_; }                           // no weight is a factor
+
+    // A term of one copy of a row, as it is rounded; and how often it then counts.
+    double unit(std::size_t row, double value) const { return factors_ ? value * weights_[row] : value; }
+    std::int64_t times(std::size_t row) const { return copies_.empty() ? 1 : copies_[row]; }
+    // The largest factor, 1 where no weight is one.
+    double largest_factor() const { return largest_factor_; }
+
+    // The weights as integers, round(weight * scale); empty unless given.
+    std::vector<std::int64_t> masses(double scale) const;
+
+    // sum of w v and sum of w v / sum of w over all rows; the largest v (no v is NaN).
+    double sum(const double* values, int n_threads) const;
+    double mean(const double* values, int n_threads) const { return sum(values, n_threads) / total_; }
+    double maximum(const double* values, int n_threads) const;
+
+    // The sums of `width` integers over the rows of all workers: body(begin, end, sums) adds those of some rows. `n_steps` is
+    // the work in all, in rows; it decides how many threads are worth waking.
+    template <class Integer, class Body>
+    std::vector<Integer> add(std::size_t width, std::size_t n_steps, int n_threads, Body&& body) const {
+        const std::size_t parts = std::min(std::max<std::size_t>(1, n_rows_), row_parts(n_steps, n_threads));
+        std::vector<Integer> sums(parts * width, Integer{0});
+        parallel_for(n_threads, parts, [&](std::size_t part) {
+            body(range_begin(n_rows_, parts, part), range_begin(n_rows_, parts, part + 1), sums.data() + part * width);
+        });
+        for (std::size_t k = width; k < sums.size(); ++k) sums[k % width] += sums[k];
+        sums.resize(width);
+        collective_->sum(sums.data(), width);
+        return sums;
+    }
+    // The same for the largest of `width` numbers, all of which begin at `lowest`.
+    template <class Body>
+    std::vector<double> largest(std::size_t width, double lowest, std::size_t n_steps, int n_threads, Body&& body) const {
+        const std::size_t parts = std::min(std::max<std::size_t>(1, n_rows_), row_parts(n_steps, n_threads));
+        std::vector<double> found(parts * width, lowest);
+        parallel_for(n_threads, parts, [&](std::size_t part) {
+            body(range_begin(n_rows_, parts, part), range_begin(n_rows_, parts, part + 1), found.data() + part * width);
+        });
+        for (std::size_t k = width; k < found.size(); ++k) found[k % width] = std::max(found[k % width], found[k]);
+        found.resize(width);
+        collective_->maximum(found.data(), width);
+        return found;
+    }
+
+private:
+    void count();
+
+    std::size_t n_rows_, n_rows_of_all_ = 0;
+    std::vector<double> weights_;
+    std::vector<std::int64_t> copies_;
+    double most_copies_;
+    const Collective* collective_;
+    bool given_ = false, factors_ = false;
+    double total_ = 0, largest_factor_ = 1;
+};
+
+}  // namespace radboost

@@ -1,0 +1,51 @@
+#include "rows/weighting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace radboost {
+
+RowClasses::RowClasses(std::vector<std::uint16_t> of_row, std::size_t n_classes)
+    : of_row_(std::move(of_row)), n_classes_(n_classes) {
+    require(n_classes >= 2 && n_classes <= 65534, "the number of classes must lie between 2 and 65534");
+    find_begins();
+}
+
+void RowClasses::replace(const std::uint16_t* of_row, std::size_t n_rows) {
+    of_row_.assign(of_row, of_row + n_rows);
+    find_begins();
+}
+
+void RowClasses::find_begins() {
+    for (const std::uint16_t c : of_row_) require(c < n_classes_, "a row has a class that does not exist");
+    begin_.clear();
+    if (!std::is_sorted(of_row_.begin(), of_row_.end())) return;
+    begin_.assign(n_classes_ + 1, of_row_.size());
+    for (std::size_t i = of_row_.size(); i-- > 0;) begin_[of_row_[i]] = i;
+    for (std::size_t c = n_classes_; c-- > 0;) begin_[c] = std::min(begin_[c], begin_[c + 1]);
+}
+
+RowFactors::RowFactors(std::vector<double> factors, std::size_t n_rows) : factors_(std::move(factors)) {
+    require(factors_.empty() || factors_.size() == n_rows, "one factor per row is needed");
+    for (const double factor : factors_) require(factor >= 0 && factor <= 1, "factors must lie in [0, 1]");
+}
+
+AnswerWeighting::AnswerWeighting(const RowWeights& weights, std::shared_ptr<const RowClasses> classes)
+    : Weighting(weights), growth_(weights.n_rows(), 0), classes_(std::move(classes)) {
+    require(classes_->n_rows() == weights.n_rows(), "one class per row is needed");
+}
+
+std::vector<std::uint64_t> AnswerWeighting::row_hashes(const BinnedData& data, int n_threads) const {
+    return data.row_hashes(classes().data(), n_threads);
+}
+
+std::uint32_t AnswerWeighting::growth_weight(std::size_t row, double share) const {
+    const double scaled = share * kGrowthScale;
+    if (copies() == nullptr) return static_cast<std::uint32_t>(std::llrint(scaled));
+    if (total_weight() >= RowWeights::kLargeTotal)
+        return static_cast<std::uint32_t>(std::llrint(scaled * row_weights().values()[row]));
+    return static_cast<std::uint32_t>(std::llrint(scaled) * copies()[row]);
+}
+
+}  // namespace radboost

@@ -15,8 +15,6 @@ from radboost.baselines import AdaBoostMHClassifier, BranchingProgram, MartiBoos
 from reference import baselines as reference
 from reference.data import smooth_classes
 
-pytestmark = pytest.mark.native
-
 MODELS = [
     pytest.param(lambda: AdaBoostMHClassifier(8, max_leaves=5), 3, id="AdaBoost.MH"),
     pytest.param(lambda: AdaBoostMHClassifier(8, max_leaves=5), 2, id="AdaBoost.MH, two classes"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from radboost import SoftmaxBoostClassifier
 from radboost.boosting.line_search import falling_search
@@ -25,7 +24,6 @@ def test_a_line_search_comes_back_from_behind_a_hill() -> None:
         assert along(step)[0] < 0.94
 
 
-@pytest.mark.native
 def test_ten_rounds_without_a_step_end_the_fit() -> None:
     """Nothing tells the classes apart, and both are as frequent: no tree has an edge."""
     X, y = np.ones((8, 1)), np.arange(8) % 2

@@ -10,8 +10,6 @@ import pytest
 import radboost
 from radboost import demo
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,6 @@ from radboost.ensemble.arrays import STEP_TYPE
 from radboost.ensemble.describe import describe
 from radboost.families.kernel import KernelHypothesis
 
-pytestmark = pytest.mark.native
-
 STUMP = [(1, 0.5, 1, 0, 1.0), (2,), (-1,)]
 
 

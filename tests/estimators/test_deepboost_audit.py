@@ -16,8 +16,6 @@ from reference import deepboost
 from reference.audit import audit
 from reference.data import smooth, tiny
 
-pytestmark = pytest.mark.native
-
 
 def fitted(settings: deepboost.Settings, **changes: Any) -> DeepBoostClassifier:
     return DeepBoostClassifier.paper(

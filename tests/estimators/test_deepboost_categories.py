@@ -23,8 +23,6 @@ import radboost
 from model_files import assert_same_model
 from radboost import DeepBoostClassifier, KernelFamily, complexity, datasets
 
-pytestmark = pytest.mark.native
-
 COLOURS = np.array(["black", "blue", "green", "red", "white"])
 
 

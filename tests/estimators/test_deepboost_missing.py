@@ -11,8 +11,6 @@ from radboost import DeepBoostClassifier, TreeOptions
 from reference import growth
 from reference.data import smooth
 
-pytestmark = pytest.mark.native
-
 
 def test_missing_values_that_tell_the_class() -> None:
     rng = np.random.default_rng(0)

@@ -120,7 +120,6 @@ def test_early_stopping_keeps_copies_of_a_row_together() -> None:
     assert twice.ensemble_.sample_size == 2 * once.ensemble_.sample_size
 
 
-@pytest.mark.native
 @pytest.mark.parametrize(
     "model",
     [
@@ -147,7 +146,6 @@ def test_rows_held_back_keep_their_weights(model: Any) -> None:
     np.testing.assert_array_equal(getattr(weighted, scores)(X), getattr(written_out, scores)(X))
 
 
-@pytest.mark.native
 def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
     X, y = smooth(14, m=240, noise=0.3)
     w = np.random.default_rng(15).permutation(np.where(np.arange(240) % 6 == 0, 9.0, 0.7))

@@ -15,8 +15,6 @@ from radboost import TreeOptions
 from reference.data import smooth_classes, tiny_classes
 from reference.multiclass_boost import Settings
 
-pytestmark = pytest.mark.native
-
 SETTINGS = st.builds(
     lambda pair, **rest: Settings(objective=pair[0], loss=pair[1], **rest),
     pair=st.sampled_from(PAIRS),

@@ -13,8 +13,6 @@ from reference.data import smooth_classes, tiny_classes
 from reference.multiclass import vertex
 from reference.multiclass_audit import predictions
 
-pytestmark = pytest.mark.native
-
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -15,8 +15,6 @@ from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier
 from reference.data import smooth_classes, tiny_classes
 
-pytestmark = pytest.mark.native
-
 
 def quick(**changes: Any) -> DeepBoostClassifier:
     return DeepBoostClassifier(**{"n_rounds": 8, "complexity_penalty": 0.001, **changes})

@@ -12,8 +12,6 @@ from radboost import DeepBoostClassifier
 from reference.data import smooth_classes, tiny_classes
 from reference.multiclass_boost import Settings
 
-pytestmark = pytest.mark.native
-
 # No stump has a positive edge at 0: in "even" the best have the edge 0, in "strict" all have a negative one. Yet two
 # stumps together lower F: x[0] says class 0 or 1, x[1] too; where they agree they are right, and where they disagree
 # they are wrong with different labels, of which Max counts one. test_reference_multiclass.py proves this.

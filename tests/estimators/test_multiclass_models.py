@@ -18,8 +18,6 @@ from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily, TreeOptio
 from reference import losses, multiclass
 from reference.data import smooth_classes
 
-pytestmark = pytest.mark.native
-
 FAMILIES: dict[str, Any] = {
     "trees": "trees",
     "stumps": "stumps",

@@ -13,8 +13,6 @@ from reference import multiclass_boost, multiclass_boosters
 from reference.data import smooth, smooth_classes
 from reference.multiclass_boost import Settings
 
-pytestmark = pytest.mark.native
-
 GRID = 2.0**-20  # the error that a step cut to the grid may have
 
 

@@ -13,8 +13,6 @@ from radboost.losses import get_loss
 from radboost.objectives import probabilities
 from radboost.rows import read
 
-pytestmark = pytest.mark.native
-
 NAMES = ["ant", "bee", "cow", "dog"]
 
 

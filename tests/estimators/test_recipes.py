@@ -61,7 +61,6 @@ def test_parameters_are_those_of_the_algorithm(recipe: tuple[str, bool, str]) ->
         assert model.tree_options.growth == "best_first"
 
 
-@pytest.mark.native
 @pytest.mark.parametrize("recipe", RECIPES, ids=ids)
 @pytest.mark.parametrize("family", ["trees", "stumps"])
 def test_descent(recipe: tuple[str, bool, str], family: str) -> None:

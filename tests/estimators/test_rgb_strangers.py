@@ -17,8 +17,6 @@ from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.boosting.line_search import convex_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
 
-pytestmark = pytest.mark.native
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 5))
 Y = (X[:, 0] + 0.5 * X[:, 1] + RNG.normal(size=80) * 0.3 > 0).astype(int)

@@ -15,8 +15,6 @@ from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier,
 from reference import softmax as naive
 from reference.data import smooth, smooth_classes
 
-pytestmark = pytest.mark.native
-
 WINE = load_wine(return_X_y=True)
 STEPS = [("edge", None), ("sampled", None), ("projection", "all"), ("line_search", None)]
 

@@ -27,8 +27,6 @@ from radboost import (
 from radboost.losses import MultinomialScores
 from reference import sparsity as naive
 
-pytestmark = pytest.mark.native
-
 
 def rows(seed: int = 0, m: int = 150, n: int = 12, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)

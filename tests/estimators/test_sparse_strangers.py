@@ -24,8 +24,6 @@ from radboost import (
 from radboost.losses import EpsilonInsensitiveScores
 from radboost.sparsity import Kernel
 
-pytestmark = pytest.mark.native
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 5))
 Y = (X[:, 0] + 0.5 * X[:, 1] + RNG.normal(size=80) * 0.3 > 0).astype(int)

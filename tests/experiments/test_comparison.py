@@ -15,8 +15,6 @@ from radboost.cli import main
 from radboost.experiments import COMPARISONS, KeptResults, comparison
 from radboost.experiments.regularized_gradient_boosting import CONTENDERS
 
-pytestmark = pytest.mark.native
-
 TABLE = COMPARISONS["rgb-3.1"]
 
 

@@ -23,8 +23,6 @@ from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable
 from radboost.experiments.studies import Outcome
 from radboost.plot.papers import draw_study
 
-pytestmark = pytest.mark.native
-
 TABLE_2, TABLE_3 = STUDIES["soft-max-boosting-2"], STUDIES["soft-max-boosting-3"]
 
 

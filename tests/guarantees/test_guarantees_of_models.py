@@ -9,8 +9,6 @@ from sklearn.datasets import make_classification
 from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily
 from radboost.guarantees import bound, margins
 
-pytestmark = pytest.mark.native
-
 
 def separable(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Five noisy copies of one quantity: stumps vote almost unanimously."""

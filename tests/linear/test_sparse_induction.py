@@ -12,8 +12,6 @@ from scipy import sparse
 from radboost import SparseBoostClassifier, SparseBoostRegressor
 from radboost.sparsity import GENERATORS, Column, Generator, Kernel, Product, Products, Stump, Stumps, Training, Trees
 
-pytestmark = pytest.mark.native
-
 
 def rows(seed: int = 0, m: int = 200) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)

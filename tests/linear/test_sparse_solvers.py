@@ -12,7 +12,6 @@ from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from radboost.sparsity import Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
 from reference import sparsity as naive
 
-pytestmark = pytest.mark.native
 M, N = 60, 6
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(M, N))

@@ -22,8 +22,6 @@ from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily, ModelFile
 from radboost.model_file import MissingPartError, NotStored, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,6 @@ import pytest
 import radboost
 from radboost import EarlyStopping, KernelFamily, TreeOptions
 
-pytestmark = pytest.mark.native
-
 DATA = Path(__file__).parents[1] / "data"
 
 

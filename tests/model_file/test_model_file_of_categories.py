@@ -12,8 +12,6 @@ from model_files import assert_same_model, damaged_in_many_ways, dropper, forged
 from radboost import DeepBoostClassifier, ModelFileError
 from radboost.model_file import read
 
-pytestmark = pytest.mark.native
-
 
 def make_rows() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)

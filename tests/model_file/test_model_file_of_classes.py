@@ -14,8 +14,6 @@ from radboost.families.kernel import KernelHypothesis
 from radboost.model_file import FORMAT_VERSION, MissingPartError, NotStored, read
 from radboost.trees.tree import Tree
 
-pytestmark = pytest.mark.native
-
 X = np.abs(random_rows(0)) + 0.25
 
 

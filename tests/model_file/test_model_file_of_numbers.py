@@ -15,8 +15,6 @@ from radboost.losses import HuberLoss, QuantileLoss
 from radboost.model_file import MissingPartError, read
 from reference.data import smooth, smooth_classes
 
-pytestmark = pytest.mark.native
-
 X, Y = smooth(0, m=90, missing=0.1)
 T = np.nan_to_num(X[:, 1]) + Y
 X3, Y3 = smooth_classes(0, m=90)

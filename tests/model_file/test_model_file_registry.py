@@ -35,8 +35,6 @@ from radboost.losses import HuberLoss
 from radboost.model_file.registry import known_estimators, known_values, storable_estimator, storable_value
 from radboost.sparsity import Products
 
-pytestmark = pytest.mark.native
-
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 4))
 Y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)

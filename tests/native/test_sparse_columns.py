@@ -14,7 +14,6 @@ from radboost.sparsity import Columns, canonical_rows
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
 
-pytestmark = pytest.mark.native
 M, N = 83, 11
 
 

@@ -13,8 +13,6 @@ from radboost import DeepBoostClassifier
 from reference import losses, multiclass
 from reference.data import smooth, smooth_classes
 
-pytestmark = pytest.mark.native
-
 # What the largest probability of a row may miss the hit rate by, on average over ten bins of equal size. The price of
 # complexity shrinks the scores of the logistic loss, so that probabilities are rather too cautious.
 LARGEST_CALIBRATION_ERROR = {"exponential": 0.03, "logistic": 0.08}

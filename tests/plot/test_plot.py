@@ -123,7 +123,6 @@ def test_learning_curve_marks_the_lowest_validation_error() -> None:
     assert "validation 40.0%" in texts(ax)
 
 
-@pytest.mark.native
 def test_models_of_several_classes() -> None:
     """The margin distribution, tree sizes and learning curve of an ensemble for four classes."""
     model = fitted(random_ensemble(0, 4), ["a", "b", "c", "d"])
@@ -251,7 +250,6 @@ def test_cost_confusion_of_many_classes_has_colours_only() -> None:
         assert [tick.get_text() for tick in ax.get_yticklabels()][1] == str(step)
 
 
-@pytest.mark.native
 def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3))
@@ -264,7 +262,6 @@ def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
         plot.margins(model, rows, rows[:, 0] > 0)
 
 
-@pytest.mark.native
 def test_trees_of_regression_have_sizes() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3))

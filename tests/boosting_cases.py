@@ -96,6 +96,16 @@ def whole() -> tuple[Any, Any]:
     return table(3, 150, 4)
 
 
+def stuck() -> tuple[Any, Any]:
+    """Where no stump lowers the objective "max", and two of them together do (test_multiclass_max.py)."""
+    X = np.repeat([[0.0, 0], [1, 1], [0, 1], [1, 0]], [3, 3, 4, 4], axis=0)
+    return X, np.array([0] * 3 + [1] * 3 + [2, 2, 3, 3] * 2)
+
+
+def few() -> tuple[Any, Any]:
+    return np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
+
+
 def numbers() -> tuple[Any, Any]:
     X, y = table(5, 300, 6, 9)
     return X, y * y / 4.0
@@ -134,14 +144,16 @@ CASES: dict[str, Case] = {
     ),
     "deep, loss of one's own": Case(deep(loss=SquaredHinge()), two),
     "deep, flawless": Case(paper(), lambda: (np.arange(40.0)[:, None], np.arange(40) > 17), 10),
-    "deep, converges": Case(paper(complexity_penalty=0.2, family="stumps"), two, 100),
-    "deep, nothing to be had": Case(deep(complexity_penalty=0.9, max_depth=2), two, 40),
+    "deep, converges": Case(paper(l1_penalty=0.3, family="stumps", step="line_search"), few, 200),
+    "deep, gives up": Case(deep(complexity_penalty=1.0, max_depth=2, learning_rate=1.0), two, 200),
+    "deep, idle rounds": Case(deep(complexity_penalty=0.9, max_depth=2), two, 40),
     "deep, 4 classes": Case(deep(), four),
     "deep, 4 classes, kernels": Case(deep(family=["stumps", KernelFamily(gamma=0.25, n_centres=9)]), four, 20),
     "deep, 4 classes, compsum": Case(deep(objective="compsum", early_stopping=4), four, 20),
     "deep, 4 classes, maxsum, own loss": Case(deep(objective="maxsum", loss=SquaredHinge(0.5)), four),
-    "deep, 4 classes, max, pushed": Case(
-        deep(objective="max", max_depth=1, thresholds="best", max_features=None, learning_rate=1.0), four, 120
+    "deep, 4 classes, max, pushed": Case(paper(objective="max", family="stumps"), stuck, 300),
+    "deep, 4 classes, max, pushed in vain": Case(
+        paper(objective="max", family="stumps", complexity_penalty=0.3), stuck, 300
     ),
     "deep, categories": Case(
         deep(categorical_features=[0, 3], tree_options=TreeOptions(growth="best_first", max_leaves=9)),

@@ -23,7 +23,7 @@ constexpr double kFewestRowsPerClassAndLeaf = 3.0;
 }  // namespace
 
 bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options) {
-    const bool by_labels = options.criterion == Criterion::gini || state.gradients() == nullptr;
+    const bool by_labels = options.criterion == Criterion::gini || state.gains_follow_classes();
     const double most_leaves = std::ldexp(1.0, options.max_depth);
     const bool dense = data.n_rows >= kFewestRows &&
                        static_cast<double>(data.n_rows) >=

@@ -36,6 +36,8 @@ ClassWeighting::ClassWeighting(const ClassScores& scores, std::vector<double> fa
     if (scores.objective_ == ClassObjective::max) tied_.assign(n_rows(), 0);
 }
 
+bool ClassWeighting::gains_follow_classes() const { return scores_.objective_ == ClassObjective::maxsum; }
+
 double ClassWeighting::slope_of(std::size_t row) const {
     const double slope = scores_.row_slope_[row];
     return row_weights().unit(row, factors_.given() ? slope * factors_[row] : slope);

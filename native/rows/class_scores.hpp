@@ -41,7 +41,8 @@ public:
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;
     double edge_unit() const override { return edge_unit_; }
-    const std::int32_t* gradients() const override { return gradients_.empty() ? nullptr : gradients_.data(); }
+    bool gains_follow_classes() const override;
+    const std::int32_t* gradients() const override { return gradients_.data(); }
     void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
 
 private:

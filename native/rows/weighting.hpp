@@ -105,8 +105,10 @@ public:
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
     // The same for hypotheses that are given by their real predictions, a line of `values` each: n_channels sums for each.
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
-    // g as n_rows x n_classes, before copies are counted; null where g(i, k) is D(i) for the row's own class and -D(i)
-    // for every other, so that the growth weights tell all.
+    // Whether g(i, k) is D(i) for the row's own class and -D(i) for every other, so that the growth weights tell all. The same
+    // on every worker.
+    virtual bool gains_follow_classes() const { return true; }
+    // Otherwise: g as n_rows x n_classes, before copies are counted.
     virtual const std::int32_t* gradients() const { return nullptr; }
     // How often each row counts, where that is not once and not part of the gradients already; otherwise null.
     const std::int64_t* copies() const { return row_weights().copies(); }

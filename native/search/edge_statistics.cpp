@@ -131,7 +131,7 @@ public:
 std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting,
                                                 Criterion criterion) {
     require(criterion != Criterion::variance, "classes are told apart by the edge or gini criterion");
-    if (criterion == Criterion::gini || weighting.gradients() == nullptr)
+    if (criterion == Criterion::gini || weighting.gains_follow_classes())
         return std::make_unique<LabelStatistics>(data, weighting, criterion);
     return std::make_unique<EdgeStatistics>(data, EdgeScore(weighting));
 }

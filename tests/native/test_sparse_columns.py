@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from radboost import _native
+from radboost.linear import Columns, canonical_rows
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
-from radboost.sparsity import Columns, canonical_rows
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
 

@@ -14,6 +14,7 @@ from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
+from radboost.estimators._predicting import of_one_fit
 from radboost.model_file import storable_estimator
 
 
@@ -85,11 +86,13 @@ class AdaBoostMHClassifier(Baseline):
         self.verbose = verbose
         self.warm_start = warm_start
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores psi(x, c) of Algorithm 3, one column per class; with two classes psi(x, second class)."""
         scores = super().decision_function(X)
         return scores - _abstaining(self.ensemble_.weights.sum(), scores)
 
+    @of_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """The scores after each round."""
         self._require_fitted()

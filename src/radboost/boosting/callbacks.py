@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from radboost.boosting.trace import Trace
@@ -29,8 +30,8 @@ class FitContext:
     history : dict of lists, one entry per round
         As `history_` of the estimator will be, up to now. To be read, not changed.
     estimator_name : str
-    parameters : dict
-        The parameters of the estimator.
+    parameters : mapping
+        The parameters of the estimator; they cannot be changed here.
     stop_reason : str or None
         Why the fit will end after this round, if that is known.
     """
@@ -47,7 +48,7 @@ class FitContext:
         self._trace = trace
         self.n_rounds = n_rounds
         self.estimator_name = estimator_name
-        self.parameters = dict(parameters)
+        self.parameters: Mapping[str, Any] = MappingProxyType(dict(parameters))
         self.stop_reason: str | None = None
         self._make_model = make_model
         self._save = save

@@ -11,9 +11,16 @@ from radboost._progress import progress_bar
 from radboost.boosting.callbacks import FitContext, call
 from radboost.boosting.trace import Step, Trace
 
+# What a replayed round must say again, bit for bit.
+ARRIVAL = ("objective", "risk", "train_error")
+
 
 class End(str):
     """A reason to end the fit before the round: it leaves no line in the history."""
+
+
+class ReplayError(Exception):
+    """The rounds of a trace are none that the algorithm could have made."""
 
 
 class RoundMaker(ABC):
@@ -77,6 +84,7 @@ class Driver:
     verbose: int = 0
     callbacks: Sequence[Any] = ()
     context: FitContext | None = None
+    same_rows: bool = False  # whether the rounds of the trace were made with these very rows and parameters
     _idle: int = field(default=0, init=False)
 
     def run(self) -> Trace:
@@ -117,17 +125,31 @@ class Driver:
 
     def _go_on(self) -> str | None:
         """Goes on from the rounds in the trace; they may have been the last ones."""
+        try:
+            return self._replay()
+        except (AssertionError, LookupError, OverflowError, TypeError, ValueError) as error:
+            raise ReplayError(f"its rounds cannot be taken again ({error})") from error
+
+    def _replay(self) -> str | None:
         trace = self.maker.trace
         ended, trace.stop_reason = trace.stop_reason, Trace().stop_reason
         took_steps = self.maker.took_steps(trace)
         trace.history = {name: trace.history[name] for name in self.maker.recorded}
         self.maker.replay()
+        if self.same_rows:
+            self._check_arrival()
         trace.n_skipped = took_steps.count(False)
         self._idle = next((n for n, took in enumerate(reversed(took_steps)) if took), len(took_steps))
         stop = self.watch.replay(trace) if self.watch is not None else None
         if stop is None and ended in self.maker.final:
             return ended
         return stop or self.maker.reason_to_stop(self._idle)
+
+    def _check_arrival(self) -> None:
+        """The last line of the history is what the rows say after all steps."""
+        for name, value in self.maker.line().items():
+            if name in ARRIVAL and self.maker.trace.history[name][-1] != value:
+                raise ValueError(f"the {name} of the last round is {self.maker.trace.history[name][-1]}, not {value}")
 
     def _tell(self, hook: str, reason: str | None) -> None:
         if self.context is not None:

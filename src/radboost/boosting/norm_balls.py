@@ -259,6 +259,7 @@ class NormBallDescent(RoundMaker):
 
     def replay(self) -> None:
         self.rows.set_scores(self._raw_scores(self.trace))
+        self._chosen: int | None = None
 
     def took_steps(self, trace: Trace) -> list[bool]:
         """Not counting that of the constant."""

@@ -11,6 +11,7 @@ from scipy import sparse
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.engine import HypothesisColumns
 from radboost.families.base import Hypothesis
+from radboost.families.kinds import predictions
 from radboost.trees.tree import Tree
 
 BLOCK_BYTES = 2**26  # of rows that are made dense together
@@ -28,7 +29,7 @@ class RawRows:
 
     def predict(self, hypothesis: Hypothesis) -> FloatArray:
         """One number for each row, or a line of them."""
-        return np.concatenate([hypothesis.predict(block, self._n_threads) for block in self._blocks()])
+        return np.concatenate([predictions(hypothesis, block, self._n_threads) for block in self._blocks()])
 
     def answers(self, tree: Tree) -> npt.NDArray[np.int32]:
         """The class that a tree votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
@@ -64,10 +65,10 @@ def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumn
         groups = np.where(answers < 0, np.int32(n_classes), answers)
         columns.set_answers(slot, groups, np.array([*range(n_classes), -1], dtype=np.int32)[: groups.max() + 1], 1)
         return slot
-    predictions = rows.predict(hypothesis)
-    if predictions.ndim == 1:
-        return columns.add_values(np.ascontiguousarray(predictions, dtype=np.float32))
+    values = rows.predict(hypothesis)
+    if values.ndim == 1:
+        return columns.add_values(np.ascontiguousarray(values, dtype=np.float32))
     class_index = getattr(hypothesis, "class_index", None)
     if class_index is None:
-        class_index = int(predictions.any(axis=0).argmax())
-    return columns.add_values(np.ascontiguousarray(predictions[:, class_index], dtype=np.float32), class_index)
+        class_index = int(values.any(axis=0).argmax())
+    return columns.add_values(np.ascontiguousarray(values[:, class_index], dtype=np.float32), class_index)

@@ -1,5 +1,6 @@
 """Published algorithms as scikit-learn estimators."""
 
+from radboost.estimators._learning import learn
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
@@ -27,4 +28,5 @@ __all__ = [
     "SparseBoostClassifierCV",
     "SparseBoostRegressor",
     "SparseBoostRegressorCV",
+    "learn",
 ]

@@ -79,7 +79,8 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows, n_rounds:
     header, arrays = read(path)
     try:
         _refuse_others(path, header, estimator, prepared)
-        trace = _read_trace(header, arrays)
+        n_classes = 0 if prepared.classes is None else len(prepared.classes)
+        trace = _read_trace(header, arrays, prepared.n_features, n_classes if n_classes > 2 else 1)
         seed = int(header["seed"])
     except ModelFileError:
         raise
@@ -93,11 +94,13 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows, n_rounds:
     return SavedFit(trace, seed)
 
 
-def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Trace:
+def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any], n_features: int, n_outputs: int) -> Trace:
     for key, kind in (("ensemble", dict), ("stop_reason", str)):
         if not isinstance(header[key], kind):
             raise ValueError(f"its {key} is no {kind.__name__}")
     ensemble = Ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    if (ensemble.n_features, ensemble.n_outputs) != (n_features, n_outputs):
+        raise ValueError("its hypotheses are for other columns or classes")
     history = read_history(arrays)
     if {len(column) for column in history.values()} != {ensemble.n_rounds}:
         raise ValueError("its history does not fit the number of rounds")

@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
-from radboost.boosting.driver import Follower
+from radboost.boosting.driver import Follower, ReplayError
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._predicting import ScoringMixin
-from radboost.model_file import NotStored
+from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training, read_validation
 from radboost.rows.watch import EarlyStopping
 from radboost.trees import GrowthSettings
@@ -94,9 +94,20 @@ def learn(
             save,
         )
     driver = Driver(
-        plan.maker, estimator._n_stages(), plan.watch, int(estimator.verbose), callbacks=callbacks, context=context
+        plan.maker,
+        estimator._n_stages(),
+        plan.watch,
+        int(estimator.verbose),
+        callbacks=callbacks,
+        context=context,
+        same_rows=resume_from is not None,
     )
-    trace = driver.run()
+    try:
+        trace = driver.run()
+    except ReplayError as error:
+        if resume_from is None and error.__cause__ is not None:
+            raise error.__cause__ from None  # of a warm start: what is wrong with the rows, or with a loss
+        raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
     best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
     return fitted(trace, best)
 

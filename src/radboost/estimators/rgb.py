@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from radboost._typing import ClassIds, FloatArray
 from radboost.boosting.norm_balls import coarse
 from radboost.estimators._gradient_boosting import GradientBoosting
-from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -121,6 +121,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         plain: dict[str, Any] = {"learning_rate": 1.0, "subsample": 1.0, "tree_options": TreeOptions()}
         return cls(n_rounds, **{**plain, **parameters})
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes: those for which the scores minimise the expected loss.
 
@@ -205,10 +206,12 @@ feature_names_in_
 
     regression: ClassVar[bool] = True
 
+    @of_one_fit
     def predict(self, X: Any) -> FloatArray:
         """The prediction for each row: F(x), or what the loss makes of it."""
         return self._predictions(np.concatenate(list(self._scores_by_block(X))))
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """The same after each round."""
         yield from map(self._predictions, self._staged_scores(X))

@@ -31,7 +31,7 @@ from radboost.boosting.replay import RawRows
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.engine import SoftmaxPairs, SoftmaxScores
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
-from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -374,6 +374,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             )
         return super()._last_fit(prepared)
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row, by `decision`."""
         self._require_fitted()
@@ -381,11 +382,13 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
         for scores in self.staged_decision_function(X):
             yield self.classes_[self._decision()(scores)]
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """The rule g(z | x) itself. It is a way to decide, not an estimate of how likely a class is.
 

@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from radboost import complexity
+from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
+from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
+from radboost.trees.arrays import holds_numbers, read_trees, write_trees
 from radboost.trees.grower import make_grower
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+
+
+class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
+    def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
+        """As one forest."""
+        forest = forest_of(hypotheses)
+
+        def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
+            scores += forest.scores(X, weights, n_threads).reshape(scores.shape)
+
+        return add
+
+    def describe(self, hypothesis: Tree, names: Names, categories: Mapping[int, Sequence[Category]]) -> str:
+        return hypothesis.describe(names, categories)
+
+    def term(self, hypothesis: Tree, names: Names) -> str:
+        return hypothesis.term(names)
+
+    def add_gains(self, hypothesis: Tree, weight: float, importances: FloatArray) -> None:
+        inner = hypothesis.feature >= 0
+        np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
+
+    def spread(self, hypothesis: Tree) -> float:
+        """2 where leaves hold a number for each class, otherwise they vote for one."""
+        return 1.0 if hypothesis.vectors is None else 2.0
+
+    def write(self, hypotheses: Sequence[Tree], n_features: int) -> Stored:
+        # Where nothing is said, leaves are signs or votes.
+        header = {"leaves": "numbers"} if any(map(holds_numbers, hypotheses)) else {}
+        return Stored(header, write_trees(hypotheses))
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[Tree]:
+        real = header.get("leaves", "signs") == "numbers"
+        return read_trees(arrays, shape.n_features, shape.n_outputs, n, shape.categories, real)
 
 
 class TreeCandidate(Candidate):

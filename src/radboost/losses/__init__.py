@@ -9,8 +9,7 @@ from typing import Any
 
 from radboost._members import class_named, import_members
 from radboost._validation import resolve
-from radboost.losses.base import REGISTRY, Loss, MarginLoss, TargetLoss
-from radboost.losses.margin import NativeLoss
+from radboost.losses.base import REGISTRY, Loss, MarginLoss, NativeLoss, TargetLoss
 from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NativeTargetLoss
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
 
 from radboost._members import register
 from radboost._typing import FloatArray
@@ -69,3 +71,47 @@ class Loss(ABC):
         register(REGISTRY[of], name, cls)
         if of in ("signs", "numbers"):
             storable_value(cls)
+
+
+class MarginFunction(ABC):
+    """A convex, increasing phi(u), written once; a row of margin y f costs phi(-y f)."""
+
+    # What phi is divided by in DeepBoost, so that Phi(0) = 1.
+    unit: ClassVar[float]
+    # The largest second derivative, or None.
+    lipschitz: ClassVar[float | None]
+    # The score that minimises the expected loss is this times the logarithm of the odds.
+    share_of_log_odds: ClassVar[float]
+
+    @abstractmethod
+    def value(self, u: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def derivative(self, u: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def curvature(self, u: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def conjugate(self, pulls: FloatArray) -> FloatArray:
+        """sup over u of pull u - phi(u), for pulls that are derivatives of phi, up to rounding."""
+
+
+class NativeLoss(Loss):
+    """Phi(u) = phi(u) / unit of u = 1 - y f, which the native core knows as well.
+
+    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
+    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. These NumPy methods are the
+    oracles of the native kernels.
+    """
+
+    phi: ClassVar[MarginFunction]
+
+    def value(self, u: FloatArray, /) -> FloatArray:
+        return np.asarray(self.phi.value(u) / self.phi.unit, dtype=np.float64)
+
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        return np.asarray(self.phi.derivative(u) / self.phi.unit, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from radboost._typing import FloatArray
-from radboost.losses.margin import MarginFunction, MarginScores, NativeLoss, SignLoss
+from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.margin import MarginScores, SignLoss
 
 
 class Logistic(MarginFunction):

@@ -207,8 +207,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
-    kept = None if weights is None else np.flatnonzero(weights > 0)
-    rows, weights = given.without_zero_weights(weights)
+    rows, weights, kept = given.without_zero_weights(weights)
     rows = rows.without_unseen_categories(X)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
@@ -239,7 +238,7 @@ def read_validation(
         return None
     rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
-    rows, weights = rows.without_zero_weights(weights)
+    rows, weights, _ = rows.without_zero_weights(weights)
     X = dense_rows(rows.X)
     if classes is None:
         return Watched(X, np.zeros(rows.n_rows, dtype=np.uint16), weights, read_targets(rows.y, "y_val"))

@@ -15,9 +15,9 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import RowWeights
+from radboost.families.kinds import scorers
 from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
-from radboost.trees.tree import Tree, forest_of
 
 DEFAULT_PATIENCE = 25
 
@@ -150,13 +150,9 @@ class Watch(ABC):
 
     def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
         moved = [trace.hypotheses[step.hypothesis] for step in steps]
-        trees = [hypothesis for hypothesis in moved if isinstance(hypothesis, Tree)]
-        if trees and len(trees) == len(moved):  # together: soft-max boosting takes a step for every class
-            weights = np.array([step.eta for step in steps])
-            self._scores += forest_of(trees).scores(self.X, weights, self._n_threads).reshape(self._scores.shape)
-            return
-        for hypothesis, step in zip(moved, steps, strict=True):
-            self._scores += step.eta * hypothesis.predict(self.X, self._n_threads)
+        # Hypotheses of one kind together: soft-max boosting takes a step along a tree of every class.
+        for add in scorers(moved, np.array([step.eta for step in steps])):
+            add(self.X, self._scores, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
         return self._weights.mean(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)

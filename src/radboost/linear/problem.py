@@ -8,22 +8,36 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.linear.columns import Columns, Places
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
-from radboost.sparsity.columns import Columns, Places
 
 INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
 
 
-@dataclass
 class Point:
-    """Weights with a line for each column, one intercept per output, and the scores that both give."""
+    """Weights with a line for each column, one intercept per output, and the scores that both give.
 
-    weights: FloatArray
-    intercept: FloatArray
-    scores: FloatArray
-    # Of all columns, where a solver has just looked at them; whoever moves the point forgets them.
-    slopes: FloatArray | None = None
+    A solver that has just computed the slopes of all columns may keep them in `slopes`. They belong to these scores:
+    setting other ones (`point.scores = ...`, `point.scores += ...`) makes them None.
+    """
+
+    slopes: FloatArray | None
+
+    def __init__(self, weights: FloatArray, intercept: FloatArray, scores: FloatArray) -> None:
+        self.weights = weights
+        self.intercept = intercept
+        self.scores = scores
+
+    @property
+    def scores(self) -> FloatArray:
+        """A line for each output."""
+        return self._scores
+
+    @scores.setter
+    def scores(self, scores: FloatArray) -> None:
+        self._scores = scores
+        self.slopes = None
 
     def copy(self) -> Point:
         return Point(self.weights.copy(), self.intercept.copy(), self.scores.copy())

@@ -7,9 +7,31 @@ from collections.abc import Iterator
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.sparsity.columns import Places
-from radboost.sparsity.problem import Point, Problem, Trail
+from radboost._validation import Need
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
+from radboost.penalties import ROW_PENALTIES
 
+# What the updates of the paper ask of loss and penalty.
+NEEDS: dict[str, tuple[Need, ...]] = {
+    "adaboost": (
+        Need(
+            "penalty",
+            "exponential",
+            'update="adaboost" has no closed form with penalty={name!r}; use penalty={able}, or update="gradboost" or '
+            '"newton".',
+            ROW_PENALTIES,
+        ),
+    ),
+    "gradboost": (
+        Need(
+            "loss",
+            "lipschitz",
+            'update="gradboost" needs a bound on the curvature, and the {name} loss has none; use update="adaboost" or '
+            '"newton".',
+        ),
+    ),
+}
 # Up to so many columns, one at a time makes the most of each; beyond, all of them together are one matrix product.
 FEW_COLUMNS = 256
 

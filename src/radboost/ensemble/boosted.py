@@ -10,12 +10,10 @@ import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.boosting.trace import Trace
-from radboost.engine import Forest
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
-from radboost.ensemble.describe import describe
 from radboost.families.base import Hypothesis
-from radboost.families.kernel import KernelHypothesis
-from radboost.trees.tree import Tree, by_row, forest_of
+from radboost.families.kinds import Scorer, kind_of, scorers
+from radboost.trees.tree import by_row
 
 SHOWN = 5
 
@@ -78,7 +76,7 @@ class Ensemble:
         self.complexities: FloatArray = self.entered_complexities[kept]
         for array in (self.steps, self.weights, self.complexities, self.entered_complexities):
             array.flags.writeable = False
-        self._predictor: _Predictor | None = None
+        self._scorers: list[Scorer] | None = None
 
     @classmethod
     def from_trace(
@@ -112,9 +110,12 @@ class Ensemble:
 
     def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
         """f(x) for each row, of shape (n_rows,) or (n_rows, n_outputs); NaN is a missing value."""
-        if self._predictor is None:
-            self._predictor = _Predictor(self.hypotheses, self.weights, self.n_outputs)
-        return self._predictor.scores(X, n_threads)
+        if self._scorers is None:
+            self._scorers = scorers(self.hypotheses, self.weights)
+        scores = _no_scores(len(X), self.n_outputs)
+        for add in self._scorers:
+            add(X, scores, n_threads)
+        return scores
 
     def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
         """f(x) after each round."""
@@ -123,22 +124,21 @@ class Ensemble:
         step = next(steps, None)
         for round_index in range(self.n_rounds):
             while step is not None and step["round"] == round_index:
-                _add_scores(scores, step["eta"], self.entered[step["hypothesis"]], X, n_threads)
+                hypothesis = self.entered[step["hypothesis"]]
+                kind_of(hypothesis).scorer([hypothesis], step["eta"][None])(X, scores, n_threads)
                 step = next(steps, None)
             yield scores.copy()
 
     @property
     def spread(self) -> float:
         """How far apart the answers of one hypothesis for two classes can be: 2 where leaves hold numbers for each."""
-        return 2.0 if any(isinstance(h, Tree) and h.vectors is not None for h in self.hypotheses) else 1.0
+        return max((kind_of(hypothesis).spread(hypothesis) for hypothesis in self.hypotheses), default=1.0)
 
     def feature_importances(self) -> FloatArray:
         """Gain of the splits on each feature, times the weight of their tree, as shares of the whole."""
         importances = np.zeros(self.n_features)
         for weight, hypothesis in zip(self.weights, self.hypotheses, strict=True):
-            if isinstance(hypothesis, Tree):
-                inner = hypothesis.feature >= 0
-                np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
+            kind_of(hypothesis).add_gains(hypothesis, float(weight), importances)
         total = importances.sum()
         return importances / total if total > 0 else importances
 
@@ -146,7 +146,7 @@ class Ensemble:
         return len(self.hypotheses)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_predictor": None}
+        return {**self.__dict__, "_scorers": None}
 
     def __repr__(self) -> str:
         if not self.hypotheses:
@@ -159,13 +159,13 @@ class Ensemble:
         classes = f" for {self.n_outputs} classes" if self.n_outputs > 1 else ""
         head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
-        lines = [
-            f"  {self.weights[j]:+.4f} * {describe(self.hypotheses[j], self.feature_names, self.categories)}"
-            for j in order
-        ]
+        lines = [f"  {self.weights[j]:+.4f} * {self._described(self.hypotheses[j])}" for j in order]
         if len(self) > SHOWN:
             lines.append(f"  ... and {len(self) - SHOWN} more")
         return "\n".join([head, *lines])
+
+    def _described(self, hypothesis: Hypothesis) -> str:
+        return kind_of(hypothesis).describe(hypothesis, self.feature_names, self.categories)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal ensemble of."""
@@ -177,33 +177,5 @@ class Ensemble:
         return read_ensemble(cls, header, arrays)
 
 
-class _Predictor:
-    """Hypotheses grouped by how they are evaluated together."""
-
-    def __init__(self, hypotheses: Sequence[Hypothesis], weights: FloatArray, n_outputs: int) -> None:
-        pairs = list(zip(hypotheses, weights, strict=True))
-        trees = [(h, w) for h, w in pairs if isinstance(h, Tree)]
-        self._forest: Forest | None = forest_of([h for h, _ in trees]) if trees else None
-        self._tree_weights = np.array([w for _, w in trees])
-        self._others = [(h, w) for h, w in pairs if not isinstance(h, Tree)]
-        self._n_outputs = n_outputs
-
-    def scores(self, X: FloatMatrix, n_threads: int) -> FloatArray:
-        scores = _no_scores(len(X), self._n_outputs)
-        if self._forest is not None:
-            scores = by_row(self._forest.scores(X, self._tree_weights, n_threads), self._n_outputs)
-        for hypothesis, weight in self._others:
-            _add_scores(scores, weight, hypothesis, X, n_threads)
-        return scores
-
-
 def _no_scores(n_rows: int, n_outputs: int) -> FloatArray:
     return by_row(np.zeros(n_rows * n_outputs), n_outputs)
-
-
-def _add_scores(scores: FloatArray, weight: float, hypothesis: Hypothesis, X: FloatMatrix, n_threads: int) -> None:
-    """scores += weight * h(x), touching only the column of a hypothesis that speaks for one class."""
-    if isinstance(hypothesis, KernelHypothesis) and hypothesis.class_index is not None:
-        scores[:, hypothesis.class_index] += weight * hypothesis.values(X, n_threads)
-    else:
-        scores += weight * hypothesis.predict(X, n_threads)

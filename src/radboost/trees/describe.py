@@ -1,36 +1,42 @@
-"""Hypotheses in a line of text."""
+"""Trees in a line of text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from radboost._typing import Category
-from radboost.families.base import Hypothesis
-from radboost.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from radboost.trees.tree import Tree
 
 LISTED = 4  # more classes or categories than these are counted instead
 
 
 def describe(
-    hypothesis: Hypothesis,
-    feature_names: Sequence[str] | None,
-    categories: Mapping[int, Sequence[Category]] | None = None,
+    tree: Tree, feature_names: Sequence[str] | None, categories: Mapping[int, Sequence[Category]] | None = None
 ) -> str:
     """A stump in full; of a larger tree its size, its first question and, with several classes, its answers."""
-    if not isinstance(hypothesis, Tree):
-        return repr(hypothesis)
-    if hypothesis.n_splits == 0:
-        return _answer(hypothesis, 0)
-    feature = int(hypothesis.feature[0])
-    name = feature_names[feature] if feature_names is not None else f"x[{feature}]"
-    question = _question(hypothesis, name, (categories or {}).get(feature))
-    if hypothesis.n_nodes == 3:
-        return f"[{_answer(hypothesis, 1)} if {question} else {_answer(hypothesis, 2)}]"
-    size = f"tree of {hypothesis.n_splits} splits, depth {hypothesis.depth}, first asks {question}"
-    votes = hypothesis.n_outputs > 1 and hypothesis.vectors is None
-    return f"{size}, votes for {_answers(hypothesis)}" if votes else size
+    if tree.n_splits == 0:
+        return _answer(tree, 0)
+    question = _question(tree, _first(tree, feature_names), (categories or {}).get(int(tree.feature[0])))
+    if tree.n_nodes == 3:
+        return f"[{_answer(tree, 1)} if {question} else {_answer(tree, 2)}]"
+    size = f"tree of {tree.n_splits} splits, depth {tree.depth}, first asks {question}"
+    votes = tree.n_outputs > 1 and tree.vectors is None
+    return f"{size}, votes for {_answers(tree)}" if votes else size
+
+
+def term(tree: Tree, feature_names: Sequence[str] | None) -> str:
+    """The tree in a formula: its size and the column of its first question."""
+    return f"tree({tree.n_splits} splits, first on {_first(tree, feature_names)})"
+
+
+def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
+    feature = int(tree.feature[0])
+    return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
 
 
 def _question(tree: Tree, name: str, known: Sequence[Category] | None) -> str:

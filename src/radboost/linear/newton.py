@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.sparsity.columns import Places
-from radboost.sparsity.problem import Point, Problem, Trail
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
 
 SMALLEST_WORKING_SET = 64
 # The model is minimised to this share of the violation at its start, a working set to this share of that outside.
@@ -29,7 +29,7 @@ DUST = 1e-13
 def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
     """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
     newton = Newton(problem, point, problem.objective(point))
-    size, point.slopes = SMALLEST_WORKING_SET, None
+    size = SMALLEST_WORKING_SET
     while len(trail.objective) < max_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, problem.everything)
@@ -56,7 +56,7 @@ def _sweep(problem: Problem, point: Point) -> None:
     dust = np.flatnonzero((sizes > 0.0) & (sizes <= DUST * sizes.max(initial=0.0)))
     if len(dust):
         point.scores = point.scores - problem.columns.scores(dust, point.weights[dust])
-        point.weights[dust], point.slopes = 0.0, None
+        point.weights[dust] = 0.0
 
 
 def newton_step(problem: Problem, point: Point, columns: Places) -> bool:
@@ -131,7 +131,6 @@ class Newton:
             value = problem.mean_loss(scores) + problem.price_of(working, tried)
             if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * share * expected):
                 point.weights[working], point.scores, self.objective = tried, scores, value
-                point.slopes = None
                 point.intercept = point.intercept + share * shift
                 return bool(steps.any() or shift.any())
             share *= 0.5

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.families.columns import Column
+from radboost.families.generators import Generator, Proposing, Training
+from radboost.families.kinds import by_kind
+from radboost.linear.bounds import progress, solve_by_bounds
+from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range
+from radboost.linear.newton import newton_step, solve_by_newton
+from radboost.linear.problem import Certificate, Point, Problem, Trail
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
-from radboost.sparsity.columns import BLOCK_CELLS, Columns, Places, in_range
-from radboost.sparsity.generators import Generator, Proposer, Training
-from radboost.sparsity.hypotheses import Column, Hypothesis, Product
-from radboost.sparsity.newton import newton_step, solve_by_newton
-from radboost.sparsity.plain import progress, solve_by_bounds
-from radboost.sparsity.problem import Certificate, Point, Problem, Trail
 
 DEFAULT_FEATURES_PER_ROUND = 8
 # Steps with which the members are weighed between two inductions, at most.
@@ -56,7 +58,7 @@ class InductionSettings:
 class Induced:
     """A model: hypotheses, a line of weights for each, an intercept for each output."""
 
-    hypotheses: list[Hypothesis]
+    hypotheses: list[Any]
     weights: FloatArray
     intercept: FloatArray
     certificate: Certificate
@@ -66,9 +68,9 @@ class Induced:
 class Pool:
     """Candidates that are the same in every round, as one problem."""
 
-    hypotheses: Sequence[Hypothesis]
+    hypotheses: Sequence[Any]
     problem: Problem
-    places: dict[Hypothesis, int]
+    places: dict[Any, int]
 
 
 class Induction:
@@ -76,12 +78,14 @@ class Induction:
 
     def __init__(self, training: Training, generator: Generator, settings: InductionSettings, trail: Trail) -> None:
         self.training, self.settings, self.trail = training, settings, trail
-        self.propose: Proposer = generator.start(training)
+        assert isinstance(training.loss, ScoreLoss)  # generators ask less of it than solvers do
+        self.loss = training.loss
+        self.propose: Proposing = generator.start(training)
         k, m = training.loss.n_outputs, training.loss.n_rows
-        self.members: list[Hypothesis] = []
+        self.members: list[Any] = []
         self.values = np.zeros((0, m))
         self.inner = Trail(stop_reason="optimal")  # of the last time that the members were weighed
-        self.seen: dict[Hypothesis, FloatArray] = {}
+        self.seen: dict[Any, FloatArray] = {}
         self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
         self.pool = self._pool() if generator.finite else None
         at_once = settings.features_per_round is None and generator.finite
@@ -158,18 +162,18 @@ class Induction:
 
     def _problem_over(self, columns: Columns) -> Problem:
         training = self.training
-        return self.settings.problem(columns, training.loss, training.row_weights, self.settings.alpha)
+        return self.settings.problem(columns, self.loss, training.row_weights, self.settings.alpha)
 
-    def _candidates(self, problem: Problem, point: Point) -> list[Hypothesis]:
+    def _candidates(self, problem: Problem, point: Point) -> list[Any]:
         present = set(self.members)
         proposed = self.propose(self.members, problem.residual(point.scores))
         return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
 
-    def _blocks(self, hypotheses: Sequence[Hypothesis]) -> list[list[Hypothesis]]:
+    def _blocks(self, hypotheses: Sequence[Any]) -> list[list[Any]]:
         size = max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
         return [list(hypotheses[begin : begin + size]) for begin in range(0, len(hypotheses), size)]
 
-    def _evaluate(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+    def _evaluate(self, hypotheses: Sequence[Any]) -> FloatArray:
         """A line for each. Most candidates of a round were there in the round before, and are not worked out again."""
         m = self.training.loss.n_rows
         fresh = [hypothesis for hypothesis in hypotheses if hypothesis not in self.seen]
@@ -179,17 +183,19 @@ class Induction:
         self.seen.update(zip(fresh, self._evaluated(fresh), strict=True))
         return np.array([self.seen[hypothesis] for hypothesis in hypotheses]).reshape(len(hypotheses), m)
 
-    def _evaluated(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+    def _evaluated(self, hypotheses: Sequence[Any]) -> FloatArray:
         if not hypotheses:
             return np.zeros((0, self.training.loss.n_rows))
-        values = np.array([hypothesis.values(self.training.X) for hypothesis in hypotheses])
-        own = [place for place, hypothesis in enumerate(hypotheses) if not isinstance(hypothesis, Product)]
-        shape = (len(hypotheses), self.training.loss.n_rows)
-        if values.shape != shape or not np.isfinite(values[own]).all():
-            raise ValueError(
-                "A hypothesis must return one finite number for each row; one of "
-                f"{', '.join(type(h).__name__ for h in hypotheses[:3])} did not."
-            )
+        values = np.empty((len(hypotheses), self.training.loss.n_rows))
+        for kind, places in by_kind(hypotheses).items():
+            alike = [hypotheses[place] for place in places]
+            found = kind.values(alike, self.training.X)
+            if found.shape != (len(places), values.shape[1]) or not (kind.overflows or np.isfinite(found).all()):
+                raise ValueError(
+                    "A hypothesis must return one finite number for each row; one of "
+                    f"{', '.join(type(hypothesis).__name__ for hypothesis in alike[:3])} did not."
+                )
+            values[places] = found
         return values
 
     def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
@@ -214,7 +220,7 @@ class Induction:
             problem, point = self._problem()
         return problem, point, [*again, *range(n_before, len(self.members))]
 
-    def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Hypothesis], FloatArray, FloatArray]:
+    def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Any], FloatArray, FloatArray]:
         """Candidates, the progress bound of each, and by how much it violates the termination condition."""
         if self.pool is not None:
             gain, excess = self._score(self.pool.problem, point)

@@ -1,4 +1,15 @@
-"""What Python asks of the native core. No other module imports it."""
+"""What Python asks of the engine that holds the training rows. No other module imports the native core.
+
+An engine keeps its data where they are: Python holds handles (bins, scores, weightings, growers, members, forests),
+asks for whole rounds, and gets back numbers and trees. Another engine derives from `Engine`, replaces what it does
+itself, and is put to work by `use`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from radboost._native import (
     AnsweringTree,
@@ -40,6 +51,55 @@ from radboost._native import (
     slope,
 )
 
+
+class Engine:
+    """The native core: what makes each of the handles. They belong together, and must come from one engine.
+
+    - `bin`, `side_by_side`: rows into small integers, and parts of their columns put together;
+    - `row_weights`: sample weights, and sums over the rows of all workers;
+    - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
+    - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers that growers see of the rows;
+    - `grower`, `regression_trees`, `weighted_trees`, `softmax_pairs`: trees grown on a weighting;
+    - `members`: the predictions of the hypotheses in an ensemble on the training rows;
+    - `forest`: predictions of trees for any rows.
+    """
+
+    bin = staticmethod(bin_matrix)
+    side_by_side = staticmethod(side_by_side)
+    row_weights = RowWeights
+    margin_scores = MarginScores
+    margin_weighting = MarginWeighting
+    class_scores = ClassScores
+    class_weighting = ClassWeighting
+    softmax_scores = SoftmaxScores
+    softmax_pairs = SoftmaxPairs
+    gradient_scores = GradientScores
+    gradient_weighting = GradientWeighting
+    grower = Grower
+    regression_trees = RegressionTrees
+    weighted_trees = WeightedTrees
+    members = HypothesisColumns
+    forest = Forest
+
+
+_CURRENT: ContextVar[Engine] = ContextVar("engine", default=Engine())  # noqa: B039 - it has no state
+
+
+def current() -> Engine:
+    """The engine that makes the handles of this thread."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def use(engine: Engine) -> Iterator[None]:
+    """Another engine, for the fits of this thread within the block."""
+    token = _CURRENT.set(engine)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
 __all__ = [
     "AnswerWeighting",
     "AnsweringTree",
@@ -51,6 +111,7 @@ __all__ = [
     "CompressedColumns32",
     "CutTree",
     "DenseColumns",
+    "Engine",
     "Forest",
     "GradientScores",
     "GradientWeighting",
@@ -64,10 +125,10 @@ __all__ = [
     "SoftmaxScores",
     "SoftmaxSums",
     "WeightedTrees",
-    "bin_matrix",
     "centre_columns",
     "compress_columns",
     "compress_columns32",
+    "current",
     "descents",
     "evaluate_loss",
     "exp",
@@ -76,6 +137,6 @@ __all__ = [
     "hash_dense_rows",
     "kernel_values",
     "log",
-    "side_by_side",
     "slope",
+    "use",
 ]

@@ -13,7 +13,7 @@ from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
 from radboost.boosting.replay import RawRows, enter_again
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import HypothesisColumns, log
+from radboost.engine import current, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
 from radboost.families.kinds import kind_of
 from radboost.objectives import LossState, Objective
@@ -86,7 +86,7 @@ class CoordinateDescent(RoundMaker):
         self.penalty = penalty
         self.learning_rate = learning_rate
         self.step = step if objective.has_closed_form else "line_search"
-        self.columns = HypothesisColumns(n_rows, objective.n_classes)
+        self.columns = current().members(n_rows, objective.n_classes)
         self.members: dict[int, Member] = {}  # by slot
         self._by_key: dict[object, Member] = {}
         self._weights = self._prices = np.zeros(0)  # of the members, by slot; 0 in empty slots

@@ -14,7 +14,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees
+from radboost.engine import CutTree, GradientScores, RegressionTrees, current
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
@@ -47,7 +47,7 @@ class LossRows(ABC):
 
     def __init__(self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, n_threads: int) -> None:
         self.scores = scores
-        self.weighting = GradientWeighting(scores)
+        self.weighting = current().gradient_weighting(scores)
         self.weights = weights
         self.loss = loss
         self.n_threads = n_threads
@@ -166,9 +166,11 @@ class OwnLossRows(LossRows):
 def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
     """Training rows with their loss; scores are still to be set."""
     if isinstance(loss, NativeTargetLoss):
-        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, weights.native)
+        scores = current().gradient_scores(loss.name, loss.parameter, n_outputs, targets, weights.native)
         return NativeRows(scores, weights, loss, n_threads)
-    return OwnLossRows(GradientScores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads)
+    return OwnLossRows(
+        current().gradient_scores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads
+    )
 
 
 def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:

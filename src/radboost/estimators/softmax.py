@@ -31,7 +31,7 @@ from radboost.boosting.replay import RawRows
 from radboost.boosting.risk_watch import RiskWatch
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
-from radboost.engine import SoftmaxPairs, SoftmaxScores
+from radboost.engine import current
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.model_file import storable_estimator
@@ -323,7 +323,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     def _maker(self, prepared: PreparedRows, costs: Costs, growth: GrowthSettings, trace: Trace) -> SoftmaxDescent:
         data, n_classes = prepared.data, len(prepared.known_classes)
         weights = prepared.row_weights()
-        scores = SoftmaxScores(
+        scores = current().softmax_scores(
             prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
         )
         every_pair = self.samples_per_round == "all"
@@ -334,7 +334,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             self._check_rate(learning_rate)
         return SoftmaxDescent(
             scores,
-            SoftmaxPairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
+            current().softmax_pairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
             make_weighted_trees(data, 2, growth, prepared.collective),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",

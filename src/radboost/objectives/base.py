@@ -16,6 +16,7 @@ from radboost.engine import (
     HypothesisColumns,
     MarginScores,
     MarginWeighting,
+    current,
 )
 from radboost.losses import MarginLoss, NativeLoss
 from radboost.objectives.names import resolve_objective
@@ -86,13 +87,13 @@ class Objective:
         self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
         if n_classes == 2:
             self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
-            self.scores = MarginScores(self._native_loss, class_ids, self.row_weights.native)
-            self.weighting = MarginWeighting(self.scores)
+            self.scores = current().margin_scores(self._native_loss, class_ids, self.row_weights.native)
+            self.weighting = current().margin_weighting(self.scores)
         else:
             check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
             self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
-            self.scores = ClassScores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
-            self.weighting = ClassWeighting(self.scores)
+            self.scores = current().class_scores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
+            self.weighting = current().class_weighting(self.scores)
 
     @property
     def total_weight(self) -> float:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.engine import Collective, evaluate_loss
-from radboost.engine import RowWeights as NativeRowWeights
+from radboost.engine import Collective, current, evaluate_loss
 
 Fixed = npt.NDArray[np.int64]
 Entry = TypeVar("Entry", bound=np.generic)
@@ -44,7 +43,7 @@ class RowWeights:
         collective: Collective | None = None,
     ) -> None:
         self.given = weights
-        self.native = NativeRowWeights(n_rows, weights, folds_large=folds_large, collective=collective)
+        self.native = current().row_weights(n_rows, weights, folds_large=folds_large, collective=collective)
         counts = weights is not None and self.native.whole
         self._copies: Fixed | None = weights.astype(np.int64) if weights is not None and counts else None
         self._factor = None if counts else weights

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from radboost._typing import FloatArray
 from radboost._validation import free_memory
-from radboost.engine import BinnedData, bin_matrix, side_by_side
+from radboost.engine import BinnedData, current
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
@@ -36,15 +36,15 @@ def bin_rows(
         counts = np.full(n_columns, -1, dtype=np.int32)
         for column, count in (n_categories or {}).items():
             counts[column] = count
-        return bin_matrix(X, weights, order, max_bins, n_threads, counts)
+        return current().bin(X, weights, order, max_bins, n_threads, counts)
     _check_memory(n_rows, n_columns)
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [
-        bin_matrix(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads)
+        current().bin(columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads)
         for first in range(0, n_columns, width)
     ]
-    return parts[0] if len(parts) == 1 else side_by_side(parts)
+    return parts[0] if len(parts) == 1 else current().side_by_side(parts)
 
 
 def _check_memory(n_rows: int, n_columns: int) -> None:

@@ -16,6 +16,7 @@ from radboost.engine import (
     Grower,
     RegressionTrees,
     WeightedTrees,
+    current,
 )
 from radboost.model_file import storable_value
 
@@ -83,7 +84,7 @@ def make_grower(
     max_depth: int,
 ) -> Grower:
     """A native grower; it keeps its buffers from round to round."""
-    return Grower(
+    return current().grower(
         data,
         weighting,
         growth=growth,
@@ -103,7 +104,7 @@ def make_weighted_trees(
     data: BinnedData, n_classes: int, settings: GrowthSettings, collective: Collective | None = None
 ) -> WeightedTrees:
     """The native grower of ordinary classification trees on rows, classes and weights that are handed in."""
-    return WeightedTrees(
+    return current().weighted_trees(
         data,
         n_classes,
         growth=settings.options.growth,
@@ -123,7 +124,7 @@ def make_gradient_grower(
     data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings, directions: npt.NDArray[np.int8]
 ) -> RegressionTrees:
     """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
-    return RegressionTrees(
+    return current().regression_trees(
         data,
         weighting,
         max_features=settings.max_features,

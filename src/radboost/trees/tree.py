@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
-from radboost.engine import Forest
+from radboost.engine import Forest, current
 from radboost.trees.describe import describe, term
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
@@ -176,7 +176,7 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
         leaves = joined["feature"] < 0
         before = np.cumsum([0, *map(len, vectors)])[:-1]
         joined["value"] = joined["value"] + np.where(leaves, np.repeat(before, np.diff(offsets)), 0)
-    return Forest(
+    return current().forest(
         offsets,
         joined["feature"],
         joined["threshold"],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import radboost
-from radboost import DeepBoostClassifier
+from radboost import DeepBoostClassifier, ModelFileError
 from radboost.model_file import read, write
 
 
@@ -91,3 +93,21 @@ def mended(path: Path, rng: np.random.Generator, n_edits: int) -> Path:
     other = path.with_name("forged")
     other.write_bytes(bytes(body) + hashlib.sha256(body).digest())
     return other
+
+
+def damaged_in_many_ways(path: Path, check: Callable[[Any], None], n_files: int = 80) -> tuple[int, int]:
+    """Loads files with 1 to 6 bytes changed and the checksum put right; `check` looks at those that are models.
+
+    Returns how many were, and how many were refused with a ModelFileError. Nothing else may be raised.
+    """
+    loaded = refused = 0
+    for seed in range(n_files):
+        rng = np.random.default_rng(seed)
+        try:
+            model = radboost.load(mended(path, rng, int(rng.integers(1, 7))))
+        except ModelFileError:
+            refused += 1
+            continue
+        check(model)
+        loaded += 1
+    return loaded, refused

@@ -15,15 +15,16 @@ PACKAGE = ROOT / "src" / "radboost"
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
     {"_native"},
-    {"_progress", "_typing", "_validation", "engine", "model_file"},
+    {"_members", "_progress", "_typing", "_validation", "engine"},
+    {"model_file"},
     {"datasets", "metrics"},
-    {"complexity", "losses", "penalties"},
-    {"objectives", "trees"},
+    {"complexity", "losses", "penalties", "trees"},
+    {"rows"},
+    {"objectives"},
     {"families"},
-    {"boosting"},
-    {"sparsity"},
-    {"ensemble", "rows"},
-    {"estimators"},
+    {"boosting", "linear"},
+    {"ensemble"},
+    {"estimators", "sparsity"},
     {"baselines"},
     {"guarantees", "experiments"},
     {"plot"},
@@ -80,6 +81,15 @@ def test_imports_point_down(path: Path) -> None:
             continue
         assert LEVEL[other] < LEVEL[part], f"{part} imports {other}, which is not below it"
         assert other not in UNKNOWN_TO.get(part, set()), f"{part} imports {other}: a search needs only the weights"
+
+
+def test_model_files_name_nobody_above_them() -> None:
+    """Those who can be stored register themselves: no text in `model_file` is the dotted name of another part."""
+    for path in (PACKAGE / "model_file").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = re.findall(r"\bradboost\.(\w+)\.\w", node.value)
+                assert set(named) <= {"model_file"}, f"{path.name} names {named}"
 
 
 def test_the_layers_name_what_exists() -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 from typing import Any
 
-import joblib
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -104,13 +100,6 @@ def test_tags() -> None:
     assert not tags.non_deterministic
 
 
-def test_clone_keeps_parameters() -> None:
-    model = DeepBoostClassifier(7, loss="exponential", tree_options=TreeOptions(max_bins=31))
-    copied = clone(model)
-    assert copied.get_params() == model.get_params()
-    assert not hasattr(copied, "ensemble_")
-
-
 def test_grid_search_pipeline_calibration() -> None:
     X, y = smooth(1)
     search = GridSearchCV(DeepBoostClassifier(8), {"max_depth": [1, 3], "complexity_penalty": [0.0, 0.05]}, cv=2)
@@ -118,53 +107,6 @@ def test_grid_search_pipeline_calibration() -> None:
     assert cross_val_score(make_pipeline(StandardScaler(), DeepBoostClassifier(8)), X, y, cv=2).mean() > 0.5
     probability = CalibratedClassifierCV(DeepBoostClassifier(8), cv=2).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize(
-    "copier",
-    [
-        lambda m: pickle.loads(pickle.dumps(m)),
-        lambda m: __import__("copy").deepcopy(m),
-        lambda m: __import__("copy").copy(m),
-    ],
-    ids=["pickle", "deepcopy", "copy"],
-)
-def test_copies_score_bit_for_bit(copier: Any) -> None:
-    X, y = smooth(2, missing=0.1)
-    model = DeepBoostClassifier(12).fit(X, y)
-    copied = copier(model)
-    np.testing.assert_array_equal(copied.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
-    assert copied.history_ == model.history_
-
-
-def test_joblib(tmp_path: Any) -> None:
-    X, y = smooth(3)
-    model = DeepBoostClassifier(5).fit(X, y)
-    joblib.dump(model, tmp_path / "model.joblib")
-    np.testing.assert_array_equal(
-        joblib.load(tmp_path / "model.joblib").decision_function(X), model.decision_function(X)
-    )
-
-
-def test_refit_forgets_the_first_fit() -> None:
-    X, y = smooth(4)
-    model = DeepBoostClassifier(5).fit(X[:, :2], np.where(y > 0, "b", "a"))
-    again = model.fit(X, y)
-    assert again is model
-    fresh = DeepBoostClassifier(5).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
-    assert model.n_features_in_ == 6
-    assert list(model.classes_) == [-1, 1]
-
-
-def test_refit_without_names_forgets_them() -> None:
-    X, y = smooth(5)
-    model = DeepBoostClassifier(3).fit(pd.DataFrame(X, columns=list("abcdef")), y)
-    assert list(model.feature_names_in_) == list("abcdef")
-    model.fit(X, y)
-    assert not hasattr(model, "feature_names_in_")
-    assert "a <=" not in repr(model.ensemble_)
 
 
 def test_families_in_a_list_make_their_own_draws() -> None:

@@ -2,32 +2,10 @@
 #include "growth/cut_tree.hpp"
 #include "rows/gradient_scores.hpp"
 
-#include <array>
-
 #include "bindings/growth.hpp"
 
 namespace radboost {
 namespace {
-
-TargetLoss target_loss_named(const std::string& name) {
-    constexpr std::array<std::pair<const char*, TargetLoss>, 9> kNames{{{"logistic", TargetLoss::logistic},
-                                                                        {"exponential", TargetLoss::exponential},
-                                                                        {"squared", TargetLoss::squared},
-                                                                        {"absolute", TargetLoss::absolute},
-                                                                        {"huber", TargetLoss::huber},
-                                                                        {"quantile", TargetLoss::quantile},
-                                                                        {"poisson", TargetLoss::poisson},
-                                                                        {"multinomial", TargetLoss::multinomial},
-                                                                        {"given", TargetLoss::given}}};
-    for (const auto& [known, loss] : kNames)
-        if (name == known) return loss;
-    throw std::invalid_argument("unknown loss of a target");
-}
-
-NormOrder order_named(const std::string& name) {
-    require(name == "1" || name == "2" || name == "inf", "the order of a norm is '1', '2' or 'inf'");
-    return name == "1" ? NormOrder::one : name == "2" ? NormOrder::two : NormOrder::infinity;
-}
 
 // The values of the tree's leaves by label times a step.
 std::vector<double> times(const CutTree& cut, double step) {
@@ -166,7 +144,7 @@ void bind_grower(nb::module_& m) {
                  return trees.n_splits();
              })
         .def("cut", [](const RegressionTrees& g, std::size_t n_splits, double radius,
-                       const std::string& order) { return g.cut(n_splits, radius, order_named(order)); })
+                       const std::string& order) { return g.cut(n_splits, radius, norm_order_named(order)); })
         .def("arrays", &cut_arrays)
         .def("answers", [](const RegressionTrees& g, const CutTree& cut) {
             // What the tree says about every training row, n_outputs numbers each.
@@ -181,7 +159,7 @@ void bind_grower(nb::module_& m) {
         require(values.size() == masses.size(), "one mass per value is needed");
         for (std::size_t i = 0; i < masses.size(); ++i) require(masses.data()[i] > 0, "masses must be positive");
         std::vector<double> out = as_vector(values);
-        project_to_unit_ball(out.data(), masses.data(), out.size(), order_named(order));
+        project_to_unit_ball(out.data(), masses.data(), out.size(), norm_order_named(order));
         return as_array(std::move(out));
     });
     m.def("evaluate_target_loss", [](const std::string& loss, double parameter, Vector<double> targets,

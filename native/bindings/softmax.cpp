@@ -46,6 +46,12 @@ void bind_softmax(nb::module_& m) {
         .def("rule", [](const SoftmaxScores& s) { return copy_of(s.rule()); })
         .def("row_costs", [](const SoftmaxScores& s) { return copy_of(s.row_costs()); })
         .def("directions", [](const SoftmaxScores& s) { return copy_of(s.directions()); })
+        .def("set_directions",
+             [](SoftmaxScores& s, CMatrix<std::int8_t> directions) {
+                 require(directions.shape(0) == s.n_classes() && directions.shape(1) == s.n_rows(),
+                         "one direction per class and row is needed");
+                 s.set_directions(directions.data());
+             })
         .def("evaluate", &SoftmaxScores::evaluate, nb::call_guard<nb::gil_scoped_release>())
         .def("slope", &SoftmaxScores::slope, nb::call_guard<nb::gil_scoped_release>())
         .def("along", &SoftmaxScores::along, nb::call_guard<nb::gil_scoped_release>())

@@ -14,13 +14,6 @@ using InOutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Factors = Vector<double>;
 using Places = Vector<std::int64_t>;
 
-RowPenalty penalty_named(const std::string& name) {
-    require(name == "l1" || name == "l1/l2" || name == "l1/linf" || name == "l2",
-            "the row penalties are 'l1', 'l1/l2', 'l1/linf' and 'l2'");
-    if (name == "l1") return RowPenalty::l1;
-    return name == "l1/l2" ? RowPenalty::l1_l2 : name == "l1/linf" ? RowPenalty::l1_linf : RowPenalty::squared_l2;
-}
-
 // A store, and the arrays that it looks into.
 template <class Store, class... Arrays>
 struct Held {
@@ -112,7 +105,7 @@ void bind_kernels(nb::class_<Columns>& binding) {
                          "curvatures, weights and prices must have a line per column");
                  require(intercept_curvature.size() == k && intercepts.size() == k, "one intercept per output is needed");
                  const Selection selection = c.select(columns);
-                 const DescentOptions options{penalty_named(penalty), intercept, tolerance, most_passes,
+                 const DescentOptions options{row_penalty_named(penalty), intercept, tolerance, most_passes,
                                               expected_passes};
                  std::vector<double> residual(start.data(), start.data() + k * m), direction(k * m);
                  const QuadraticModel model{k, curvature.data(), row_weights.size() > 0 ? row_weights.data() : nullptr,

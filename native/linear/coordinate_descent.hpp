@@ -54,7 +54,7 @@ struct QuadraticModel {
 };
 
 struct DescentOptions {
-    RowPenalty penalty;
+    const RowPenalty& penalty;
     bool intercept;
     double tolerance;  // largest change of a slope in a pass that counts as none
     std::size_t most_passes;

@@ -17,7 +17,7 @@ constexpr double kDenseCellsPerEntry = 3.0;        // the same where both column
 // One row of weights: the exact minimum of the model along its column. Returns the largest change of a slope.
 class RowStep {
 public:
-    RowStep(RowPenalty penalty, std::size_t k) : update_(penalty, k), slope_(k), moved_(k), difference_(k) {}
+    RowStep(const RowPenalty& penalty, std::size_t k) : update_(penalty, k), slope_(k), moved_(k), difference_(k) {}
 
     template <class SlopeOf, class Move>
     RADBOOST_INLINE double operator()(SlopeOf&& slope_of, Move&& move, const double* curvature, double price,
@@ -50,7 +50,7 @@ struct Descent {
     template <class Model>
     RADBOOST_INLINE bool run(Model& model, std::size_t most_passes, std::size_t& passes) {
         const std::size_t k = model.n_outputs();
-        RowStep step(options.penalty, k), free_step(RowPenalty::l1, k);
+        RowStep step(options.penalty, k), free_step(row_penalty_named("l1"), k);
         Extrapolation<Model> extrapolation(model, options.penalty, prices,
                                            {weights, intercept, n_columns * k, options.intercept ? k : 0});
         std::vector<std::size_t> all(n_columns), used;
@@ -77,7 +77,7 @@ struct Descent {
             ++passes;
             if (change <= options.tolerance) {
                 if (over_all) return true;
-                over_all = true;  // whatever was left out has its say before the end
+                over_all = true;  // columns without a weight were left out: nothing is optimal before they are checked
                 continue;
             }
             if (over_all) {

@@ -23,7 +23,7 @@ struct Unknowns {
 template <class Model>
 class Extrapolation {
 public:
-    Extrapolation(Model& model, RowPenalty penalty, const double* prices, Unknowns unknowns)
+    Extrapolation(Model& model, const RowPenalty& penalty, const double* prices, Unknowns unknowns)
         : model_(model), penalty_(penalty), prices_(prices), unknowns_(unknowns) {}
 
     // To be called after each pass.
@@ -114,12 +114,12 @@ private:
         double sum = model_.value(unknowns_.weights, unknowns_.intercept);
         const std::size_t k = model_.n_outputs();
         for (std::size_t c = 0; c * k < unknowns_.n_weights; ++c)
-            sum += prices_[c] * row_size(penalty_, unknowns_.weights + c * k, k);
+            sum += prices_[c] * penalty_.size(unknowns_.weights + c * k, k);
         return sum;
     }
 
     Model& model_;
-    RowPenalty penalty_;
+    const RowPenalty& penalty_;
     const double* prices_;
     Unknowns unknowns_;
     std::size_t kept_ = 0;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/common.hpp"
+
 namespace radboost {
 namespace {
 
@@ -64,6 +66,11 @@ void project_to_one(double* values, const double* masses, std::size_t size) {
 }
 
 }  // namespace
+
+NormOrder norm_order_named(const std::string& name) {
+    require(name == "1" || name == "2" || name == "inf", "the order of a norm is '1', '2' or 'inf'");
+    return name == "1" ? NormOrder::one : name == "2" ? NormOrder::two : NormOrder::infinity;
+}
 
 void project_to_unit_ball(double* values, const double* masses, std::size_t size, NormOrder order) {
     if (order == NormOrder::two) return project_to_two(values, masses, size);

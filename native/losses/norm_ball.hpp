@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace radboost {
 
 enum class NormOrder { one, two, infinity };
+
+// "1", "2" or "inf"; throws at another name.
+NormOrder norm_order_named(const std::string& name);
 
 // The point w of the unit ball of the norm that minimises sum_l mass_l (w_l - v_l)^2, in place of v. This is the best fit of a
 // tree with these leaves to the negative gradient inside the family (Storcheus, chapter 3, (3.6)): mass_l, which must be

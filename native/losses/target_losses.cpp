@@ -1,15 +1,20 @@
 #include "losses/target_losses.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/common.hpp"
 #include "core/exact_math.hpp"
 
+// To add a loss: write its kernel, and its row in kLosses below.
 namespace radboost {
 namespace {
 
-RADBOOST_CLONES void logistic(const double* y, const double* f, std::size_t n, double* value, double* derivative) {
+// log(1 + e^(-y f)), y = -1 or +1.
+RADBOOST_CLONES void logistic(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                              double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         const double u = -y[i] * f[i], size = std::fabs(u), e = exact_exp(-size);
         value[i] = (u > 0 ? u : 0.0) + exact_log1p_unit(e);
@@ -17,21 +22,26 @@ RADBOOST_CLONES void logistic(const double* y, const double* f, std::size_t n, d
     }
 }
 
-RADBOOST_CLONES void exponential(const double* y, const double* f, std::size_t n, double* value, double* derivative) {
+// e^(-y f), y = -1 or +1.
+RADBOOST_CLONES void exponential(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                                 double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         value[i] = exact_exp(-y[i] * f[i]);
         derivative[i] = -y[i] * value[i];
     }
 }
 
-RADBOOST_CLONES void squared(const double* y, const double* f, std::size_t n, double* value, double* derivative) {
+// (f - y)^2 / 2.
+RADBOOST_CLONES void squared(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                             double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         derivative[i] = f[i] - y[i];
         value[i] = 0.5 * derivative[i] * derivative[i];
     }
 }
 
-RADBOOST_CLONES void huber(const double* y, const double* f, std::size_t n, double delta, double* value,
+// Squared up to |f - y| = delta, linear beyond.
+RADBOOST_CLONES void huber(const double* y, const double* f, std::size_t n, std::size_t, double delta, double* value,
                            double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         const double r = f[i] - y[i], size = std::fabs(r);
@@ -40,9 +50,9 @@ RADBOOST_CLONES void huber(const double* y, const double* f, std::size_t n, doub
     }
 }
 
-// The absolute loss is twice the quantile loss at one half.
-RADBOOST_CLONES void quantile(const double* y, const double* f, std::size_t n, double above, double below,
-                              double* value, double* derivative) {
+// above (y - f) where f < y, below (f - y) elsewhere.
+RADBOOST_INLINE void two_slopes(const double* y, const double* f, std::size_t n, double above, double below,
+                                double* value, double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         const double r = y[i] - f[i];
         const double slope = r > 0 ? -above : (r < 0 ? below : 0.0);
@@ -51,7 +61,21 @@ RADBOOST_CLONES void quantile(const double* y, const double* f, std::size_t n, d
     }
 }
 
-RADBOOST_CLONES void poisson(const double* y, const double* f, std::size_t n, double* value, double* derivative) {
+// level (y - f) where f < y, (1 - level) (f - y) elsewhere.
+RADBOOST_CLONES void quantile(const double* y, const double* f, std::size_t n, std::size_t, double level, double* value,
+                              double* derivative) {
+    two_slopes(y, f, n, level, 1.0 - level, value, derivative);
+}
+
+// |f - y|.
+RADBOOST_CLONES void absolute(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                              double* derivative) {
+    two_slopes(y, f, n, 1.0, 1.0, value, derivative);
+}
+
+// e^f - y f, y >= 0.
+RADBOOST_CLONES void poisson(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                             double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         const double mean = exact_exp(f[i]);
         value[i] = mean - y[i] * f[i];
@@ -59,7 +83,18 @@ RADBOOST_CLONES void poisson(const double* y, const double* f, std::size_t n, do
     }
 }
 
-RADBOOST_CLONES void multinomial(const double* y, const double* f, std::size_t n, std::size_t k, double* value,
+// y e^-f + f, y > 0. Beyond an exponent of 640 e^-f is cut, so that its product with y stays finite.
+RADBOOST_CLONES void gamma(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
+                           double* derivative) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double ratio = y[i] * exact_exp(-f[i] < 640.0 ? -f[i] : 640.0);
+        value[i] = ratio + f[i];
+        derivative[i] = 1.0 - ratio;
+    }
+}
+
+// log sum_k e^(f_k) - f_y, y = 0, 1, ...
+RADBOOST_CLONES void multinomial(const double* y, const double* f, std::size_t n, std::size_t k, double, double* value,
                                  double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
         const double* scores = f + i * k;
@@ -76,34 +111,36 @@ RADBOOST_CLONES void multinomial(const double* y, const double* f, std::size_t n
     }
 }
 
+double unbounded(double) { return 0.0; }
+double at_most_one(double) { return 1.0; }
+double at_most_parameter(double parameter) { return parameter; }
+double larger_share(double level) { return std::max(level, 1.0 - level); }
+
+constexpr std::array<TargetLoss, 10> kLosses{{
+    {"logistic", Targets::signs, at_most_one, logistic},
+    {"exponential", Targets::signs, unbounded, exponential},
+    {"squared", Targets::numbers, unbounded, squared},
+    {"absolute", Targets::numbers, at_most_one, absolute},
+    {"huber", Targets::numbers, at_most_parameter, huber},
+    {"quantile", Targets::numbers, larger_share, quantile},
+    {"poisson", Targets::numbers, unbounded, poisson},
+    {"gamma", Targets::numbers, unbounded, gamma},
+    {"multinomial", Targets::classes, at_most_one, multinomial},
+    {"given", Targets::numbers, unbounded, nullptr},
+}};
+
 }  // namespace
 
-double LossOfTarget::largest_derivative() const {
-    switch (kind) {
-        case TargetLoss::logistic:
-        case TargetLoss::absolute:
-        case TargetLoss::multinomial: return 1.0;
-        case TargetLoss::huber: return parameter;
-        case TargetLoss::quantile: return std::max(parameter, 1.0 - parameter);
-        default: return 0.0;
-    }
+const TargetLoss& target_loss_named(const std::string& name) {
+    for (const TargetLoss& loss : kLosses)
+        if (name == loss.name) return loss;
+    throw std::invalid_argument("unknown loss of a target");
 }
 
 void LossOfTarget::evaluate(const double* targets, const double* scores, std::size_t count, double* values,
                             double* derivatives) const {
-    switch (kind) {
-        case TargetLoss::logistic: return logistic(targets, scores, count, values, derivatives);
-        case TargetLoss::exponential: return exponential(targets, scores, count, values, derivatives);
-        case TargetLoss::squared: return squared(targets, scores, count, values, derivatives);
-        case TargetLoss::absolute: return quantile(targets, scores, count, 1.0, 1.0, values, derivatives);
-        case TargetLoss::huber: return huber(targets, scores, count, parameter, values, derivatives);
-        case TargetLoss::quantile:
-            return quantile(targets, scores, count, parameter, 1.0 - parameter, values, derivatives);
-        case TargetLoss::poisson: return poisson(targets, scores, count, values, derivatives);
-        case TargetLoss::multinomial: return multinomial(targets, scores, count, n_outputs, values, derivatives);
-        case TargetLoss::given: break;
-    }
-    require(false, "a loss of the user's own is evaluated in Python");
+    require(!is_given(), "a loss of the user's own is evaluated in Python");
+    kind.evaluate(targets, scores, count, n_outputs, parameter, values, derivatives);
 }
 
 }  // namespace radboost

@@ -2,29 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace radboost {
 
-enum class TargetLoss {
-    logistic,     // log(1 + e^(-y f)), y = -1 or +1
-    exponential,  // e^(-y f), y = -1 or +1
-    squared,      // (f - y)^2 / 2
-    absolute,     // |f - y|
-    huber,        // squared up to |f - y| = parameter, linear beyond
-    quantile,     // parameter (y - f) where f < y, (1 - parameter) (f - y) elsewhere
-    poisson,      // e^f - y f, y >= 0
-    multinomial,  // log sum_k e^(f_k) - f_y, y = 0, 1, ...: the only one with several scores per row
-    given         // the user's own: derivatives are handed in
+// What the targets of a loss are: any numbers, -1 and +1, or the places 0, 1, ... of classes with a score for each.
+enum class Targets { numbers, signs, classes };
+
+// A row of the table of losses, which stands with the kernels in target_losses.cpp.
+struct TargetLoss {
+    const char* name;
+    Targets targets;
+    // No derivative is larger than this for the given parameter; 0 where there is no such bound.
+    double (*largest_derivative)(double parameter);
+    // Phi and dPhi/df of `count` rows, whose scores and derivatives stand row after row. Null for a loss of the user's own,
+    // whose derivatives are handed in.
+    void (*evaluate)(const double* targets, const double* scores, std::size_t count, std::size_t n_outputs,
+                     double parameter, double* values, double* derivatives);
 };
 
+// The row of the table with that name; throws where there is none.
+const TargetLoss& target_loss_named(const std::string& name);
+
+// A loss of the table with its parameter.
 struct LossOfTarget {
-    TargetLoss kind;
-    double parameter;      // of Huber's and the quantile loss
+    const TargetLoss& kind;
+    double parameter;       // of Huber's and the quantile loss
     std::size_t n_outputs;  // scores per row
 
-    // No derivative is larger than this; 0 where there is no such bound.
-    double largest_derivative() const;
-    // Phi and dPhi/df of `count` rows, whose scores and derivatives stand row after row.
+    bool is_given() const { return kind.evaluate == nullptr; }
+    double largest_derivative() const { return kind.largest_derivative(parameter); }
     void evaluate(const double* targets, const double* scores, std::size_t count, double* values,
                   double* derivatives) const;
 };

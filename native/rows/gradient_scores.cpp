@@ -112,11 +112,11 @@ GradientScores::GradientScores(const LossOfTarget& loss, std::vector<double> tar
     require(weights.n_rows() == n_rows(), "one target per row is needed");
     require(weights.n_rows_of_all() > 0 && n_rows() < (std::size_t{1} << 28), "the number of rows must lie in [1, 2^28)");
     require(loss_.n_outputs >= 1 && loss_.n_outputs <= 65534, "the number of scores per row must lie in [1, 65534]");
-    require(loss_.kind == TargetLoss::multinomial || loss_.kind == TargetLoss::given || loss_.n_outputs == 1,
+    require(loss_.kind.targets == Targets::classes || loss_.is_given() || loss_.n_outputs == 1,
             "only the multinomial loss has several scores per row");
     for (const double y : targets_) {
         require(std::isfinite(y), "a target is not a finite number");
-        require(loss_.kind != TargetLoss::multinomial ||
+        require(loss_.kind.targets != Targets::classes ||
                     (y >= 0 && y < static_cast<double>(loss_.n_outputs) && y == std::floor(y)),
                 "a row has a class that does not exist");
     }
@@ -131,8 +131,8 @@ GradientScores::GradientScores(const LossOfTarget& loss, std::vector<double> tar
 }
 
 std::int64_t GradientScores::wrong_mass(std::size_t begin, std::size_t count) const {
-    const bool signs = loss_.kind == TargetLoss::logistic || loss_.kind == TargetLoss::exponential;
-    if (!signs && loss_.kind != TargetLoss::multinomial) return 0;
+    if (loss_.kind.targets == Targets::numbers) return 0;
+    const bool signs = loss_.kind.targets == Targets::signs;
     if (signs && masses_.empty()) return count_wrong(targets_.data() + begin, scores_.data() + begin, count);
     const std::size_t k = n_outputs();
     std::int64_t sum = 0;
@@ -151,7 +151,7 @@ std::int64_t GradientScores::wrong_mass(std::size_t begin, std::size_t count) co
 template <class Move>
 void GradientScores::refresh(GradientWeighting& weighting, int n_threads, Move&& move) {
     require(&weighting.scores_ == this, "the weighting is one of other scores");
-    const bool given = loss_.kind == TargetLoss::given, bounded = loss_.largest_derivative() > 0;
+    const bool given = loss_.is_given(), bounded = loss_.largest_derivative() > 0;
     const std::size_t n = n_rows(), k = n_outputs(), parts = row_parts(n, n_threads);
     if (bounded) weighting.set_unit(loss_.largest_derivative());
     std::vector<std::int64_t> wrong(parts, 0);

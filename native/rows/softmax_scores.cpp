@@ -25,6 +25,12 @@ SoftmaxScores::SoftmaxScores(std::vector<std::uint16_t> classes, std::size_t n_c
     for (const float cost : costs_) require(cost >= 0.0f && cost <= 1.0f, "costs must lie in [0, 1]");
 }
 
+void SoftmaxScores::set_directions(const std::int8_t* directions) {
+    require(std::all_of(directions, directions + h_.size(), [](std::int8_t h) { return h >= -1 && h <= 1; }),
+            "directions are -1, 0 and 1");
+    std::copy(directions, directions + h_.size(), h_.data());
+}
+
 std::size_t SoftmaxScores::parts(int n_threads) const {
     return std::min(std::max<std::size_t>(1, n_rows()), row_parts(n_rows() * n_classes(), n_threads));
 }

@@ -43,6 +43,8 @@ public:
     // h of a round, class x row: what `slope`, `along` and `step` go along. Whoever grows the trees fills it.
     LargeArray<std::int8_t>& directions() { return h_; }
     const LargeArray<std::int8_t>& directions() const { return h_; }
+    // Those of an earlier fit, -1, 0 and +1, to take its steps once more.
+    void set_directions(const std::int8_t* directions);
 
     // Renews rule and costs from the scores.
     SoftmaxSums evaluate(int n_threads);

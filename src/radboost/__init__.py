@@ -4,6 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 from types import ModuleType
 
+from radboost.boosting.checkpoint import Checkpoint
 from radboost.estimators import (
     DeepBoostClassifier,
     EarlyStopping,
@@ -18,13 +19,14 @@ from radboost.estimators import (
     SparseBoostRegressorCV,
 )
 from radboost.families import KernelFamily, TreeFamilies
-from radboost.model_file import ModelFileError
+from radboost.model_file import ModelFileError, loaded_on_demand
 from radboost.model_file import load_model as load
 from radboost.trees import TreeOptions
 
 __version__ = version("radboost")
 
 __all__ = [
+    "Checkpoint",
     "DeepBoostClassifier",
     "EarlyStopping",
     "KernelFamily",
@@ -51,3 +53,6 @@ def __getattr__(name: str) -> ModuleType:
     if name in _ON_DEMAND:
         return import_module(f"radboost.{name}")
     raise AttributeError(f"module 'radboost' has no attribute {name!r}")
+
+
+loaded_on_demand(lambda: import_module("radboost.baselines"))  # models of the baselines can be opened as well

@@ -1,62 +1,114 @@
-"""A progress bar for fits that take a while."""
+"""A progress bar for fits that take a while. Whatever happens to its stream, the fit goes on."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any
 
+Progress = Callable[[Mapping[str, float]], None]
 
-class Progress(Protocol):
-    def __call__(self, objective: float, train_error: float | None, n_hypotheses: int) -> None: ...
+REFRESH_SECONDS = 0.1
+GLYPHS = "━╸╺…•"  # what rich draws with
 
 
 @contextmanager
-def progress_bar(n_rounds: int, verbose: int) -> Iterator[Progress]:
-    """Calls to the yielded function advance the bar by one round; without `verbose` nothing is shown.
+def progress_bar(n_rounds: int, verbose: int, n_done: int = 0) -> Iterator[Progress]:
+    """Calls to the yielded function, with a line of the history, advance the bar by one round; on standard error.
 
-    Drawn by rich where that is installed; otherwise a line is printed ten times.
+    Drawn by rich where that is installed and the stream can show it; otherwise a line is printed ten times. A stream
+    that is closed, full, or cannot hold a character makes the bar fall silent for the rest of the fit.
     """
-    if not verbose:
-        yield lambda objective, train_error, n_hypotheses: None
-        return
+    bar = _make_bar(n_rounds, n_done) if verbose else None
+    quiet = _Quiet(bar)
+    quiet.do("start")
     try:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-    except ImportError:
-        yield _plain_lines(n_rounds)
-        return
-    columns = (
-        TextColumn("boosting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[status]}"),
-    )
-    with Bar(*columns) as bar:
-        task = bar.add_task("fit", total=n_rounds, status="")
-
-        def advance(objective: float, train_error: float | None, n_hypotheses: int) -> None:
-            bar.update(task, advance=1, status=_status(objective, train_error, n_hypotheses))
-
-        yield advance
+        yield quiet.advance
+    finally:
+        quiet.do("stop")
 
 
-def _status(objective: float, train_error: float | None, n_hypotheses: int) -> str:
+class _Quiet:
+    """Hands calls on to a bar until one fails."""
+
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def advance(self, line: Mapping[str, float]) -> None:
+        self.do("advance", line)
+
+    def do(self, method: str, *arguments: Any) -> None:
+        if self._bar is None:
+            return
+        try:
+            getattr(self._bar, method)(*arguments)
+        except (Exception, SystemExit):  # rich ends the process where its pipe is broken
+            self._bar = None
+
+
+def _make_bar(n_rounds: int, n_done: int) -> Any:
+    try:
+        GLYPHS.encode(sys.stderr.encoding)
+        return _RichBar(n_rounds, n_done)
+    except Exception:  # no rich, no stream, or one that cannot show the bar
+        return _PlainLines(n_rounds, n_done)
+
+
+class _RichBar:
+    def __init__(self, n_rounds: int, n_done: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("boosting"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[status]}"),
+        )
+        # Refreshed here and not by a thread of rich's, whose errors nobody could catch.
+        self._bar = Progress(*columns, console=Console(stderr=True), auto_refresh=False)
+        self._task = self._bar.add_task("fit", total=n_rounds, completed=n_done, status="")
+        self._refreshed = 0.0
+
+    def start(self) -> None:
+        self._bar.start()
+
+    def advance(self, line: Mapping[str, float]) -> None:
+        now = time.monotonic()
+        refresh = now - self._refreshed >= REFRESH_SECONDS
+        self._bar.update(self._task, advance=1, status=_status(line), refresh=refresh)
+        self._refreshed = now if refresh else self._refreshed
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+
+class _PlainLines:
+    def __init__(self, n_rounds: int, n_done: int) -> None:
+        self._n_rounds = n_rounds
+        self._done = n_done
+        self._every = max(1, n_rounds // 10)
+
+    def start(self) -> None:
+        """Nothing is shown before the first round."""
+
+    def advance(self, line: Mapping[str, float]) -> None:
+        self._done += 1
+        if self._done % self._every == 0 or self._done == self._n_rounds:
+            print(f"round {self._done}/{self._n_rounds}: {_status(line)}", file=sys.stderr)
+
+    def stop(self) -> None:
+        """Every line is out."""
+
+
+def _status(line: Mapping[str, float]) -> str:
     """Regression has no error rate."""
-    error = "" if train_error is None else f"train error {train_error:.4f}, "
-    return f"objective {objective:.4f}, {error}{n_hypotheses} hypotheses"
-
-
-def _plain_lines(n_rounds: int) -> Progress:
-    done = 0
-    every = max(1, n_rounds // 10)
-
-    def advance(objective: float, train_error: float | None, n_hypotheses: int) -> None:
-        nonlocal done
-        done += 1
-        if done % every == 0 or done == n_rounds:
-            print(f"round {done}/{n_rounds}: {_status(objective, train_error, n_hypotheses)}", file=sys.stderr)
-
-    return advance
+    objective = line["risk"] if "risk" in line else line["objective"]
+    error = f"train error {line['train_error']:.4f}, " if "train_error" in line else ""
+    members = (
+        f"{int(line['n_hypotheses'])} hypotheses" if "n_hypotheses" in line else f"{int(line['n_features'])} features"
+    )
+    return f"objective {objective:.4f}, {error}{members}"

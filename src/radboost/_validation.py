@@ -6,7 +6,8 @@ import math
 import numbers
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +34,30 @@ def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind
         names = ", ".join(repr(name) for name in known)
         raise TypeError(f"{what} must be one of {names}, or {otherwise}; got {given!r}.")
     return given
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that a solver needs of a loss or a penalty: an attribute, which is None or False where it is lacking.
+
+    `message` is what to say then; {name} in it stands for the one that was given, {able} for those of `known` that
+    have it.
+    """
+
+    part: str
+    attribute: str
+    message: str
+    known: Mapping[str, type[Any]] = field(default_factory=dict)
+
+
+def check_needs(needs: Iterable[Need], **parts: Any) -> None:
+    """Refuses the first of the parts that lacks what a solver has declared that it needs."""
+    for need in needs:
+        given = parts[need.part]
+        if getattr(given, need.attribute, None) in (None, False):
+            able = [repr(name) for name, kind in need.known.items() if getattr(kind, need.attribute, None)]
+            name = getattr(given, "name", type(given).__name__)
+            raise ValueError(need.message.format(name=name, able=" or ".join(able).replace("'", '"')))
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
@@ -193,7 +218,7 @@ def warn_small_total(total: float, n_rows: int) -> None:
             "complexity of a hypothesis is judged against that sum. If the weights are only meant as ratios, rescale "
             "them: sample_weight * len(sample_weight) / sample_weight.sum().",
             UserWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
 
 

@@ -99,6 +99,28 @@ def test_violation_is_zero_at_the_minimum_and_nowhere_else(name: str, k: int) ->
 
 
 @EVERY
+@SIZES
+def test_conjugate(name: str, k: int) -> None:
+    """Young's inequality everywhere, and equality where the slopes are those of the penalty."""
+    penalty, rng = get_row_penalty(name), np.random.default_rng(30 + k)
+    curvatures, slopes = rng.uniform(0.2, 3.0, size=(9, k)), 2.0 * rng.normal(size=(9, k))
+    prices = rng.uniform(0.1, 2.0, size=9)
+    weights = penalty.update(curvatures, slopes, prices)
+    pulls = -(slopes + curvatures * weights)  # a subgradient of the penalty at the weights
+    assert penalty.share_within(pulls * (1 - 1e-12), prices) == 1.0
+    price_at = float(prices @ penalty.size(weights))
+    assert price_at + penalty.conjugate(pulls, prices) == pytest.approx(float((pulls * weights).sum()), rel=1e-10)
+    share = penalty.share_within(10.0 * slopes, prices)
+    assert share == 1.0 or 0.0 < share < 1.0
+    assert (share < 1.0) == (name != "l2")
+    feasible = share * 10.0 * slopes
+    for scale in (0.01, 1.0, 100.0):
+        other = scale * rng.normal(size=(9, k))
+        paid = float(prices @ penalty.size(other)) + penalty.conjugate(feasible, prices)
+        assert paid >= float((feasible * other).sum()) - 1e-9 * scale
+
+
+@EVERY
 def test_dual_norm_tells_who_stays_out(name: str) -> None:
     """Corollaries 6 and 8, Lemma 10: zero is the minimum from this price on."""
     penalty = get_row_penalty(name)
@@ -119,5 +141,5 @@ def test_columns_of_zeros_keep_zero_weights(name: str) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(ValueError, match=r"(?s)Unknown penalty 'l0'.*'l1'.*'l1/l2'.*'l1/linf'.*'l2'"):
+    with pytest.raises(ValueError, match=r"(?s)Unknown penalty 'l0'.*'l1'.*'l1/l2'.*'l1/linf'.*'smooth_l1'.*'l2'"):
         get_row_penalty("l0")

@@ -85,13 +85,13 @@ def test_curvature_against_differences(name: str) -> None:
 def test_the_bound_on_the_curvature(name: str) -> None:
     """f(z + v) <= f(z) + g v + C |v|^2 / 2, for the C that GradBoost uses: (22) and Lemma 9."""
     loss, _ = CASES[name]
-    if loss.curvature_bound is None:
+    if loss.lipschitz is None:
         assert name == "exponential"
         return
     scores = scores_for(loss)
     for seed in range(20):
         step = np.random.default_rng(seed).normal(size=scores.shape) * 3.0
-        bound = loss.value(scores) + (loss.gradient(scores) * step + loss.curvature_bound * step**2 / 2).sum(axis=0)
+        bound = loss.value(scores) + (loss.gradient(scores) * step + loss.lipschitz * step**2 / 2).sum(axis=0)
         assert np.all(loss.value(scores + step) <= bound + 1e-12)
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radboost.penalties import WeightedL1, closed_form_step, descents, line_search_step, on_grid, slope
+from radboost.boosting.line_search import line_search_step
+from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 from reference import deepboost, losses, steps
 

@@ -34,6 +34,8 @@ def targets_for(name: str, n: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     if name.startswith("two classes"):
         return np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    if name == "gamma":
+        return rng.gamma(1.5, 2.0, n) + 0.05
     return rng.poisson(2.0, n).astype(float) if name == "poisson" else 2.0 * rng.normal(size=n)
 
 
@@ -76,7 +78,8 @@ def test_native_kernel(name: str) -> None:
     loss = LOSSES[name]
     f = np.concatenate([np.linspace(-20, 20, 2001), [-700.0, 700.0, 0.0]])
     y = targets_for(name, len(f), 1)
-    y[:5] = f[:5] if name in REGRESSION_LOSSES and name != "poisson" else y[:5]  # exactly right
+    anything = name in REGRESSION_LOSSES and name not in ("poisson", "gamma")
+    y[:5] = f[:5] if anything else y[:5]  # exactly right
     value, derivative = _native.evaluate_target_loss(loss.name, loss.parameter, y, f)
     np.testing.assert_allclose(value, loss.value(y, f), rtol=4e-15, atol=1e-300)
     np.testing.assert_allclose(derivative, loss.derivative(y, f), rtol=4e-15, atol=1e-300)
@@ -149,10 +152,12 @@ def test_two_classes_are_the_multinomial_loss_of_two_scores() -> None:
     [
         ("poisson", [1.0, -2.0, 3.0], r"(?s)poisson.*not negative.*-2.*squared"),
         ("poisson", [0.0, 0.0, 0.0], r"at least one y above zero"),
+        ("gamma", [1.0, 0.0, 3.0], r"(?s)gamma.*above zero.*down to 0\. .*poisson"),
+        ("gamma", [1.0, -2.0, 3.0], r"(?s)gamma.*above zero.*down to -2\. .*squared"),
         (QuantileLoss(level=1.0), [1.0, 2.0, 3.0], r"level.*1\.0"),
         (QuantileLoss(level=0.0), [1.0, 2.0, 3.0], r"level.*0\.0"),
         (HuberLoss(delta=0.0), [1.0, 2.0, 3.0], r"delta.*0\.0"),
-        ("hinge", [1.0, 2.0, 3.0], r"(?s)hinge.*squared.*poisson"),
+        ("hinge", [1.0, 2.0, 3.0], r"(?s)hinge.*absolute.*gamma.*huber.*poisson.*quantile.*squared"),
     ],
 )
 def test_domains(loss: Any, y: Any, message: str) -> None:

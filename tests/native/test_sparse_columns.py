@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from radboost import _native
+from radboost.linear import Columns, canonical_rows
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
-from radboost.sparsity import Columns, canonical_rows
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
 
@@ -123,6 +123,36 @@ def test_descent_ends_at_the_minimum_of_the_model(name: str, coupled: bool, expe
             moved = (scaled @ (weights + noise)).T + intercept[:, None]
             other = quadratic(moved, start, curvature, row_weights) + 0.02 * naive.PENALTIES[name](weights + noise)
             assert other >= value
+
+
+@pytest.mark.parametrize("name", sorted(ROW_PENALTIES))
+@pytest.mark.parametrize("k", [1, 3])
+def test_update_of_a_row_is_that_of_the_oracle(name: str, k: int) -> None:
+    """Columns that share no row are minimised one by one, by one update each."""
+    rng, n, penalty = np.random.default_rng(8), 400, get_row_penalty(name)
+    curvature, start = rng.uniform(1e-3, 3.0, size=(k, n)), rng.normal(size=(k, n)) * 10.0 ** rng.uniform(-9, 3, n)
+    prices = np.where(rng.random(n) < 0.1, 0.0, 10.0 ** rng.uniform(-3, 2, n))
+    weights = np.zeros((n, k))
+    _native.DenseColumns(np.eye(n), np.ones(n)).descend(
+        np.arange(n),
+        curvature,
+        np.zeros(0),
+        start,
+        np.ascontiguousarray(curvature.T),
+        np.ones(k),
+        prices,
+        penalty=name,
+        intercept=False,
+        tolerance=1e-300,
+        most_passes=1,
+        expected_passes=0,
+        weights=weights,
+        intercepts=np.zeros(k),
+    )
+    expected = penalty.update(curvature.T, start.T, prices)
+    # Where the penalty takes nearly all of a slope, the last digits of the difference are rounding.
+    np.testing.assert_allclose(weights, expected, rtol=1e-11, atol=1e-14 * np.abs(start).max())
+    assert np.array_equal(weights != 0.0, expected != 0.0)
 
 
 def test_columns_are_centred_and_scaled() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,23 @@ def subgradient_violation(
     return float(np.max(np.where(alpha == 0, at_zero, moved)))
 
 
+def lowest(both: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, restarts: int = 3) -> np.ndarray:
+    """argmin over z >= 0 of a function that returns value and gradient: L-BFGS-B, then again from where it stopped."""
+    z = np.zeros(n)
+    for _ in range(restarts):
+        z = minimize(
+            both,
+            z,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * n,
+            options={"maxiter": 20000, "maxfun": 200000, "ftol": 1e-16, "gtol": 1e-11, "maxcor": 30},
+        ).x
+    return z
+
+
 def minimise(loss: Loss, H: np.ndarray, y: np.ndarray, w: np.ndarray, Lambda: np.ndarray) -> Optimum:
-    """L-BFGS-B on alpha = p - n with p, n >= 0, then again from where it stopped."""
+    """Over alpha = p - n with p, n >= 0."""
     H = np.asarray(H, dtype=float)
     n = H.shape[1]
     m = float(w.sum())
@@ -41,16 +57,7 @@ def minimise(loss: Loss, H: np.ndarray, y: np.ndarray, w: np.ndarray, Lambda: np
             [pull + Lambda, -pull + Lambda]
         )
 
-    z = np.zeros(2 * n)
-    for _ in range(3):
-        z = minimize(
-            both,
-            z,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, None)] * (2 * n),
-            options={"maxiter": 20000, "maxfun": 200000, "ftol": 1e-16, "gtol": 1e-11, "maxcor": 30},
-        ).x
+    z = lowest(both, 2 * n)
     alpha = z[:n] - z[n:]
     value = float(np.sum(w * loss.value(1 - y * (H @ alpha))) / m + Lambda @ np.abs(alpha))
     return Optimum(value, alpha, subgradient_violation(loss, H, y, w, Lambda, alpha))

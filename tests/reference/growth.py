@@ -5,11 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
-from .splits import Question, Sample, Split, best_split, make_sample, node_score, parts, questions, total
+from .splits import (
+    Question,
+    Sample,
+    Split,
+    best_split,
+    make_sample,
+    node_score,
+    parts,
+    questions,
+    threshold_of,
+    total,
+)
 
 
 @dataclass
@@ -26,6 +38,12 @@ class Node:
     missing_left: bool = True
     left: Node | None = None
     right: Node | None = None
+
+    @property
+    def children(self) -> tuple[Node, Node]:
+        assert self.left is not None
+        assert self.right is not None
+        return self.left, self.right
 
 
 @dataclass(frozen=True)
@@ -79,12 +97,6 @@ def sign_of(value: float, otherwise: int) -> int:
     return 1 if value > 0 else -1 if value < 0 else otherwise
 
 
-def question_threshold(sample: Sample, question: Question) -> float:
-    """The raw threshold of a question; above the last bin lies everything that is not missing."""
-    thresholds = sample.columns[question.feature].thresholds
-    return thresholds[question.bin] if question.bin < len(thresholds) else math.inf
-
-
 def new_root(sample: Sample, grow_rows: Sequence[int] | None) -> Node:
     rows = sample.rows
     grown = rows if grow_rows is None else list(grow_rows)
@@ -103,7 +115,7 @@ def ask(sample: Sample, node: Node, question: Question) -> None:
         question = Question(question.feature, question.bin, node.missing_left)
         left, right = parts(sample, node.rows, question)
     node.question = question
-    node.threshold = question_threshold(sample, question)
+    node.threshold = threshold_of(sample, question)
     node.left = Node(left, grown_left, node.depth + 1, node.path + "L", sign_of(total(sample.judge, left), node.sign))
     node.right = Node(
         right, grown_right, node.depth + 1, node.path + "R", sign_of(total(sample.judge, right), node.sign)
@@ -148,7 +160,55 @@ def freeze(sample: Sample, root: Node, max_depth: int | None = None, n_splits: i
     )
 
 
-Chooser = Callable[[Node], Split | None]
+class Growing(Protocol):
+    """A node under construction of any kind of tree."""
+
+    depth: int
+
+    @property
+    def children(self) -> tuple[Any, Any]: ...
+
+
+Chooser = Callable[[Any], Any]  # the best split of a node, with `question` and `gain`, or None
+Asker = Callable[[Any, Question], None]  # makes the children of a node
+Freezer = Callable[..., Any]  # the tree under a root, cut at a depth if one is given
+
+
+def by_layers(root: Growing, max_depth: int, choose: Chooser, ask: Asker, freeze: Freezer) -> list[Any]:
+    """Trees of which each adds a layer to the one before; the root alone where no split is useful."""
+    layer, candidates = [root], []
+    for depth in range(1, max_depth + 1):
+        below: list[Growing] = []
+        for node in layer:
+            split = choose(node)
+            if split is not None:
+                ask(node, split.question)
+                below += node.children
+        if not below:
+            break
+        candidates.append(freeze(root, depth))
+        layer = below
+    return candidates or [freeze(root)]
+
+
+def by_gain(
+    root: Growing, max_leaves: int, max_depth: int | None, choose: Chooser, ask: Asker, freeze: Freezer, tie: float
+) -> list[Any]:
+    """Split the leaf with the largest gain, ties to the oldest; the tree after each split is a candidate."""
+    leaves, candidates = [root], []
+    while len(leaves) < max_leaves:
+        best: tuple[Growing, Any] | None = None
+        for node in leaves:
+            split = choose(node) if max_depth is None or node.depth < max_depth else None
+            if split is not None and (best is None or split.gain > best[1].gain + tie):
+                best = node, split
+        if best is None:
+            break
+        node, split = best
+        ask(node, split.question)
+        leaves = [n for n in leaves if n is not node] + [*node.children]
+        candidates.append(freeze(root))
+    return candidates or [freeze(root)]
 
 
 def grow_layers(
@@ -168,23 +228,7 @@ def grow_layers(
             return best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
 
     root = new_root(sample, grow_rows)
-    layer, depth = [root], 0
-    candidates: list[Tree] = []
-    while depth < max_depth:
-        below: list[Node] = []
-        for node in layer:
-            split = choose(node)
-            if split is not None:
-                ask(sample, node, split.question)
-                assert node.left is not None
-                assert node.right is not None
-                below += [node.left, node.right]
-        if not below:
-            break
-        depth += 1
-        candidates.append(freeze(sample, root, depth))
-        layer = below
-    return candidates or [freeze(sample, root)]
+    return by_layers(root, max_depth, choose, partial(ask, sample), partial(freeze, sample))
 
 
 def grow_best_first(
@@ -197,27 +241,13 @@ def grow_best_first(
     grow_rows: Sequence[int] | None = None,
     tie: float = 0,
 ) -> list[Tree]:
-    """Split the leaf with the largest gain, ties to the oldest; the tree after each split is a candidate."""
+    """Every size is a candidate."""
+
+    def choose(node: Node) -> Split | None:
+        return best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
+
     root = new_root(sample, grow_rows)
-    leaves = [root]
-    candidates: list[Tree] = []
-    while len(leaves) < max_leaves:
-        best: tuple[Node, Split] | None = None
-        for node in leaves:
-            if max_depth is not None and node.depth >= max_depth:
-                continue
-            split = best_split(sample, node.grown, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
-            if split is not None and (best is None or split.gain > best[1].gain + tie):
-                best = (node, split)
-        if best is None:
-            break
-        node, split = best
-        ask(sample, node, split.question)
-        assert node.left is not None
-        assert node.right is not None
-        leaves = [n for n in leaves if n is not node] + [node.left, node.right]
-        candidates.append(freeze(sample, root))
-    return candidates or [freeze(sample, root)]
+    return by_gain(root, max_leaves, max_depth, choose, partial(ask, sample), partial(freeze, sample), tie)
 
 
 def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) -> list[Tree]:
@@ -251,8 +281,8 @@ def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) 
     return [stump, freeze(sample, root, 2, n_splits=2)]
 
 
-def predict(tree: Tree, X: np.ndarray) -> list[int]:
-    """Walk the tree once for every raw row: left where x <= threshold, NaN where missing_left says."""
+def predict(tree: Any, X: np.ndarray) -> list[int]:
+    """Walk a tree of any kind once for every raw row: left where x <= threshold, NaN where missing_left says."""
     out = []
     for row in np.asarray(X, dtype=np.float64):
         i = 0

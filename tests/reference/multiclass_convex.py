@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
+from .convex import Optimum, lowest
 from .losses import LN2
 from .multiclass import Objective, base_margin, others, vertex
-
-
-@dataclass(frozen=True)
-class Optimum:
-    value: float
-    alpha: np.ndarray
-    violation: float  # largest distance from the optimality conditions of alpha >= 0
 
 
 def dictionary(answers: Sequence[Sequence[int]], n_classes: int) -> list[np.ndarray]:
@@ -52,23 +44,14 @@ def smooth_part(objective: Objective, H: Sequence[np.ndarray]) -> Callable[[np.n
 
 
 def minimise(objective: Objective, H: Sequence[np.ndarray], Lambda: np.ndarray) -> Optimum:
-    """L-BFGS-B on alpha >= 0, restarted where it stopped."""
+    """Over alpha >= 0; `violation` is the largest distance from the optimality conditions of that."""
     part = smooth_part(objective, H)
 
     def both(alpha: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = part(alpha)
         return value + float(Lambda @ alpha), gradient + Lambda
 
-    alpha = np.zeros(len(H))
-    for _ in range(4):
-        alpha = minimize(
-            both,
-            alpha,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, None)] * len(H),
-            options={"maxiter": 20000, "maxfun": 200000, "ftol": 1e-16, "gtol": 1e-11, "maxcor": 30},
-        ).x
+    alpha = lowest(both, len(H), restarts=4)
     value, gradient = both(alpha)
     violation = np.max(np.where(alpha > 0, np.abs(gradient), np.maximum(-gradient, 0)))
     return Optimum(value, alpha, float(violation))

@@ -10,12 +10,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from .binning import MISSING, Column, bin_matrix
+from .growth import by_gain, by_layers, predict
 from .multiclass import ABSTAIN, Objective, Sums
-from .splits import Question
+from .splits import Question, parts, threshold_of
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,6 @@ def node_score(sample: ClassSample, rows: Sequence[int], criterion: str) -> floa
         by_class[sample.y[i]] += sample.mass[i]
     whole = sum(by_class)
     return float(sum(v * v for v in by_class)) / float(whole) if whole > 0 else 0.0
-
-
-def parts(sample: ClassSample, rows: Sequence[int], question: Question) -> tuple[list[int], list[int]]:
-    left = [i for i in rows if question.goes_left(int(sample.codes[i][question.feature]))]
-    chosen = set(left)
-    return left, [i for i in rows if i not in chosen]
 
 
 def questions(sample: ClassSample, feature: int, rows: Sequence[int]) -> Iterator[Question]:
@@ -179,12 +175,6 @@ class ClassTree:
         return tuple(self.feature), tuple(self.left), tuple(asked), tuple(leaves)
 
 
-def threshold_of(sample: ClassSample, question: Question) -> float:
-    """Above the last bin lies everything that is not missing."""
-    thresholds = sample.columns[question.feature].thresholds
-    return thresholds[question.bin] if question.bin < len(thresholds) else math.inf
-
-
 def new_root(sample: ClassSample, tie: float = 0) -> Node:
     return Node(sample.rows, 0, best_answer(judged_sums(sample, sample.rows), ABSTAIN, tie))
 
@@ -231,24 +221,20 @@ def freeze(sample: ClassSample, root: Node, max_depth: int | None = None, n_spli
     )
 
 
+def asking(sample: ClassSample, tie: float) -> Callable[[Node, Question], None]:
+    return lambda node, question: ask(sample, node, question, tie)
+
+
 def grow_layers(
     sample: ClassSample, max_depth: int, criterion: str, *, min_leaf_weight: float = 0.0, tie: float = 0
 ) -> list[ClassTree]:
     """One more layer each; the root alone where no split is useful."""
+
+    def choose(node: Node) -> Split | None:
+        return best_split(sample, node.rows, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
+
     root = new_root(sample, tie)
-    layer, candidates = [root], []
-    for depth in range(1, max_depth + 1):
-        below: list[Node] = []
-        for node in layer:
-            split = best_split(sample, node.rows, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
-            if split is not None:
-                ask(sample, node, split.question, tie)
-                below += node.children
-        if not below:
-            break
-        candidates.append(freeze(sample, root, depth))
-        layer = below
-    return candidates or [freeze(sample, root)]
+    return by_layers(root, max_depth, choose, asking(sample, tie), partial(freeze, sample))
 
 
 def grow_best_first(
@@ -261,21 +247,12 @@ def grow_best_first(
     tie: float = 0,
 ) -> list[ClassTree]:
     """Split the leaf with the largest gain, ties to the oldest; every size is a candidate."""
+
+    def choose(node: Node) -> Split | None:
+        return best_split(sample, node.rows, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
+
     root = new_root(sample, tie)
-    leaves, candidates = [root], []
-    while len(leaves) < max_leaves:
-        best: tuple[Node, Split] | None = None
-        for node in leaves:
-            if node.depth < max_depth:
-                split = best_split(sample, node.rows, criterion, min_leaf_weight=min_leaf_weight, tie=tie)
-                if split is not None and (best is None or split.gain > best[1].gain + tie):
-                    best = node, split
-        if best is None:
-            break
-        ask(sample, best[0], best[1].question, tie)
-        leaves = [n for n in leaves if n is not best[0]] + [*best[0].children]
-        candidates.append(freeze(sample, root))
-    return candidates or [freeze(sample, root)]
+    return by_gain(root, max_leaves, max_depth, choose, asking(sample, tie), partial(freeze, sample), tie)
 
 
 def grow_stump_pair(sample: ClassSample, *, tie: float = 0) -> list[ClassTree]:
@@ -301,19 +278,6 @@ def grow_stump_pair(sample: ClassSample, *, tie: float = 0) -> list[ClassTree]:
     for node in root.children:
         ask(sample, node, second, tie)
     return [stump, freeze(sample, root, 2, n_splits=2)]
-
-
-def predict(tree: ClassTree, X: np.ndarray) -> list[int]:
-    """Walk the tree once for every raw row."""
-    out = []
-    for row in np.asarray(X, dtype=np.float64):
-        i = 0
-        while tree.feature[i] >= 0:
-            x = float(row[tree.feature[i]])
-            left = tree.missing_left[i] if math.isnan(x) else x <= tree.threshold[i]
-            i = tree.left[i] + (0 if left else 1)
-        out.append(int(tree.value[i]))
-    return out
 
 
 def all_stump_answers(X: np.ndarray, n_classes: int) -> list[tuple[int, ...]]:
@@ -347,3 +311,31 @@ def best_stump_edge(objective: Objective, at: Sums, X: np.ndarray) -> tuple[floa
 
 
 Grower = Callable[[ClassSample], list[ClassTree]]
+
+__all__ = [
+    "ClassSample",
+    "ClassTree",
+    "Grower",
+    "Node",
+    "Split",
+    "all_stump_answers",
+    "ask",
+    "best_answer",
+    "best_split",
+    "best_stump_edge",
+    "class_sums",
+    "freeze",
+    "grow_best_first",
+    "grow_layers",
+    "grow_stump_pair",
+    "judged_sums",
+    "new_root",
+    "node_score",
+    "parts",
+    "predict",
+    "questions",
+    "sample_at",
+    "split_score",
+    "threshold_of",
+    "to_beat",
+]

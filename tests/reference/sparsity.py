@@ -13,6 +13,13 @@ PENALTIES: dict[str, Callable[[np.ndarray], float]] = {
     "l1/l2": lambda w: float(np.sqrt((w**2).sum(axis=1)).sum()),
     "l1/linf": lambda w: float(np.abs(w).max(axis=1).sum()),
     "l2": lambda w: float(0.5 * (w**2).sum()),
+    # Section 10, less 2 log 2 for each weight.
+    "smooth_l1": lambda w: float((np.logaddexp(0.0, w) + np.logaddexp(0.0, -w) - 2.0 * math.log(2.0)).sum()),
+}
+# The derivatives of those that have one everywhere.
+PULLS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "l2": lambda w: w,
+    "smooth_l1": lambda w: 1.0 / (1.0 + np.exp(-w)) - 1.0 / (1.0 + np.exp(w)),
 }
 
 
@@ -64,7 +71,7 @@ def minimum(function: Callable[[np.ndarray], float], size: int, penalty: str, pr
 
     `function` is the smooth part. |w| <= t is a pair of linear constraints; the Euclidean norm is smoothed.
     """
-    if penalty == "l2":
+    if penalty in PULLS:
         return float(_smooth(lambda w: function(w) + price * PENALTIES[penalty](w[None]), np.zeros(size))[0])
     if penalty == "l1/l2":
         x = np.full(size, 0.1)
@@ -119,14 +126,14 @@ def optimum(
         return loss(scores), np.concatenate([(X.T @ g.T).ravel(), g.sum(axis=1)])
 
     z = np.zeros(n * k + k)
-    if penalty in ("l2", "l1/l2"):
+    if penalty in (*PULLS, "l1/l2"):
         for width in (1e-2, 1e-4, 1e-6, 1e-8):
 
             def smoothed(z: np.ndarray, h: float = width) -> tuple[float, np.ndarray]:
                 value, slopes = both(z)
                 W = z[: n * k].reshape(n, k)
-                if penalty == "l2":
-                    price, pull = 0.5 * (W**2).sum(), W
+                if penalty in PULLS:
+                    price, pull = PENALTIES[penalty](W), PULLS[penalty](W)
                 else:
                     lengths = np.sqrt((W**2).sum(axis=1) + h**2)
                     price, pull = lengths.sum(), W / lengths[:, None]

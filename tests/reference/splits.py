@@ -6,9 +6,11 @@ count as equal, because sums that are equal on paper need not be equal in floats
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from .binning import MISSING, Column
 
@@ -46,6 +48,16 @@ class Sample:
     @property
     def rows(self) -> list[int]:
         return list(range(len(self.signed)))
+
+
+class Coded(Protocol):
+    """Rows in bins, whatever they are summed by."""
+
+    @property
+    def columns(self) -> Sequence[Column]: ...
+
+    @property
+    def codes(self) -> Sequence[Sequence[int]]: ...
 
 
 def make_sample(
@@ -100,11 +112,17 @@ def questions(
                 yield Question(feature, t, True)
 
 
-def parts(sample: Sample, rows: Sequence[int], question: Question) -> tuple[list[int], list[int]]:
+def parts(sample: Coded, rows: Sequence[int], question: Question) -> tuple[list[int], list[int]]:
     """The rows that answer yes (left) and no (right), in their order."""
     left = [i for i in rows if question.goes_left(int(sample.codes[i][question.feature]))]
     chosen = set(left)
     return left, [i for i in rows if i not in chosen]
+
+
+def threshold_of(sample: Coded, question: Question) -> float:
+    """The raw threshold of a question; above the last bin lies everything that is not missing."""
+    thresholds = sample.columns[question.feature].thresholds
+    return thresholds[question.bin] if question.bin < len(thresholds) else math.inf
 
 
 def total(values: Sequence[float], rows: Sequence[int]) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from radboost import DeepBoostClassifier, datasets, guarantees, load
+from radboost import DeepBoostClassifier, datasets, guarantees
 from radboost.baselines import AdaBoostMHClassifier, BranchingProgram, MartiBoostClassifier, SAMMEClassifier
 from reference import baselines as reference
 from reference.data import smooth_classes
@@ -170,43 +169,6 @@ def test_martiboost_sends_rows_of_one_class_to_their_side() -> None:
     assert "6 layers, 21 trees" in repr(model.ensemble_)
 
 
-@pytest.mark.parametrize(("make", "n_classes"), MODELS)
-def test_same_model_for_every_order_and_every_n_jobs(make: Any, n_classes: int) -> None:
-    X, y = rows(n_classes, 8)
-    order = np.random.default_rng(0).permutation(len(y))
-    share = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
-    for weights in (None, share):
-        one = make().set_params(n_jobs=1).fit(X, y, weights)
-        two = make().set_params(n_jobs=3).fit(X[order], y[order], None if weights is None else weights[order])
-        np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
-        assert one.history_ == two.history_
-
-
-@pytest.mark.parametrize(("make", "n_classes"), MODELS)
-def test_weights_equal_repetition(make: Any, n_classes: int) -> None:
-    X, y = rows(n_classes, 9, missing=0.1)
-    copies = np.random.default_rng(0).integers(0, 4, len(y))
-    weighted = make().fit(X, y, copies)
-    repeated = make().fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
-    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
-    assert weighted.history_ == repeated.history_
-
-
-@pytest.mark.parametrize(("make", "n_classes"), MODELS)
-def test_stages_end_with_the_model(make: Any, n_classes: int) -> None:
-    X, y = rows(n_classes, 10)
-    model = make().fit(X, y)
-    staged = list(model.staged_decision_function(X))
-    assert len(staged) == model.n_iter_ == len(model.history_["train_error"])
-    np.testing.assert_array_equal(staged[-1], model.decision_function(X))
-    errors = [np.mean(labels != y) for labels in model.staged_predict(X)]
-    np.testing.assert_allclose(errors, model.history_["train_error"])
-    probabilities = model.predict_proba(X)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(("make", "n_classes"), MODELS[:4])
 def test_the_exponential_loss_descends(make: Any, n_classes: int) -> None:
     X, y = rows(n_classes, 11)
@@ -296,23 +258,6 @@ def test_guarantees_speak_of_those_that_vote() -> None:
     X, y = rows(4, 16)
     model = AdaBoostMHClassifier(5).fit(X, y)
     assert np.mean(guarantees.margins(model, X, y) <= 0) == model.history_["train_error"][-1]
-
-
-@pytest.mark.parametrize(("make", "n_classes"), MODELS)
-def test_model_files(make: Any, n_classes: int, tmp_path: Path) -> None:
-    X, y = rows(n_classes, 18, missing=0.1)
-    names = np.array(["ant", "bee", "cow", "dog"])[y]
-    model = make().fit(X, names)
-    model.save(tmp_path / "model.radboost")
-    loaded = load(tmp_path / "model.radboost")
-    assert type(loaded) is type(model)
-    assert loaded.get_params() == model.get_params()
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded.history_ == model.history_
-    assert (loaded.n_iter_, loaded.stop_reason_) == (model.n_iter_, model.stop_reason_)
-    assert repr(loaded.ensemble_) == repr(model.ensemble_)
 
 
 def test_damaged_branching_programs() -> None:

@@ -130,3 +130,10 @@ def test_every_round_is_that_of_the_naive_algorithm(loss: str, case: dict[str, A
     )
     np.testing.assert_allclose(np.sort(model.ensemble_.complexities), np.sort([a.r for a in alive]), rtol=1e-12)
     assert sorted(h.n_splits for h in model.ensemble_.hypotheses) == sorted(a.tree.n_splits for a in alive)
+
+
+def test_classes_swapped_mirror_the_model() -> None:
+    X, y = smooth(3, m=80)
+    model = DeepBoostClassifier.paper(n_rounds=10).fit(X, y)
+    mirrored = DeepBoostClassifier.paper(n_rounds=10).fit(X, -y)
+    np.testing.assert_array_equal(mirrored.decision_function(X), -model.decision_function(X))

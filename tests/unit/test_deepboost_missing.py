@@ -81,3 +81,10 @@ def test_raw_scores_equal_those_of_training(options: dict[str, Any]) -> None:
         for w, h in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True)
     )
     np.testing.assert_array_equal(scores, total)
+
+
+def test_a_question_about_missing_values_reads_as_one() -> None:
+    column = np.where(np.arange(40) % 2, np.nan, 7.0)[:, None]
+    text = repr(DeepBoostClassifier(20).fit(column, np.arange(40) % 2).ensemble_)
+    assert "x[0] is not missing" in text
+    assert "1 hypothesis with 1 split," in text

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from radboost import DeepBoostClassifier, EarlyStopping, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
-from radboost.rows.prepare import read_training
+from radboost.rows.prepare import prepare
 from reference import rademacher
 from reference.data import smooth, tiny
 
@@ -151,7 +151,7 @@ def test_rows_held_back_keep_their_weights(model: Any) -> None:
 def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
     X, y = smooth(14, m=240, noise=0.3)
     w = np.random.default_rng(15).permutation(np.where(np.arange(240) % 6 == 0, 9.0, 0.7))
-    training = read_training(DeepBoostClassifier(), X, y, w).sorted_by_class(255, 1)
+    training = prepare(DeepBoostClassifier(), X, y, w)
     rest, watched, places = training.hold_back(0.3, 5, 1)
     np.testing.assert_array_equal(watched.X, X[places])
     np.testing.assert_array_equal(watched.weights, w[places])
@@ -159,14 +159,3 @@ def test_the_loss_of_rows_held_back_is_that_of_their_weights() -> None:
     np.testing.assert_array_equal(rest.weights, w[rest.order])
     np.testing.assert_array_equal(rest.class_ids, y[rest.order] > 0)
     assert sorted([*places, *rest.order]) == list(range(240))
-
-
-def test_verbose_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    X, y = smooth(11, m=50)
-    DeepBoostClassifier(3).fit(X, y)
-    silent = capsys.readouterr()
-    assert silent.out == ""
-    assert silent.err == ""
-    DeepBoostClassifier(3, verbose=1).fit(X, y)
-    shown = capsys.readouterr()
-    assert shown.out + shown.err != ""

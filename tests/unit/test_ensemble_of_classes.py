@@ -12,8 +12,8 @@ from hand_made import leaf_of, naive_prediction, naive_scores, random_ensemble, 
 from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
-from radboost.ensemble.describe import describe
 from radboost.families.kernel import KernelHypothesis
+from radboost.trees.describe import describe
 
 pytestmark = pytest.mark.native
 

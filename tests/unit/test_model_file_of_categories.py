@@ -6,11 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import radboost
-from model_files import assert_same_model, dropper, forged, mended, setter
+from model_files import assert_same_model, damaged_in_many_ways, dropper, forged, setter
 from radboost import DeepBoostClassifier, ModelFileError
 from radboost.model_file import read
 
@@ -134,17 +132,17 @@ def test_a_forged_model_is_refused(saved: Path, forgery: str) -> None:
     assert str(saved) in str(caught.value)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_edits=st.integers(1, 6))
-def test_mended_checksums(saved: Path, seed: int, n_edits: int) -> None:
+def test_mended_checksums(saved: Path) -> None:
     """Any bytes changed and the checksum put right: a ModelFileError, or a model that predicts and ends."""
-    other = mended(saved, np.random.default_rng(seed), n_edits)
-    try:
-        loaded = radboost.load(other)
-    except ModelFileError:
-        return
-    rows = np.empty((5, loaded.n_features_in_), dtype=object)
-    rows[:] = [["a"] + [1.0] * (loaded.n_features_in_ - 1)] * 5 if 0 in loaded.categories_ else 1.0
-    assert loaded.decision_function(rows).shape == (5,)
-    assert set(loaded.predict(rows)) <= set(loaded.classes_)
-    repr(loaded.ensemble_)
-    assert loaded.feature_importances_.shape == (loaded.n_features_in_,)
+
+    def check(loaded: DeepBoostClassifier) -> None:
+        rows = np.empty((5, loaded.n_features_in_), dtype=object)
+        rows[:] = [["a"] + [1.0] * (loaded.n_features_in_ - 1)] * 5 if 0 in loaded.categories_ else 1.0
+        assert loaded.decision_function(rows).shape == (5,)
+        assert set(loaded.predict(rows)) <= set(loaded.classes_)
+        repr(loaded.ensemble_)
+        assert loaded.feature_importances_.shape == (loaded.n_features_in_,)
+
+    loaded, refused = damaged_in_many_ways(saved, check)
+    assert loaded > 0
+    assert refused > 0

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import radboost
 from hand_made import fitted, random_ensemble, random_rows
-from model_files import assert_same_model, dropper, forged, mended, reload, resealed, setter
+from model_files import assert_same_model, damaged_in_many_ways, dropper, forged, reload, resealed, setter
 from radboost import DeepBoostClassifier, ModelFileError
 from radboost.ensemble import Ensemble
 from radboost.families.kernel import KernelHypothesis
@@ -244,17 +242,17 @@ def test_files_of_the_next_format_ask_for_an_upgrade(saved: Path) -> None:
         radboost.load(resealed(saved, 3))
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_edits=st.integers(1, 6))
-def test_mended_checksums(saved: Path, seed: int, n_edits: int) -> None:
+def test_mended_checksums(saved: Path) -> None:
     """Any bytes changed and the checksum put right: a ModelFileError, or a model that predicts and ends."""
-    other = mended(saved, np.random.default_rng(seed), n_edits)
-    try:
-        loaded = radboost.load(other)
-    except ModelFileError:
-        return
-    rows = np.ones((7, loaded.n_features_in_))
-    assert loaded.decision_function(rows).shape == (7, len(loaded.classes_))
-    assert set(loaded.predict(rows)) <= set(loaded.classes_)
-    sum(1 for _ in loaded.staged_decision_function(rows[:1]))
-    repr(loaded.ensemble_)
-    assert loaded.feature_importances_.shape == (loaded.n_features_in_,)
+
+    def check(loaded: DeepBoostClassifier) -> None:
+        rows = np.ones((7, loaded.n_features_in_))
+        assert loaded.decision_function(rows).shape == (7, len(loaded.classes_))
+        assert set(loaded.predict(rows)) <= set(loaded.classes_)
+        sum(1 for _ in loaded.staged_decision_function(rows[:1]))
+        repr(loaded.ensemble_)
+        assert loaded.feature_importances_.shape == (loaded.n_features_in_,)
+
+    loaded, refused = damaged_in_many_ways(saved, check)
+    assert loaded > 0
+    assert refused > 0

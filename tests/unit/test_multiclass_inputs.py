@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -95,29 +94,6 @@ def test_a_class_with_one_row(pair: tuple[str, str]) -> None:
     assert early.predict_proba(X).shape == (60, 3)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        ("red", "green", "blue"),
-        (-5, 0, 17),
-        (0.0, 1.0, 2.0),
-        (10**12, 10**13, 10**14),
-    ],
-    ids=str,
-)
-def test_labels_of_any_type(labels: tuple[Any, ...]) -> None:
-    X, y = smooth_classes(1, m=60)
-    ordered = np.array(sorted(labels))
-    model = quick().fit(X, ordered[y])
-    plain = quick().fit(X, y)
-    assert list(model.classes_) == list(ordered)
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
-    np.testing.assert_array_equal(model.predict(X), ordered[plain.predict(X)])
-    assert model.predict(X).dtype == model.classes_.dtype
-    for given in (list(ordered[y]), pd.Series(ordered[y]), pd.Series(ordered[y], dtype="category")):
-        np.testing.assert_array_equal(quick().fit(X, given).decision_function(X), plain.decision_function(X))
-
-
 def test_labels_are_the_argmax_and_the_first_on_ties() -> None:
     X, y = smooth_classes(3, m=60)
     model = quick().fit(X, y)
@@ -178,15 +154,6 @@ def test_a_fold_that_leaves_two_classes_is_binary() -> None:
     assert model.decision_function(X).shape == (90,)
 
 
-def test_refits_with_other_numbers_of_classes() -> None:
-    model = quick()
-    for n_classes in (3, 2, 5, 3):
-        X, y = smooth_classes(9, m=60, n_classes=n_classes)
-        model.fit(X, y)
-        assert model.predict_proba(X).shape == (60, n_classes)
-        np.testing.assert_array_equal(model.decision_function(X), quick().fit(X, y).decision_function(X))
-
-
 def test_in_pipelines_and_searches() -> None:
     X, y = smooth_classes(10, m=90)
     names = np.array(["x", "y", "z"])[y]
@@ -237,23 +204,3 @@ def test_own_losses_work_with_the_other_objectives() -> None:
         model = quick(objective=objective, loss=OwnLoss()).fit(X, y)
         assert model.score(X, y) > 0.4
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-9)
-
-
-def test_one_class_is_still_an_error() -> None:
-    with pytest.raises(ValueError, match=r"class"):
-        quick().fit(np.zeros((5, 1)), np.zeros(5))
-
-
-def test_continuous_labels_are_still_an_error() -> None:
-    X, _ = smooth_classes(12, m=60)
-    with pytest.raises(ValueError, match=r"(?i)continuous|regress|label"):
-        quick().fit(X, np.random.default_rng(0).normal(size=60))
-
-
-def test_validation_labels_must_be_known() -> None:
-    X, y = smooth_classes(13, m=60)
-    with pytest.raises(ValueError, match="7"):
-        quick().fit(X, y, X_val=X, y_val=np.where(y == 2, 7, y))
-    part = y < 2
-    model = quick().fit(X, y, X_val=X[part], y_val=y[part])  # a class may be absent there
-    assert len(model.history_["validation_loss"]) == model.n_iter_

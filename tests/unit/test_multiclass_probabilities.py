@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier
 from reference import losses, multiclass
-from reference.data import smooth_classes
+from reference.data import smooth, smooth_classes
 
 pytestmark = pytest.mark.native
 
@@ -96,9 +96,24 @@ def test_probabilities_do_not_depend_on_a_shift_of_scores(pair: tuple[str, str])
         np.testing.assert_allclose(same.setdefault(tuple(row), p), p, rtol=1e-9)
 
 
-def test_probabilities_stay_those_of_the_fit() -> None:
-    X, y = smooth_classes(3, m=60)
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_probabilities_of_two_classes_follow_the_loss(loss: str) -> None:
+    """p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f))."""
+    X, y = smooth(12, m=100)
+    slope = losses.LOSSES[loss].derivative
+    model = DeepBoostClassifier(8, complexity_penalty=0.001, loss=loss).fit(X, y)
+    f = model.decision_function(X)
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found[:, 1], slope(1 + f) / (slope(1 - f) + slope(1 + f)), rtol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(model.classes_[np.argmax(found, axis=1)][f != 0], model.predict(X)[f != 0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_stay_those_of_the_fit(n_classes: int) -> None:
+    X, y = smooth_classes(3, m=60, n_classes=n_classes)
     model = DeepBoostClassifier(10, objective="sum", loss="exponential").fit(X, y)
     before = model.predict_proba(X)
     model.set_params(objective="compsum", loss="logistic")
     np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert not np.array_equal(model.fit(X, y).predict_proba(X), before)

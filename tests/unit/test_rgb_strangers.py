@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import GammaRegressor
+from sklearn.metrics import mean_gamma_deviance
 
 import radboost
 from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
-from radboost.boosting.norm_balls import line_search
+from radboost.boosting.line_search import convex_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
 
 pytestmark = pytest.mark.native
@@ -35,13 +38,48 @@ def test_counts_of_any_size(base: float) -> None:
         assert model.score(rows, counts) > 0.8
 
 
+def amounts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Amounts whose standard deviation is a share of their mean."""
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-1.0, 1.0, size=(n, 4))
+    means = np.exp(1.0 + rows[:, 0] + np.where(rows[:, 1] > 0.0, 0.7, 0.0) * rows[:, 2])
+    return rows, rng.gamma(2.0, means / 2.0)
+
+
+def test_gamma_beside_other_libraries() -> None:
+    rows, targets = amounts(3000, 0)
+    new_rows, new_targets = amounts(3000, 1)
+    model = RGBRegressor(150, loss="gamma").fit(rows, targets)
+    assert np.all(np.diff(model.history_["objective"]) <= 0.0)
+    ours = mean_gamma_deviance(new_targets, model.predict(new_rows))
+    trees = HistGradientBoostingRegressor(loss="gamma", random_state=0).fit(rows, targets)
+    linear = GammaRegressor(alpha=0.0).fit(rows, targets)
+    assert ours <= 1.02 * mean_gamma_deviance(new_targets, trees.predict(new_rows))
+    assert ours < mean_gamma_deviance(new_targets, linear.predict(new_rows))
+    # Half the deviance is the loss above the least that there can be.
+    lowest = np.mean(1.0 + np.log(targets))
+    deviance = mean_gamma_deviance(targets, model.predict(rows))
+    assert 2.0 * (model.history_["objective"][-1] - lowest) == pytest.approx(deviance, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-6, 1e6, 1e90])
+def test_amounts_in_any_unit(unit: float) -> None:
+    rows, targets = amounts(300, 2)
+    # All rows in every round: draws are keyed by the targets too.
+    model = RGBRegressor(30, loss="gamma", subsample=1.0).fit(rows, targets)
+    other = RGBRegressor(30, loss="gamma", subsample=1.0).fit(rows, unit * targets)
+    assert other.n_iter_ == 30
+    np.testing.assert_allclose(other.predict(rows), unit * model.predict(rows), rtol=1e-5)
+    assert np.all(np.diff(other.history_["objective"]) <= 0.0)
+
+
 @pytest.mark.parametrize("first", [1e-6, 1.0, 700.0])
 def test_a_line_search_that_overshoots_an_exponential_comes_back(first: float) -> None:
     def along(step: float) -> tuple[float, float]:
         value = float(np.exp(min(step, 700.0)))
         return value - 5.0 * step, value - 5.0
 
-    assert line_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
+    assert convex_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
 
 
 def test_a_warm_start_refuses_what_would_break_the_model() -> None:
@@ -85,6 +123,8 @@ def test_losses_for_other_targets_are_refused() -> None:
         RGBClassifier(3, loss=PoissonLoss()).fit(X, Y)
     with pytest.raises(ValueError, match="negative"):
         RGBRegressor(3, loss="poisson").fit(X, np.abs(T), X_val=X, y_val=T)
+    with pytest.raises(ValueError, match="above zero"):
+        RGBRegressor(3, loss="gamma").fit(X, np.abs(T) + 1.0, X_val=X, y_val=np.abs(T) * 0.0)
 
 
 def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
@@ -93,24 +133,6 @@ def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
     loaded = radboost.load(tmp_path / "m")
     assert loaded.monotonic_constraints == {"a": 1, "b": -1}
     np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
-
-
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_labels_are_named(missing: Any) -> None:
-    labels = np.where(Y > 0, "up", "down").astype(object)
-    labels[3] = missing
-    for y in (labels, pd.Series(labels, dtype="string")):
-        with pytest.raises(ValueError, match=r"missing|NaN"):
-            RGBClassifier(3).fit(X, y)
-    with pytest.raises(ValueError, match=r"missing|NaN"):
-        RGBClassifier(3).fit(X, np.where(Y > 0, "up", "down"), X_val=X, y_val=labels)
-
-
-def test_dates_that_are_missing_are_no_class() -> None:
-    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01"] * 40))
-    dates[3] = pd.NaT
-    with pytest.raises(ValueError, match="NaT"):
-        RGBClassifier(3).fit(X, dates)
 
 
 def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from radboost import SoftmaxBoostClassifier
-from radboost.boosting.softmax import line_search
+from radboost.boosting.line_search import falling_search
 
 
 def test_a_line_search_comes_back_from_behind_a_hill() -> None:
@@ -20,7 +20,7 @@ def test_a_line_search_comes_back_from_behind_a_hill() -> None:
 
     start, slope = along(0.0)
     for first in (1.0, 4.0, 16.0):  # at each the risk falls, and at none it is lower
-        step = line_search(along, start, slope, first)
+        step = falling_search(along, start, slope, first)
         assert 0.0 < step < 0.3
         assert along(step)[0] < 0.94
 

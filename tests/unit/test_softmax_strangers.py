@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from radboost import DeepBoostClassifier, SoftmaxBoostClassifier, load
+from radboost import SoftmaxBoostClassifier, load
 
 X, Y = load_wine(return_X_y=True)
 NAMES = np.array(["a", "b", "c"])[Y]
@@ -91,24 +91,3 @@ def test_files_keep_the_given_costs_and_those_of_the_fit(tmp_path: Any) -> None:
     assert loaded.cost_ is None
     with pytest.raises(ValueError, match="needs a cost matrix"):
         loaded.set_params(decision="minimum_cost").predict(X)
-
-
-@pytest.mark.parametrize("model", [DeepBoostClassifier(2), SoftmaxBoostClassifier(2)], ids=["deep", "softmax"])
-def test_labels_in_arrays_of_objects(model: Any) -> None:
-    def fitted(*labels: object) -> list[Any]:
-        y = np.empty(len(Y), dtype=object)
-        y[:] = [labels[min(one, len(labels) - 1)] for one in Y]
-        return list(model.fit(X, y).classes_.tolist())
-
-    assert fitted(True, False) == [False, True]
-    assert fitted(np.bool_(True), False) == [False, True]
-    assert fitted(3, 1, 2) == [1, 2, 3]
-    assert fitted("x", "y") == ["x", "y"]
-    with pytest.raises(ValueError, match="labels that are missing"):
-        fitted(None, "a")
-    with pytest.raises(ValueError, match=r"labels of different types \(int, str\)"):
-        fitted(1, "a")
-    with pytest.raises(ValueError, match=r"labels of the type int.*64 bits"):
-        fitted(10**30, 1)
-    with pytest.raises(ValueError, match="labels of the type tuple"):
-        fitted((1, 2), (3,))

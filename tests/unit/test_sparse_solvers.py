@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from radboost._validation import check_needs
+from radboost.linear import NEEDS, Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
 from radboost.losses import EpsilonInsensitiveScores, ExponentialScores, LogisticScores, MultinomialScores
 from radboost.penalties import ROW_PENALTIES, get_row_penalty
-from radboost.sparsity import Columns, Problem, Trail, progress, solve_by_bounds, solve_by_newton
 from reference import sparsity as naive
 
 pytestmark = pytest.mark.native
@@ -64,7 +65,7 @@ def test_all_solvers_reach_the_optimum(loss: str, penalty: str) -> None:
     updates = ["newton"]
     if problem.penalty.exponential:
         updates.append("adaboost")
-    if problem.loss.curvature_bound is not None:
+    if problem.loss.lipschitz is not None:
         updates.append("gradboost")
     for update in updates:
         point, trail = solve(problem, update, 1e-9 if update == "newton" else 1e-7)
@@ -101,7 +102,7 @@ def test_progress_bounds(loss: str, penalty: str) -> None:
     before = problem.objective(point)
     slopes = problem.slopes(problem.residual(point.scores), problem.everything)
     stays_out = problem.penalty.dual_norm(slopes) <= problem.prices
-    updates = [] if problem.loss.curvature_bound is None else ["gradboost"]
+    updates = [] if problem.loss.lipschitz is None else ["gradboost"]
     updates += ["adaboost"] if problem.penalty.exponential else []
     for update in updates:
         gains = progress(problem, point, problem.everything, update)
@@ -152,3 +153,32 @@ def test_price_of_entry(penalty: str) -> None:
     largest = problem.price_of_entry()
     assert not solve(problem_of(LOSSES["tasks"], penalty, largest * 1.0001), "newton", 1e-9)[0].weights.any()
     assert solve(problem_of(LOSSES["tasks"], penalty, largest * 0.999), "newton", 1e-9)[0].weights.any()
+
+
+def test_kept_slopes_belong_to_the_scores() -> None:
+    problem = problem_of(LOSSES["logistic"], "l1", 0.05)
+    point, _ = solve(problem, "newton", 1e-9)
+    assert point.slopes is not None
+    np.testing.assert_allclose(
+        point.slopes, problem.slopes(problem.residual(point.scores), problem.everything), atol=1e-15
+    )
+    certificate = problem.certify(point)
+    point.scores += 0.0
+    assert point.slopes is None
+    assert problem.certify(point) == certificate
+    point.slopes = np.zeros((N, 1))
+    point.scores = point.scores.copy()
+    assert point.slopes is None
+
+
+@pytest.mark.parametrize("update", sorted(NEEDS))
+def test_solvers_say_what_they_need(update: str) -> None:
+    """The message names what lacks it, and of penalties those that have it."""
+    for need in NEEDS[update]:
+        parts = {"loss": ExponentialScores(SIGNS[:1]), "penalty": get_row_penalty("l2")}
+        with pytest.raises(ValueError, match=f'update="{update}".*{parts[need.part].name}.*newton'):
+            check_needs([need], **parts)
+        check_needs([need], loss=LOSSES["logistic"], penalty=get_row_penalty("l1"))
+    if update == "adaboost":
+        with pytest.raises(ValueError, match='use penalty="l1" or "l1/linf",'):
+            check_needs(NEEDS[update], penalty=get_row_penalty("smooth_l1"))

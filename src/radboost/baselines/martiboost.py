@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
-from radboost.baselines._base import Baseline, BaselineProblem
-from radboost.baselines._weights import GROWTH_TOTAL, Fixed
+from radboost.baselines._base import Baseline
 from radboost.baselines.program import BranchingProgram
-from radboost.boosting.trace import ALL_ROUNDS
-from radboost.engine import AnsweringTree
-from radboost.trees import GivenTrees, Tree
-from radboost.trees.tree import NODE_ARRAYS
+from radboost.boosting import RoundMaker, Trace
+from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.martiboost import MartingaleLayers
+from radboost.estimators._checkpoints import trace_of
+from radboost.estimators._learning import Plan
+from radboost.model_file import storable_estimator
+from radboost.rows.prepare import CheckedRows, PreparedRows
+from radboost.trees import Tree
 
-BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
 
-
+@storable_estimator
 class MartiBoostClassifier(Baseline):
     """Martingale boosting: a grid of trees through which a row walks at random (Soft-max boosting, section 5.5.1).
 
@@ -48,6 +48,8 @@ class MartiBoostClassifier(Baseline):
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_layers` layers in all. The model is that of one long fit.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class MartiBoostClassifier(Baseline):
     325
     """
 
-    kind_of_ensemble: ClassVar[str] = "BranchingProgram"
+    type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(
@@ -83,6 +85,7 @@ class MartiBoostClassifier(Baseline):
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_layers = n_layers
         self.max_leaves = max_leaves
@@ -90,12 +93,14 @@ class MartiBoostClassifier(Baseline):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     def _check_parameters(self) -> None:
         check_integer("n_layers", self.n_layers, 1, 2000)
         check_integer("max_leaves", self.max_leaves, 2)
 
-    def _check_classes(self, classes: npt.NDArray[Any]) -> None:
+    def _check_training(self, training: CheckedRows) -> None:
+        classes = training.known_classes
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported by MartiBoostClassifier: y holds {len(classes)} classes. Use "
@@ -105,26 +110,35 @@ class MartiBoostClassifier(Baseline):
     def _n_stages(self) -> int:
         return self.n_layers
 
-    def _learn(self, problem: BaselineProblem, advance: Progress) -> None:
-        grid = _Grid(problem, problem.trees(2, self.max_leaves))
-        history: dict[str, list[float]] = {"objective": [], "train_error": [], "n_hypotheses": []}
-        for layer in range(self.n_layers):
-            grid.add_layer(layer)
-            expected, train_error = grid.errors()
-            history["objective"].append(expected)
-            history["train_error"].append(train_error)
-            history["n_hypotheses"].append(len(grid.trees))
-            advance(expected, train_error, len(grid.trees))
-        self.ensemble_ = BranchingProgram(
-            grid.trees,
-            np.array(grid.right_on_minus),
-            np.array(grid.right_on_plus),
-            n_features=problem.data.n_columns,
-            sample_size=problem.weights.total,
-            feature_names=problem.feature_names,
-            categories=problem.categories,
+    def _free_when_resumed(self) -> set[str]:
+        return {"n_layers"}
+
+    def _max_leaves(self, n_classes: int) -> int:
+        return self.max_leaves
+
+    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
+        return MartingaleLayers(problem, max_leaves, trace)
+
+    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> BranchingProgram:
+        n_nodes = n_rounds * (n_rounds + 1) // 2
+        return BranchingProgram(
+            [tree for tree in trace.hypotheses[:n_nodes] if isinstance(tree, Tree)],
+            np.array(trace.details["right_on_minus"][:n_nodes]),
+            np.array(trace.details["right_on_plus"][:n_nodes]),
+            n_features=prepared.n_features,
+            sample_size=plan.sample_size,
+            feature_names=None if prepared.feature_names is None else prepared.feature_names.tolist(),
+            categories=prepared.categories,
         )
-        self.history_, self.stop_reason_ = history, ALL_ROUNDS
+
+    def _last_trace(self) -> Trace:
+        program = self.ensemble_
+        trace = trace_of(program.as_ensemble(), self.history_)
+        trace.details = {
+            "right_on_minus": program.right_on_minus.tolist(),
+            "right_on_plus": program.right_on_plus.tolist(),
+        }
+        return trace
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         second = (1.0 + scores) / 2.0
@@ -134,91 +148,3 @@ class MartiBoostClassifier(Baseline):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-class _Grid:
-    """The program while it grows, with the masses of the training rows in its last layer.
-
-    Masses are integers, split so that no part of one is lost: sums do not depend on the order of the rows.
-    """
-
-    def __init__(self, problem: BaselineProblem, grower: GivenTrees) -> None:
-        self._problem, self._grower = problem, grower
-        self._positive = problem.class_ids == 1
-        self._n_negative = problem.n_rows - int(self._positive.sum())  # they stand first
-        start, _ = problem.weights.fixed(np.ones(problem.n_rows))
-        self._start = problem.weights.counted(start)
-        self._masses = start[None].copy()  # one line for each node, of one copy of each row
-        self.trees: list[Tree] = []
-        self.right_on_minus: list[float] = []
-        self.right_on_plus: list[float] = []
-
-    def add_layer(self, layer: int) -> None:
-        """A tree for each node of the layer, and the masses beyond it."""
-        following = np.zeros((layer + 2, self._problem.n_rows), dtype=np.int64)
-        for first in range(0, layer + 1, BLOCK_NODES):
-            self._add_nodes(layer, first, self._masses[first : first + BLOCK_NODES], following[first:])
-        self._masses = following
-
-    def errors(self) -> tuple[float, float]:
-        """The expected error of a walk that ends here, and that of the more probable side."""
-        weights = self._problem.weights
-        start = self._masses.sum(axis=0)
-        right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
-        lost = np.where(self._positive, start - right, right)
-        total = int(self._start.sum())
-        wrong = (2 * right > start) != self._positive
-        return int(weights.counted(lost).sum()) / total, int(self._start[wrong].sum()) / total
-
-    def _add_nodes(self, layer: int, first: int, masses: Fixed, following: Fixed) -> None:
-        n_negative = self._n_negative
-        counted = self._problem.weights.counted(masses)
-        totals = np.stack([counted[:, :n_negative].sum(axis=1), counted[:, n_negative:].sum(axis=1)], axis=1)
-        two_sided = np.flatnonzero(totals.min(axis=1) > 0)
-        grown = iter(self._grow(masses[two_sided], totals[two_sided], layer * (layer + 1) // 2 + first))
-        for node, (negatives, positives) in enumerate(totals.tolist()):
-            if min(negatives, positives) > 0:
-                tree = next(grown)
-                plus = self._grower.answers(tree) == 1
-                said = counted[node] * plus
-                odds = _balanced_odds(
-                    0.5 * (int(said[:n_negative].sum()) / negatives + int(said[n_negative:].sum()) / positives)
-                )
-                self._add_node(self._grower.hypothesis(tree), *odds)
-                right = np.rint(masses[node] * np.where(plus, odds[1], odds[0])).astype(np.int64)
-            else:  # one class at most comes here: it is sent to its side
-                always = 0.5 if negatives == positives else float(positives > 0)
-                self._add_node(_constant(self._problem), always, always)
-                right = masses[node] if positives else np.zeros_like(masses[node])
-            following[node] += masses[node] - right
-            following[node + 1] += right
-
-    def _grow(self, masses: Fixed, totals: Fixed, round_index: int) -> list[AnsweringTree]:
-        """A tree for each line, on rows of which either class weighs the same."""
-        if not len(masses):
-            return []
-        growth = np.empty(masses.shape, dtype=np.uint32)
-        for line, mass, total in zip(growth, masses, totals, strict=True):
-            factors = 0.5 * GROWTH_TOTAL / total
-            line[:] = self._problem.weights.growth(mass, np.where(self._positive, factors[1], factors[0]))
-        labels = np.ascontiguousarray(np.broadcast_to(self._problem.class_ids, growth.shape))
-        return self._grower.grow(labels, growth, round_index, self._problem.weights.given)
-
-    def _add_node(self, tree: Tree, right_on_minus: float, right_on_plus: float) -> None:
-        self.trees.append(tree)
-        self.right_on_minus.append(right_on_minus)
-        self.right_on_plus.append(right_on_plus)
-
-
-def _balanced_odds(plus: float) -> tuple[float, float]:
-    """How often to go right on -1 and on +1, if the tree says +1 with that probability, to go right half the time."""
-    if plus >= 0.5:
-        return 0.0, 0.5 / plus
-    return 1.0 - 0.5 / (1.0 - plus), 1.0
-
-
-def _constant(problem: BaselineProblem) -> Tree:
-    """A tree that asks nothing and says -1."""
-    leaf = {"feature": -1, "left": -1, "value": -1}
-    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
-    return Tree(arrays, problem.data.n_columns, 0)

@@ -127,10 +127,10 @@ class BranchingProgram:
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """A JSON-able header and the arrays that `from_arrays` makes an equal program of."""
-        header, arrays = self._as_ensemble().to_arrays()
+        header, arrays = self.as_ensemble().to_arrays()
         return header, {**arrays, "right_on_minus": self.right_on_minus, "right_on_plus": self.right_on_plus}
 
-    def _as_ensemble(self) -> Ensemble:
+    def as_ensemble(self) -> Ensemble:
         """The trees in the form that files know, each with a step of 1 in the round of its layer."""
         rounds = np.repeat(np.arange(self.n_layers), np.arange(1, self.n_layers + 1))
         steps = np.array([(r, j, 1.0) for j, r in enumerate(rounds.tolist())], dtype=STEP_TYPE)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from radboost._progress import Progress
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_integer_or
-from radboost.baselines._base import FLAWLESS, NO_EDGE, STEP_GRID, Baseline, BaselineProblem, Members
-from radboost.baselines._weights import GROWTH_TOTAL, exponentials
-from radboost.engine import log
-from radboost.penalties import on_grid
+from radboost.baselines._base import Baseline
+from radboost.boosting import RoundMaker, Trace
+from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.samme import SAMME
+from radboost.model_file import storable_estimator
 
 
+@storable_estimator
 class SAMMEClassifier(Baseline):
     """AdaBoost with classification trees for any number of classes (Soft-max boosting, Algorithm 4).
 
@@ -37,6 +37,8 @@ class SAMMEClassifier(Baseline):
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class SAMMEClassifier(Baseline):
         categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_rounds = n_rounds
         self.max_leaves = max_leaves
@@ -76,62 +79,19 @@ class SAMMEClassifier(Baseline):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)
         check_integer_or(["auto"], "max_leaves", self.max_leaves, 2)
 
-    def _n_stages(self) -> int:
-        return self.n_rounds
+    def _max_leaves(self, n_classes: int) -> int:
+        return 12 * (n_classes - 1) if isinstance(self.max_leaves, str) else int(self.max_leaves)
 
-    def _learn(self, problem: BaselineProblem, advance: Progress) -> None:
-        n_classes = problem.n_classes
-        max_leaves = 12 * (n_classes - 1) if isinstance(self.max_leaves, str) else int(self.max_leaves)
-        trees, members = problem.trees(n_classes, max_leaves), Members()
-        labels = problem.class_ids
-        scores = np.zeros((problem.n_rows, n_classes))
-        missed = np.zeros(problem.n_rows)  # sum of the alphas that were wrong about a row: the log of its weight
-        total_step = 0.0
-        for round_index in range(self.n_rounds):
-            fixed, _ = problem.weights.fixed(exponentials(missed)[0])
-            counted = problem.weights.counted(fixed)
-            total = int(counted.sum())
-            growth = problem.weights.growth(fixed, GROWTH_TOTAL / total)
-            (tree,) = trees.grow(labels[None], growth[None], round_index, problem.weights.given)
-            answers = trees.answers(tree)
-            wrong = answers != labels
-            error = int(counted[wrong].sum()) / total
-            if error >= 1.0 - 1.0 / n_classes:
-                members.trace.stop_reason = NO_EDGE
-                break
-            # A flawless tree asks for an infinite step: it gets that of half an error among all rows.
-            bounded = max(error, 0.5 / problem.weights.total)
-            halves = 0.5 if n_classes == 2 else 1.0  # the two scores of a tree's vote are one number there
-            step = on_grid(halves * (log((1.0 - bounded) / bounded) + log(n_classes - 1.0)), STEP_GRID)
-            alpha = step / halves
-            members.add(trees.hypothesis(tree), step, round_index)
-            total_step += alpha
-            missed[wrong] += alpha
-            scores[np.arange(problem.n_rows), answers] += alpha
-            objective = _mean_loss(problem, missed, n_classes, total_step)
-            members.record(objective, problem.error_rate(scores.argmax(axis=1) != labels))
-            advance(objective, members.trace.history["train_error"][-1], len(members.trace.hypotheses))
-            if error == 0.0:
-                members.trace.stop_reason = FLAWLESS
-                break
-        self.ensemble_ = problem.ensemble(members.trace, max_leaves)
-        self.history_, self.stop_reason_ = members.trace.history, members.trace.stop_reason
+    def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
+        return SAMME(problem, max_leaves, trace)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         """p_c proportional to exp psi(x, c), the minimiser of the expected loss (Zhu et al., section 2)."""
         columns = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
         return np.asarray(softmax(columns, axis=1))
-
-
-def _mean_loss(problem: BaselineProblem, missed: FloatArray, n_classes: int, total_step: float) -> float:
-    """Mean of exp(missed - (K - 1)/K * sum of all alphas): SAMME's exponential loss, in which each step is exact."""
-    values, shift = exponentials(missed)
-    fixed, bits = problem.weights.fixed(values)
-    total = int(problem.weights.counted(fixed).sum())
-    mean = math.ldexp(total, -bits) / problem.weights.total
-    return mean * math.exp(float(shift) - total_step * (n_classes - 1) / n_classes)

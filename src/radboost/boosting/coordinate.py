@@ -1,4 +1,4 @@
-"""Coordinate descent: propose, choose, step, prune, record, stop."""
+"""Coordinate descent: propose, choose, step, prune."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from radboost.boosting.trace import Monitor, Step, Trace
+from radboost.boosting.driver import End, RoundMaker
+from radboost.boosting.line_search import line_search_step
+from radboost.boosting.replay import RawRows, enter_again
+from radboost.boosting.trace import Step, Trace
 from radboost.engine import HypothesisColumns, log
-from radboost.families.base import Candidate, Proposer
+from radboost.families.base import Candidate, Hypothesis, Proposer
 from radboost.objectives import LossState, Objective
-from radboost.penalties import WeightedL1, closed_form_step, descents, line_search_step, on_grid, slope
+from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
+from radboost.trees.tree import Tree
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
@@ -56,11 +60,13 @@ class Member:
 Move = Callable[[int, LossState], Step | None]
 
 
-class Booster:
+class CoordinateDescent(RoundMaker):
     """Coordinate descent on F(alpha) = loss + sum of Lambda_j |alpha_j|.
 
     Deep Boosting, Figure 2; Multi-Class Deep Boosting, Figures 1 to 3.
     """
+
+    final = frozenset({FLAWLESS})
 
     def __init__(
         self,
@@ -72,6 +78,8 @@ class Booster:
         learning_rate: float,
         step: str,
         seed: int = 0,
+        trace: Trace | None = None,
+        raw_rows: RawRows | None = None,
     ) -> None:
         self.objective = objective
         self.proposers = proposers
@@ -82,49 +90,76 @@ class Booster:
         self.members: dict[int, Member] = {}  # by slot
         self._by_key: dict[object, Member] = {}
         self._weights = self._prices = np.zeros(0)  # of the members, by slot; 0 in empty slots
-        self.trace = Trace()
+        self.trace = Trace() if trace is None else trace
+        self._raw_rows = raw_rows  # for `replay`
         self._randomised = any(proposer.randomised for proposer in proposers)
+        self.patience = PATIENCE if self._randomised else 1
         self._penalty_value = 0.0
         self._flawless = False
         self._seed = seed
         self._lowest = math.inf
         self._fruitless_pushes = 0
 
-    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
-        state = self.objective.reweigh()
-        idle, stuck = 0, False
-        for round_index in range(n_rounds):
-            if state.slope <= SMALLEST_SLOPE:
-                self.trace.stop_reason = NO_LOSS
-                break
-            if stuck:
-                steps = self._push(round_index)
-            else:
-                step = self._round(round_index, state)
-                steps = [step] if step is not None else []
-            idle = 0 if steps else idle + 1
-            stuck = idle == (PATIENCE if self._randomised else 1)
-            if stuck and self.objective.smooth and not self._randomised:
-                self.trace.stop_reason = CONVERGED
-                break
-            self.trace.n_skipped += not steps
-            if steps:
-                state = self.objective.reweigh()
-            self._record(state)
-            reason = monitor(self.trace, steps) or self._reason_to_stop(stuck)
-            if reason is not None:
-                self.trace.stop_reason = reason
-                break
-        return self.trace
+    def begin(self) -> None:
+        self._state = self.objective.reweigh()
 
-    def _reason_to_stop(self, stuck: bool) -> str | None:
+    def replay(self) -> None:
+        assert self._raw_rows is not None
+        members: dict[int, Member] = {}  # by their place in the trace
+        idle, objectives = 0, self.trace.history["objective"]
+        for round_index, steps in enumerate(self.trace.rounds()):
+            if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last
+                self._look_for_pushes(idle, objectives[round_index - 1])
+            if idle == self.patience:
+                self._fruitless_pushes += 1
+                self.trace.pushed = True
+            for step in steps:
+                if step.hypothesis not in members:
+                    members[step.hypothesis] = self._enter_again(step.hypothesis)
+                self._apply(members[step.hypothesis], step.eta)
+            idle = 0 if steps else idle + 1
+        self._raw_rows.forget()
+        self.begin()
+
+    def _enter_again(self, index: int) -> Member:
+        assert self._raw_rows is not None
+        hypothesis = self.trace.hypotheses[index]
+        slot = enter_again(hypothesis, self._raw_rows, self.columns)
+        real_valued = not isinstance(hypothesis, Tree)
+        return self._let_in(hypothesis, index, slot, self.trace.complexities[index], real_valued)
+
+    def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
+        if self._state.slope <= SMALLEST_SLOPE:
+            return End(NO_LOSS)
+        if idle == self.patience:
+            steps = self._push(round_index)
+        else:
+            step = self._round(round_index, self._state)
+            steps = [step] if step is not None else []
+        if not steps and self.objective.smooth and not self._randomised:
+            return End(CONVERGED)
+        if steps:
+            self._state = self.objective.reweigh()
+        return steps
+
+    def line(self) -> dict[str, float]:
+        return {
+            "objective": self._state.loss + self._penalty_value,
+            "train_error": self._state.error,
+            "n_hypotheses": len(self.members),
+        }
+
+    def reason_to_stop(self, idle: int) -> str | None:
         if self._flawless:
             return FLAWLESS
-        if not stuck:
+        return self._look_for_pushes(idle, self.trace.history["objective"][-1])
+
+    def _look_for_pushes(self, idle: int, objective: float) -> str | None:
+        """Whether random pushes may help where nothing goes down; otherwise the reason to stop."""
+        if idle != self.patience:
             return None
         if self.objective.smooth or not (self.members or self._constants()):
             return EXHAUSTED if self._randomised else CONVERGED
-        objective = self.trace.history["objective"][-1]
         if objective < self._lowest - SLOPE_TOLERANCE:
             self._lowest, self._fruitless_pushes = objective, 0
         elif self._fruitless_pushes == FRUITLESS_PUSHES:
@@ -144,7 +179,7 @@ class Booster:
         self.trace.pushed = True
         pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(members))
         etas = [max(self.objective.step_grid, on_grid(float(push), self.objective.step_grid)) for push in pushes]
-        return [self._apply(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
+        return [self._take(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:
         """Figure 2, lines 4-17. None when no direction goes down."""
@@ -209,16 +244,20 @@ class Booster:
         if key in self._by_key:
             return self._by_key[key], sign
         slot = candidate.enter(self.columns)
-        price = self.penalty.price(candidate.complexity)
-        member = Member(len(self.trace.hypotheses), slot, price, 0.0, key, sign, candidate.real_valued)
+        index = self.trace.enter(hypothesis, candidate.complexity)
+        return self._let_in(hypothesis, index, slot, candidate.complexity, candidate.real_valued), sign
+
+    def _let_in(self, hypothesis: Hypothesis, index: int, slot: int, complexity: float, real_valued: bool) -> Member:
+        """A new member, without weight."""
+        key, sign = hypothesis.key()
+        price = self.penalty.price(complexity)
+        member = Member(index, slot, price, 0.0, key, sign, real_valued)
         self.members[slot] = self._by_key[key] = member
         if slot >= len(self._prices):
             more = np.zeros(1 + slot)  # as much again
             self._weights, self._prices = np.append(self._weights, more), np.append(self._prices, more)
         self._prices[slot] = price
-        self.trace.hypotheses.append(hypothesis)
-        self.trace.complexities.append(candidate.complexity)
-        return member, sign
+        return member
 
     def _remove(self, member: Member) -> None:
         del self.members[member.slot]
@@ -234,7 +273,7 @@ class Booster:
 
     def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
         eta = self._step_size(member, edge, state)
-        return self._apply(member, eta, round_index) if eta != 0.0 else None
+        return self._take(member, eta, round_index) if eta != 0.0 else None
 
     def _step_size(self, member: Member, edge: float, state: LossState) -> float:
         """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
@@ -256,19 +295,16 @@ class Booster:
         slack = 0.0 if self.objective.smooth else KINK_SLACK
         return on_grid(self.learning_rate * eta, self.objective.step_grid, slack)
 
-    def _apply(self, member: Member, eta: float, round_index: int) -> Step:
+    def _take(self, member: Member, eta: float, round_index: int) -> Step:
+        self._apply(member, eta)
+        step = Step(round_index, member.index, eta)
+        self.trace.steps.append(step)
+        return step
+
+    def _apply(self, member: Member, eta: float) -> None:
         self.objective.step(self.columns, member.slot, eta)
         before, member.weight = member.weight, member.weight + eta
         self._weights[member.slot] = member.weight
         self._penalty_value += member.price * (abs(member.weight) - abs(before))
         if member.weight == 0.0:  # Figure 2, line 13: the hypothesis leaves
             self._remove(member)
-        step = Step(round_index, member.index, eta)
-        self.trace.steps.append(step)
-        return step
-
-    def _record(self, state: LossState) -> None:
-        history = self.trace.history
-        history["objective"].append(state.loss + self._penalty_value)
-        history["train_error"].append(state.error)
-        history["n_hypotheses"].append(len(self.members))

@@ -1,4 +1,4 @@
-"""The loop of Regularized Gradient Boosting: draw families, fit a tree in each, take the best of their steps."""
+"""A round of Regularized Gradient Boosting: draw families, fit a tree in each, take the best of their steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import numpy as np
 
 from radboost import complexity
 from radboost._typing import FloatArray
-from radboost.boosting.trace import Monitor, Step, Trace
-from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees, RowWeights
+from radboost.boosting.driver import RoundMaker
+from radboost.boosting.line_search import convex_search
+from radboost.boosting.trace import Step, Trace
+from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
+from radboost.rows.weights import RowWeights
 from radboost.trees import constant_tree, regression_tree
 
 # Rounds in a row that may pass without a step before the search gives up.
@@ -23,8 +26,6 @@ PATIENCE = 10
 # A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
-MOST_TRIALS = 80
-STEEP = 1e3
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
 
@@ -162,21 +163,19 @@ class OwnLossRows(LossRows):
         return result
 
 
-def make_rows(
-    loss: TargetLoss, targets: FloatArray, weights: FloatArray | None, n_outputs: int, n_threads: int
-) -> LossRows:
+def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
     """Training rows with their loss; scores are still to be set."""
-    given = RowWeights(len(targets), weights, folds_large=True, collective=None)
     if isinstance(loss, NativeTargetLoss):
-        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, given)
-        return NativeRows(scores, given, loss, n_threads)
-    return OwnLossRows(GradientScores("given", 0.0, 1, targets, given), given, loss, targets, n_threads)
+        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, weights.native)
+        return NativeRows(scores, weights, loss, n_threads)
+    return OwnLossRows(GradientScores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads)
 
 
-def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
+def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
     """What every row is scored with before the first round, one number for each output."""
     if isinstance(rows.loss, NativeTargetLoss):
-        given = WeightedRows(targets, weights, rows.mean)
+        weights = rows.weights
+        given = WeightedRows(targets, weights.given, rows.mean, weights.gather)
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
     assert isinstance(rows, OwnLossRows)
@@ -184,7 +183,7 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
     if slope == 0.0:
         return np.zeros(1)
     way = -math.copysign(1.0, slope)
-    found = line_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
+    found = convex_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])
 
 
@@ -208,8 +207,11 @@ def coarse(number: float) -> float:
     return math.ldexp(round(mantissa * 2.0**24), exponent - 24)
 
 
-class RGBBooster:
+class NormBallDescent(RoundMaker):
     """Randomised descent along trees of many families. Storcheus, Figure 3.1, read as ERRATA 23 has it."""
+
+    patience = PATIENCE
+    exhausted = CONVERGED
 
     def __init__(
         self,
@@ -222,13 +224,21 @@ class RGBBooster:
         price_unit: float,
         n_features: int,
         n_questions: float,
+        constant: FloatArray,
         trace: Trace,
+        raw_scores: Callable[[Trace], FloatArray],
+        tells_errors: bool,
     ) -> None:
         self.rows = rows
         self.grower = grower
         self.families = families
         self.settings = settings
         self.trace = trace
+        self._constant = constant  # what every row is scored with before the first round
+        self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
+        self._tells_errors = tells_errors  # with classes
+        errors = ["train_error"] if tells_errors else []
+        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm"]
         self._norm_unit = norm_unit
         self._n_features = n_features
         self._n_outputs = rows.scores.n_outputs
@@ -236,8 +246,9 @@ class RGBBooster:
         self._prices = settings.complexity_penalty * price_unit * families.price(m, n_questions)
         self._bounds = {size: complexity.trees(size, m, n_questions) for size in families.sizes}
 
-    def begin(self, constant: FloatArray) -> None:
-        """The constant is the first hypothesis, of the smallest trees."""
+    def begin(self) -> None:
+        """The constant is the first hypothesis, of the smallest trees; the first round takes its step."""
+        constant = self._constant
         size = float(np.abs(constant).max())
         values = constant / size if size > 0.0 else constant
         # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
@@ -245,25 +256,20 @@ class RGBBooster:
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return
-        self.trace.steps.append(Step(0, len(self.trace.hypotheses), size))
-        self.trace.hypotheses.append(constant_tree(values, self._n_features, self.rows.weights.total))
-        self.trace.complexities.append(self._bounds[self.families.sizes[0]])
+        tree = constant_tree(values, self._n_features, self.rows.weights.total)
+        self.trace.steps.append(Step(0, self.trace.enter(tree, self._bounds[self.families.sizes[0]]), size))
 
-    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
-        idle = 0
-        for round_index in range(len(self.trace.history["objective"]), n_rounds):
-            n_before = len(self.trace.steps)
-            chosen = self._round(round_index)
-            idle = idle + 1 if chosen is None else 0
-            self.trace.n_skipped += chosen is None
-            self._record(chosen)
-            reason = monitor(self.trace, self.trace.steps[n_before if round_index > 0 else 0 :])
-            if reason is None and idle == PATIENCE:
-                reason = CONVERGED
-            if reason is not None:
-                self.trace.stop_reason = reason
-                break
-        return self.trace
+    def replay(self) -> None:
+        self.rows.set_scores(self._raw_scores(self.trace))
+        self._chosen: int | None = None
+
+    def took_steps(self, trace: Trace) -> list[bool]:
+        """Not counting that of the constant."""
+        return [size > 0 for size in trace.history["family_size"]]
+
+    def make(self, round_index: int, idle: int) -> list[Step]:
+        self._chosen = self._round(round_index)
+        return [] if self._chosen is None else self.trace.steps[-1:]
 
     def _round(self, round_index: int) -> int | None:
         """Takes the step of the best candidate and returns the place of its family; None where nothing goes down."""
@@ -286,9 +292,9 @@ class RGBBooster:
             best = useful[int(np.argmin(losses + self._prices[[drawn[i] for i in useful]]))]
         self.rows.take(self.grower, cuts[best], float(steps[best]))
         norm = families[best].norm * self._norm_unit
-        self.trace.steps.append(Step(round_index, len(self.trace.hypotheses), float(steps[best])))
-        self.trace.hypotheses.append(regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm))
-        self.trace.complexities.append(self._bounds[self.families.size_for(cuts[best].n_splits)])
+        tree = regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm)
+        index = self.trace.enter(tree, self._bounds[self.families.size_for(cuts[best].n_splits)])
+        self.trace.steps.append(Step(round_index, index, float(steps[best])))
         return drawn[best]
 
     def _step(self, cut: CutTree, norm: float) -> float:
@@ -297,7 +303,7 @@ class RGBBooster:
         if not cut.slope < 0.0 or not cut.mean_square > 0.0:
             return 0.0
         if settings.step == "line_search" or lipschitz is None:
-            whole = line_search(
+            whole = convex_search(
                 lambda step: self.rows.along(self.grower, cut, step),
                 self.rows.mean_loss,
                 cut.slope,
@@ -311,49 +317,13 @@ class RGBBooster:
         step = settings.learning_rate * whole
         return step if math.isfinite(step) else 0.0
 
-    def _record(self, chosen: int | None) -> None:
-        history = self.trace.history
-        history["objective"].append(self.rows.mean_loss)
-        if "train_error" in history:
-            history["train_error"].append(self.rows.error)
-        history["n_hypotheses"].append(len(self.trace.hypotheses))
-        family = None if chosen is None else self.families.families[chosen]
-        history["family_size"].append(0 if family is None else family.n_splits)
-        history["family_norm"].append(0.0 if family is None else family.norm)
-
-
-def line_search(
-    along: Callable[[float], tuple[float, float]], start: float, slope: float, first: float, tolerance: float
-) -> float:
-    """The step of least loss along a direction that goes down; `along` gives the loss at a step and its slope there.
-
-    The loss is convex: the search brackets the root of the slope and closes in on it by false position, in the variant
-    that halves the weight of an end which stays (Illinois). It returns the lowest point it has seen, or 0.
-    """
-    low, slope_low, high, slope_high, last = 0.0, slope, math.inf, math.inf, 0
-    best_step, best_value, step = 0.0, start, first
-    for _ in range(MOST_TRIALS):
-        value, slope_there = along(step)
-        if value < best_value:
-            best_step, best_value = step, value
-        if abs(slope_there) <= tolerance * abs(slope):
-            break
-        side = -1 if slope_there < 0.0 else 1
-        if side < 0:
-            low, slope_low = step, slope_there
-            slope_high *= 0.5 if last == side else 1.0
-        else:
-            high, slope_high = step, slope_there
-            slope_low *= 0.5 if last == side else 1.0
-        last = side
-        if high == math.inf:
-            step = 4.0 * step
-            continue
-        if high - low <= tolerance * high:
-            break
-        step = low + (high - low) * (slope_low / (slope_low - slope_high))
-        if slope_high > STEEP * abs(slope):  # an exponential far beyond its minimum, where chords say nothing
-            step = low + 0.1 * (high - low)
-        elif not low < step < high:
-            step = 0.5 * (low + high)
-    return best_step
+    def line(self) -> dict[str, float]:
+        family = None if self._chosen is None else self.families.families[self._chosen]
+        line = {"objective": self.rows.mean_loss}
+        if self._tells_errors:
+            line["train_error"] = self.rows.error
+        return line | {
+            "n_hypotheses": len(self.trace.hypotheses),
+            "family_size": 0 if family is None else family.n_splits,
+            "family_norm": 0.0 if family is None else family.norm,
+        }

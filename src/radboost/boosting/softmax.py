@@ -1,28 +1,30 @@
-"""The loop of soft-max boosting: draw pairs, grow a tree for each class, step along all of them at once."""
+"""A round of soft-max boosting: draw pairs, grow a tree for each class, step along all of them at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from radboost import complexity
-from radboost.boosting.trace import Monitor, Step, Trace
+from radboost.boosting.driver import RoundMaker
+from radboost.boosting.line_search import LONGEST_FALL, SHORTEST_FALL, falling_search
+from radboost.boosting.replay import RawRows
+from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree, SoftmaxPairs, SoftmaxScores, SoftmaxSums, WeightedTrees
 from radboost.penalties import on_grid
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
 VALUE: Final = 4  # the place of the values among the arrays of a tree
 # psi is kept in multiples of this, so that sums of steps are exact in any order.
-STEP_GRID = 2.0**-20
-LONGEST_STEP = 64.0
+STEP_GRID = SHORTEST_FALL
 # With a gradient smaller than this no row asks for a change any more.
 SMALLEST_SIZE = 1e-12
 # Rounds in a row that may pass without a step before the search gives up.
 PATIENCE = 10
-LINE_SEARCH_STEPS = 12
 
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row found no direction that lowers the risk"
 
@@ -74,8 +76,12 @@ class VotingTrees:
         return Tree(arrays, self._n_features, 0, self._n_classes)
 
 
-class SoftmaxBooster:
+class SoftmaxDescent(RoundMaker):
     """Projected gradient descent on the risk of a stochastic rule. Soft-max boosting, Algorithm 2."""
+
+    recorded = ("risk", "train_error", "n_hypotheses")
+    patience = PATIENCE
+    exhausted = EXHAUSTED
 
     def __init__(
         self,
@@ -88,37 +94,71 @@ class SoftmaxBooster:
         n_features: int,
         n_questions: float,
         sample_size: float,
-        trace: Trace | None = None,
+        cost_unit: float,
+        cost_floor: float,
+        trace: Trace,
+        raw_rows: RawRows,
     ) -> None:
         self.scores = scores
         self.pairs = pairs
-        self._sample_size = sample_size
         self.trees = trees
         self.settings = settings
         self.votes = VotingTrees(trees, n_classes, n_features, sample_size)
-        self.trace = Trace() if trace is None else trace
-        self.trace.history = {"risk": [], "train_error": [], "n_hypotheses": []}
+        self.trace = trace
+        self._n_classes = n_classes
         self._n_questions = n_questions
+        self.sample_size = sample_size
+        self._cost_unit, self._cost_floor = cost_unit, cost_floor  # from costs in [0, 1] to those that were given
+        self._raw_rows = raw_rows
         self._complexities: dict[int, float] = {}
 
-    def run(self, n_rounds: int, monitor: Monitor) -> Trace:
-        sums = self.scores.evaluate(self.settings.n_threads)
-        idle = 0
-        for round_index in range(len(self.trace.history["risk"]), n_rounds):
-            a = self._step_size(round_index, sums)
-            steps = self._apply(round_index, a) if a != 0.0 else []
+    def begin(self) -> None:
+        self._sums = self.scores.evaluate(self.settings.n_threads)
+
+    def replay(self) -> None:
+        for steps in self.trace.rounds():
             if steps:
-                sums = self.scores.evaluate(self.settings.n_threads)
-            idle = 0 if steps else idle + 1
-            self.trace.n_skipped += not steps
-            self.record(sums)
-            reason = monitor(self.trace, steps)
-            if reason is None and idle == PATIENCE:
-                reason = EXHAUSTED
-            if reason is not None:
-                self.trace.stop_reason = reason
-                break
-        return self.trace
+                directions, a = self._directions(steps)
+                self.scores.set_directions(directions)
+                self.scores.step(a, self.settings.n_threads)
+        self._raw_rows.forget()
+        self.begin()
+
+    def _directions(self, steps: Sequence[Step]) -> tuple[npt.NDArray[np.int8], float]:
+        """h, one line for each class, and a positive a such that psi -= a h is the step of a round.
+
+        The votes of `VotingTrees` read backwards: a negative a with h is a positive one with -h.
+        """
+        members = [(self.trace.hypotheses[step.hypothesis], step.eta) for step in steps]
+        directions = np.zeros((self._n_classes, len(self._raw_rows)), dtype=np.int8)
+        if self._n_classes == 2:
+            a = max(abs(eta) for _, eta in members)
+            # A tree alone may have been that of either class: f = psi(1) - psi(0) moves alike.
+            for label, (tree, eta) in zip((0, 1) if len(members) == 2 else (1,), members, strict=True):
+                signs = 2 * self._raw_rows.answers(cast(Tree, tree)) - 1
+                directions[label] = signs if (eta > 0) == (label == 0) else -signs
+            return directions, a
+        # A label without a tree has one that votes everywhere, of half the weight; in every round one label has a tree.
+        a = max(eta for _, eta in members) / 2.0
+        for label, (tree, eta) in enumerate(members):
+            if eta > a:
+                directions[label] = np.where(self._raw_rows.answers(cast(Tree, tree)) == label, -1, 1)
+        return directions, a
+
+    def make(self, round_index: int, idle: int) -> list[Step]:
+        a = self._step_size(round_index, self._sums)
+        if a == 0.0:
+            return []
+        steps = self._apply(round_index, a)
+        self._sums = self.scores.evaluate(self.settings.n_threads)
+        return steps
+
+    def line(self) -> dict[str, float]:
+        return {
+            "risk": self._sums.risk * self._cost_unit + self._cost_floor,
+            "train_error": self._sums.error,
+            "n_hypotheses": len(self.trace.hypotheses),
+        }
 
     def _step_size(self, round_index: int, sums: SoftmaxSums) -> float:
         settings = self.settings
@@ -131,8 +171,8 @@ class SoftmaxBooster:
             slope = self.scores.slope(settings.n_threads)
             a = slope / len(self.pairs.trees())  # Theorem 1: alpha_t = 1, and the squared norm of h is K
             if settings.step == "line_search":
-                a = line_search(lambda a: self.scores.along(a, settings.n_threads), sums.risk, slope, a)
-        return on_grid(max(-LONGEST_STEP, min(settings.learning_rate * a, LONGEST_STEP)), STEP_GRID)
+                a = falling_search(lambda a: self.scores.along(a, settings.n_threads), sums.risk, slope, a)
+        return on_grid(max(-LONGEST_FALL, min(settings.learning_rate * a, LONGEST_FALL)), STEP_GRID)
 
     def _apply(self, round_index: int, a: float) -> list[Step]:
         steps = []
@@ -141,50 +181,14 @@ class SoftmaxBooster:
             if member is None:
                 continue
             hypothesis, weight = member
-            steps.append(Step(round_index, len(self.trace.hypotheses), weight))
-            self.trace.hypotheses.append(hypothesis)
-            self.trace.complexities.append(self._complexity(hypothesis.n_splits))
+            index = self.trace.enter(hypothesis, self._complexity(hypothesis.n_splits))
+            steps.append(Step(round_index, index, weight))
         self.trace.steps.extend(steps)
         self.scores.step(a, self.settings.n_threads)
         return steps
 
-    def record(self, sums: SoftmaxSums) -> None:
-        history = self.trace.history
-        history["risk"].append(sums.risk)
-        history["train_error"].append(sums.error)
-        history["n_hypotheses"].append(len(self.trace.hypotheses))
-
     def _complexity(self, n_splits: int) -> float:
         if n_splits not in self._complexities:
-            bound = complexity.trees(n_splits, self._sample_size, self._n_questions)
+            bound = complexity.trees(n_splits, self.sample_size, self._n_questions)
             self._complexities[n_splits] = bound
         return self._complexities[n_splits]
-
-
-def line_search(along: Callable[[float], tuple[float, float]], start: float, slope: float, first: float) -> float:
-    """A step with a lower risk: the best of those tried on the way to where the slope changes its sign.
-
-    `along` gives the risk at a step and the slope there, positive while it falls. The risk is smooth and
-    bounded and need not be convex, so the search asks for descent and not for the minimum.
-    """
-    if slope <= 0.0:
-        return 0.0
-    low, high, step = 0.0, None, max(first, STEP_GRID)
-    best_step, best_value = 0.0, start
-    for _ in range(LINE_SEARCH_STEPS):
-        value, slope_there = along(step)
-        if value < best_value:
-            best_step, best_value = step, value
-        if slope_there > 0.0 and value < start:
-            low = step
-        else:
-            high = step
-        if high is None:
-            step = min(4.0 * step, LONGEST_STEP)
-            if step == low:
-                break
-        else:
-            step = 0.5 * (low + high)
-            if high - low < 0.1 * high:
-                break
-    return best_step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from radboost.families.base import Hypothesis
@@ -21,24 +21,45 @@ class Step:
 
 @dataclass
 class Trace:
-    """Everything a fit leaves behind."""
+    """Everything a fit leaves behind, and everything that it needs to go on."""
 
     hypotheses: list[Hypothesis] = field(default_factory=list)
     complexities: list[float] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"objective": [], "train_error": [], "n_hypotheses": []}
-    )
+    history: dict[str, list[float]] = field(default_factory=dict)  # one entry per round in every list
     n_skipped: int = 0
     stop_reason: str = ALL_ROUNDS
     pushed: bool = False  # whether the objective rose on purpose
+    # Numbers of the hypotheses besides their weights, by name: one entry per hypothesis in every list.
+    details: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds that left a line in the history."""
+        return min(map(len, self.history.values()), default=0)
 
     @property
     def n_rounds_to_keep(self) -> int:
         """All rounds; after a push those up to the lowest objective."""
+        if not self.pushed:
+            return self.n_rounds
         objectives = self.history["objective"]
-        return 1 + objectives.index(min(objectives)) if self.pushed else len(objectives)
+        return 1 + objectives.index(min(objectives))
 
+    def record(self, line: Mapping[str, float]) -> None:
+        """Adds one line to the history."""
+        for name, value in line.items():
+            self.history.setdefault(name, []).append(value)
 
-# Told of every round and its steps; returns a reason to stop, or None.
-Monitor = Callable[[Trace, Sequence[Step]], str | None]
+    def rounds(self) -> Iterator[list[Step]]:
+        """The steps of each round."""
+        by_round: list[list[Step]] = [[] for _ in range(self.n_rounds)]
+        for step in self.steps:
+            by_round[step.round].append(step)
+        return iter(by_round)
+
+    def enter(self, hypothesis: Hypothesis, complexity: float) -> int:
+        """Adds a hypothesis and returns its place among all that ever entered."""
+        self.hypotheses.append(hypothesis)
+        self.complexities.append(complexity)
+        return len(self.hypotheses) - 1

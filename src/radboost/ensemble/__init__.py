@@ -1,5 +1,6 @@
-"""The fitted model: hypotheses, weights, and the steps that led to them."""
+"""Fitted models: hypotheses, weights, and of boosted ones the steps that led to them."""
 
-from radboost.ensemble.model import Ensemble
+from radboost.ensemble.boosted import Ensemble
+from radboost.ensemble.sparse import SparseEnsemble
 
-__all__ = ["Ensemble"]
+__all__ = ["Ensemble", "SparseEnsemble"]

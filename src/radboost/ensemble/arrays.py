@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import Category, FloatArray
-from radboost.families.base import Hypothesis
-from radboost.families.kernel import KERNELS, KernelHypothesis
+from radboost._typing import Category
+from radboost.ensemble.stored import read_hypotheses, write_hypotheses
+from radboost.families.kinds import Shape
 from radboost.model_file.checks import read_array, read_integer, read_names, require
-from radboost.trees.arrays import read_trees, write_trees
-from radboost.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from radboost.ensemble.model import Ensemble
+    from radboost.ensemble.boosted import Ensemble
 
 STEP_TYPE = np.dtype([("round", "<i4"), ("hypothesis", "<i4"), ("eta", "<f8")])
 MOST_CATEGORIES = 255
@@ -27,11 +25,7 @@ LARGEST_STEP = 2.0**512  # no sum of these is infinite
 
 def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """A JSON-able header and the arrays."""
-    trees = [h for h in ensemble.entered if isinstance(h, Tree)]
-    kernels = [h for h in ensemble.entered if isinstance(h, KernelHypothesis)]
-    if len(trees) + len(kernels) != len(ensemble.entered):
-        raise ValueError("Only trees and kernel hypotheses can be stored; this ensemble has others.")
-    real = any(_holds_numbers(tree) for tree in trees)
+    kinds, stored = write_hypotheses(ensemble.entered, ensemble.n_features, boosted=True)
     header: dict[str, Any] = {
         "n_rounds": ensemble.n_rounds,
         "n_features": ensemble.n_features,
@@ -42,52 +36,24 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         "categories": [
             {"column": column, "values": list(values)} for column, values in sorted(ensemble.categories.items())
         ],
-        "kernels": [h.kernel if isinstance(h.kernel, str) else None for h in kernels],
     }
-    if real:
-        header["leaves"] = "numbers"  # otherwise signs, or votes
     arrays: dict[str, npt.NDArray[Any]] = {
-        "is_tree": np.array([isinstance(h, Tree) for h in ensemble.entered], dtype="u1"),
+        "is_tree": kinds,  # of format 1, which knew trees and kernels only
         "complexities": ensemble.entered_complexities,
         "step_round": ensemble.steps["round"].copy(),
         "step_hypothesis": ensemble.steps["hypothesis"].copy(),
         "step_eta": ensemble.steps["eta"].copy(),
-        "kernel_gammas": np.array([h.gamma for h in kernels], dtype="<f8"),
-        "kernel_classes": np.array([h.class_index or 0 for h in kernels], dtype="<i4"),
-        "kernel_centres": np.array([h.centre for h in kernels], dtype="<f8").reshape(len(kernels), ensemble.n_features),
     }
-    arrays |= write_trees(trees)
-    return header, arrays
-
-
-def _holds_numbers(tree: Tree) -> bool:
-    """Whether the leaves are neither signs nor votes."""
-    return tree.vectors is not None or (
-        tree.n_outputs == 1 and bool((np.abs(tree.value[tree.feature < 0]) != 1.0).any())
-    )
-
-
-class MissingKernel:
-    """Stands in for a kernel function that was not stored with the model."""
-
-    def __call__(self, centres: FloatArray, rows: FloatArray) -> FloatArray:
-        raise ValueError(
-            "This model uses a kernel function of its author's that the file does not contain, so it cannot score. "
-            "Put the function back: for h in model.ensemble_.hypotheses: h.kernel = your_kernel"
-        )
+    return {**header, **stored.header}, {**arrays, **stored.arrays}
 
 
 def read_ensemble(cls: type[Ensemble], header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Ensemble:
     n_features = read_integer(header, "n_features", 1)
     n_outputs = read_integer(header, "n_outputs", 1, LARGEST_INDEX)
-    is_tree = read_array(arrays, "is_tree", "u1")
-    n_hypotheses = len(is_tree)
     categories = _read_categories(header, n_features)
-    real = header.get("leaves", "signs") == "numbers"
-    trees = read_trees(arrays, n_features, n_outputs, int((is_tree != 0).sum()), categories, real)
-    kernels = _read_kernels(header, arrays, n_features, n_outputs, n_hypotheses - len(trees))
-    tree_queue, kernel_queue = iter(trees), iter(kernels)
-    hypotheses: list[Hypothesis] = [next(tree_queue) if flag else next(kernel_queue) for flag in is_tree]
+    shape = Shape(n_features, n_outputs, categories)
+    hypotheses = read_hypotheses("is_tree", header, arrays, shape, boosted=True)
+    n_hypotheses = len(hypotheses)
     complexities = read_array(arrays, "complexities", "<f8", n_hypotheses)
     require(bool(np.isfinite(complexities).all() and (complexities >= 0).all()), "a complexity is not a finite number")
     names = read_names(header, n_features)
@@ -142,29 +108,3 @@ def _read_categories(header: Mapping[str, Any], n_features: int) -> dict[int, tu
         require(len(set(values)) == len(values), f"two categories of column {column} are equal")
         categories[column] = tuple(values)
     return categories
-
-
-def _read_kernels(
-    header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_outputs: int, n_kernels: int
-) -> list[KernelHypothesis]:
-    names = header.get("kernels")
-    require(isinstance(names, list) and len(names) == n_kernels, "the list of kernels does not fit")
-    gammas = read_array(arrays, "kernel_gammas", "<f8", n_kernels)
-    classes = read_array(arrays, "kernel_classes", "<i4", n_kernels)
-    require(bool(((classes >= 0) & (classes < n_outputs)).all()), "a kernel speaks for a class that does not exist")
-    require("kernel_centres" in arrays, "the array 'kernel_centres' is missing")
-    centres = arrays["kernel_centres"]
-    require(
-        centres.dtype == np.dtype("<f8")
-        and centres.shape == (n_kernels, n_features)
-        and bool(np.isfinite(centres).all()),
-        "the centres of the kernels do not fit",
-    )
-    require(bool(np.isfinite(gammas).all()), "a kernel parameter is not a finite number")
-    kernels = []
-    for name, gamma, centre, index in zip(names or [], gammas.tolist(), centres, classes.tolist(), strict=True):
-        require(name is None or name in KERNELS, f"unknown kernel {str(name)[:40]!r}")
-        kernel = name if name is not None else MissingKernel()
-        class_index = None if n_outputs == 1 else index
-        kernels.append(KernelHypothesis(kernel, gamma, centre.copy(), class_index, n_outputs))
-    return kernels

@@ -1,5 +1,7 @@
 """Published algorithms as scikit-learn estimators."""
 
+from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._learning import learn
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
@@ -13,7 +15,6 @@ from radboost.estimators.sparse_cv import (
     SparseBoostClassifierCV,
     SparseBoostRegressorCV,
 )
-from radboost.rows.watch import EarlyStopping
 
 __all__ = [
     "DeepBoostClassifier",
@@ -27,4 +28,5 @@ __all__ = [
     "SparseBoostClassifierCV",
     "SparseBoostRegressor",
     "SparseBoostRegressorCV",
+    "learn",
 ]

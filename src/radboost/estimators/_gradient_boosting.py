@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from radboost import complexity
-from radboost._progress import progress_bar
 from radboost._typing import ClassIds, FloatArray
 from radboost._validation import (
     check_choice,
@@ -22,21 +19,19 @@ from radboost._validation import (
     check_real,
     check_real_or,
     check_score_memory,
-    check_verbose,
     resolve_n_jobs,
     seed_from,
 )
-from radboost.boosting import Step, Trace
-from radboost.boosting.norm_balls import RGBBooster, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.boosting import Trace
+from radboost.boosting.norm_balls import NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
-from radboost.estimators._predicting import ScoringMixin
+from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import NativeTargetLoss, TargetLoss
-from radboost.model_file import NotStored
 from radboost.rows.categories import Categories
-from radboost.rows.prepare import SortedRows, TrainingRows, read_training, read_validation, take_over
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.read import dense_rows
-from radboost.rows.watch import EarlyStopping, Watch, Watched, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
@@ -70,17 +65,10 @@ class TargetWatch(Watch):
         return losses, wrong
 
 
-class GradientBoosting(ScoringMixin, BaseEstimator):
+class GradientBoosting(BoostingEstimator):
     """Everything but the losses and what is predicted from scores."""
 
-    history_: dict[str, list[float]]
-    n_iter_: int
-    n_skipped_rounds_: int
-    stop_reason_: str
     loss_: str | TargetLoss
-
-    # Whether targets are numbers, and not classes.
-    regression: ClassVar[bool]
 
     def __init__(
         self,
@@ -122,7 +110,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         self.tree_options = tree_options
 
     @abstractmethod
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         """The loss for these rows, which are checked against it, and the number of scores per row."""
 
     @abstractmethod
@@ -146,6 +134,8 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learns from rows X and labels or targets y.
 
@@ -159,59 +149,33 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
             In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
+        callbacks : list of objects, or None
+            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
+        resume_from : path or None
+            A checkpoint of a fit with the same rows and parameters, to go on from.
         """
-        growth, settings, families, stopping = self._read_parameters()
-        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
-        checked = copy(self)
-        training = read_training(checked, X, y, sample_weight, regression=self.regression)
-        before = self._ensemble_to_go_on_with(training, checked) if self.warm_start else None
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            validation=(X_val, y_val, sample_weight_val),
+        )
+
+    def _check_training(self, training: CheckedRows) -> None:
         loss, n_outputs = self._resolve_loss(training)
-        if settings.step == "paper" and getattr(loss, "lipschitz", None) is None:
+        if self.step == "paper" and getattr(loss, "lipschitz", None) is None:
             raise ValueError(
                 f'step="paper" needs a loss whose derivative has a Lipschitz constant, and {loss!r} has none. Use '
                 'step="line_search".'
             )
-        categories = training.rows.categories
-        watched = read_validation(checked, X_val, y_val, sample_weight_val, training.classes, categories)
-        growth, settings = self._adapt(growth, settings, training.rows.n_features, n_outputs)
-        directions = read_directions(self.monotonic_constraints, X, training.rows.n_features, categories, n_outputs)
-        if before is not None and not np.array_equal(directions, getattr(self, "_directions", directions)):
-            raise ValueError(
-                "warm_start=True goes on from the last fit, which had other monotonic_constraints. Set "
-                "warm_start=False to begin anew."
-            )
-        checked._directions = directions
-        learning = training.sorted_by_class(growth.options.max_bins, growth.n_threads)
-        if stopping is not None and watched is None:
-            learning, watched, _ = learning.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
-        booster = self._booster(learning, loss, n_outputs, growth, settings, families, directions, before)
-        watch = None
-        if watched is not None:
-            targets = self._targets(watched.class_ids, watched.targets, n_outputs)
-            if isinstance(loss, NativeTargetLoss):
-                loss.check_targets(targets)
-            patience = None if stopping is None else stopping.patience
-            watch = TargetWatch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-        trace = self._run(booster, watch, before)
-        n_rounds = len(trace.history["objective"]) if watch is None or stopping is None else watch.best_round
-        checked.ensemble_ = Ensemble.from_trace(
-            trace,
-            n_rounds=n_rounds,
-            n_features=training.rows.n_features,
-            n_families=len(families),
-            sample_size=booster.rows.weights.total,
-            n_outputs=n_outputs,
-            feature_names=getattr(checked, "feature_names_in_", None),
-            categories=categories,
-        )
-        checked.loss_ = self._name_of_loss()
-        take_over(self, checked, training.classes, trace, n_rounds)
-        return self
+        rows = training.rows
+        self._read_directions(training.column_names, rows.n_features, rows.categories, n_outputs)
 
-    def _read_parameters(self) -> tuple[GrowthSettings, RGBSettings, NormBalls, EarlyStopping | None]:
-        """Everything that can be checked before the data is seen."""
-        check_integer("n_rounds", self.n_rounds, 1)
-        check_verbose(self.verbose)
+    def _read_parameters(self) -> FitSettings:
+        """Everything that can be checked before the data are seen."""
+        self._check_common()
         if self.families is not None and not isinstance(self.families, TreeFamilies):
             raise TypeError(f"families must be a radboost.TreeFamilies or None; got {self.families!r}.")
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
@@ -223,8 +187,6 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
                 "The families bound the trees here: leave max_leaves out of tree_options, and give the sizes as "
                 "families=TreeFamilies(sizes=...)."
             )
-        if not isinstance(self.warm_start, bool | np.bool_):
-            raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
@@ -242,7 +204,7 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             n_threads,
         )
         families = (self.families or TreeFamilies()).resolve()
-        return growth, settings, families, resolve_early_stopping(self.early_stopping)
+        return FitSettings(growth, resolve_early_stopping(self.early_stopping), (settings, families))
 
     def _adapt(
         self, growth: GrowthSettings, settings: RGBSettings, n_features: int, n_outputs: int
@@ -256,53 +218,57 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
         max_features = check_max_features(self.max_features, n_features)
         return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
 
-    def _ensemble_to_go_on_with(self, training: TrainingRows, checked: GradientBoosting) -> Ensemble | None:
-        if not self.__sklearn_is_fitted__():
-            return None
-        ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
-        if self.n_rounds < self.n_iter_:
-            raise ValueError(
-                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and n_rounds={self.n_rounds} "
-                "is less. Give n_rounds as the number of all rounds together, or set warm_start=False."
-            )
-        same_classes = classes is None or np.array_equal(classes, training.known_classes)
-        names = getattr(checked, "feature_names_in_", None)
-        same_names = ensemble.feature_names is None or names is None or list(ensemble.feature_names) == list(names)
-        if ensemble.n_features != training.rows.n_features or not same_names or not same_classes:
-            raise ValueError(
-                "warm_start=True goes on from the last fit, whose rows had other columns or other classes. Set "
-                "warm_start=False to begin anew."
-            )
-        if ensemble.categories != {column: tuple(known) for column, known in training.rows.categories.items()}:
-            raise ValueError(
-                "warm_start=True needs the categories of the last fit. Set warm_start=False to begin anew."
-            )
-        if not isinstance(self.loss_, NotStored) and self.loss_ != self._name_of_loss():
-            raise ValueError(
-                f"warm_start=True goes on from the last fit, whose loss was {self.loss_!r}, and loss={self.loss!r} "
-                "now. Set warm_start=False to begin anew."
-            )
-        return ensemble
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        loss, n_outputs = self._resolve_loss(prepared)
+        (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
+        rgb = replace(rgb, seed=settings.growth.seed)
+        growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
+        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
+        if stopping is not None and watched is None:
+            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
+        watch = None
+        if watched is not None:
+            targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+            if isinstance(loss, NativeTargetLoss):
+                loss.check_targets(targets)
+            patience = None if stopping is None else stopping.patience
+            watch = TargetWatch(watched, targets, loss, n_outputs, patience, growth.n_threads)
+        maker = self._maker(prepared, loss, n_outputs, growth, rgb, families, directions, trace)
+        return Plan(
+            maker=maker,
+            n_families=len(families),
+            sample_size=maker.rows.weights.total,
+            watch=watch,
+            keeps_best_round=stopping is not None,
+            attributes={"loss_": self._name_of_loss(), "_directions": directions},
+        )
 
-    def _booster(
+    def _maker(
         self,
-        learning: SortedRows,
+        prepared: PreparedRows,
         loss: TargetLoss,
         n_outputs: int,
         growth: GrowthSettings,
         settings: RGBSettings,
         families: NormBalls,
         directions: npt.NDArray[np.int8],
-        before: Ensemble | None,
-    ) -> RGBBooster:
-        data, targets = learning.data, self._targets(learning.class_ids, learning.targets, n_outputs)
+        trace: Trace,
+    ) -> NormBallDescent:
+        data, targets = prepared.data, self._targets(prepared.class_ids, prepared.targets, n_outputs)
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
-        rows = make_rows(loss, targets, learning.weights, n_outputs, growth.n_threads)
-        constant = start_constant(rows, targets, learning.weights)
+        rows = make_rows(loss, targets, prepared.row_weights(folds_large=True), n_outputs, growth.n_threads)
+        constant = start_constant(rows, targets)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
         derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
         unit = self._norm_unit(derivative, rows.mean)
-        booster = RGBBooster(
+
+        def raw_scores(trace: Trace) -> FloatArray:
+            X = dense_rows(prepared.X[prepared.order])
+            plan = Plan(maker, len(families), rows.weights.total)
+            ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
+            return ensemble.decision_function(X, growth.n_threads)
+
+        maker = NormBallDescent(
             rows,
             make_gradient_grower(data, rows.weighting, growth, directions),
             families,
@@ -311,49 +277,31 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
             price_unit=loss_to_gain(rows, targets, scores),
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
-            trace=self._trace(before),
+            constant=constant,
+            trace=trace,
+            raw_scores=raw_scores,
+            tells_errors=not self.regression,
         )
-        if before is None:
-            booster.begin(constant)
-        else:
-            X = dense_rows(learning.rows.X[learning.order])
-            rows.set_scores(before.decision_function(X, growth.n_threads))
-        return booster
+        return maker
 
-    def _trace(self, before: Ensemble | None) -> Trace:
-        names = ["objective", "n_hypotheses", "family_size", "family_norm"]
-        if not self.regression:
-            names.insert(1, "train_error")
-        if before is None:
-            return Trace(history={name: [] for name in names})
-        steps = [Step(int(s["round"]), int(s["hypothesis"]), float(s["eta"])) for s in before.steps]
-        return Trace(
-            list(before.entered),
-            before.entered_complexities.tolist(),
-            steps,
-            {name: list(values) for name, values in self.history_.items()},
-            self.n_skipped_rounds_,
-        )
+    def _read_directions(
+        self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
+    ) -> npt.NDArray[np.int8]:
+        return read_directions(self.monotonic_constraints, names, n_features, categories, n_outputs)
 
-    def _run(self, booster: RGBBooster, watch: TargetWatch | None, before: Ensemble | None) -> Trace:
-        if watch is not None and before is not None and "validation_loss" in booster.trace.history:
-            watch.resume(booster.trace, before.decision_function(watch.X, booster.settings.n_threads))
-        elif watch is not None and before is None:
-            watch.begin(booster.trace)
-        elif watch is not None or "validation_loss" in booster.trace.history:
+    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
+        return {"loss": (self.loss_, self._name_of_loss())}
+
+    def _last_fit(self, prepared: PreparedRows) -> Trace:
+        trace = super()._last_fit(prepared)
+        _, n_outputs = self._resolve_loss(prepared)
+        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
+        if not np.array_equal(directions, getattr(self, "_directions", directions)):
             raise ValueError(
-                "warm_start=True goes on from the last fit, of which validation rows were watched "
-                f"{'not ' if watch is not None else ''}in every round. Keep to that, or set warm_start=False."
+                "warm_start=True goes on from the last fit, which had other monotonic_constraints. Set "
+                "warm_start=False to begin anew."
             )
-        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
-
-            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
-                history = trace.history
-                error = history["train_error"][-1] if "train_error" in history else None
-                advance(history["objective"][-1], error, int(history["n_hypotheses"][-1]))
-                return None if watch is None else watch.follow(trace, steps)
-
-            return booster.run(self.n_rounds, monitor)
+        return trace
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {"loss": self.loss_}
@@ -369,14 +317,14 @@ class GradientBoosting(ScoringMixin, BaseEstimator):
 
 
 def read_directions(
-    given: Any, X: Any, n_features: int, categories: Categories, n_outputs: int
+    given: Any, column_names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
 ) -> npt.NDArray[np.int8]:
     """The parameter `monotonic_constraints` as one number per column; empty where there are none."""
     if given is None:
         return np.zeros(0, dtype=np.int8)
     directions = np.zeros(n_features, dtype=np.int8)
     if isinstance(given, Mapping):
-        names = list(X.columns) if hasattr(X, "columns") else []
+        names = column_names or []
         for key, direction in given.items():
             column = names.index(key) if key in names else key
             if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:

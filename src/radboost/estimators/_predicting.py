@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,29 @@ from radboost._validation import resolve_n_jobs
 from radboost.ensemble import Ensemble
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
-from radboost.model_file import NotStored
-from radboost.objectives import probabilities
+from radboost.model_file import ModelFileError, NotStored
+from radboost.objectives import OBJECTIVES, probabilities, resolve_objective
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
+
+Model = TypeVar("Model")
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def of_one_fit(method: Callable[Concatenate[Model, Given], Answer]) -> Callable[Concatenate[Model, Given], Answer]:
+    """Lets a method that reads several attributes of a fitted estimator see those of one fit.
+
+    `fit` replaces the dict of the attributes as a whole, perhaps in another thread and between two of the reads. The
+    method gets an estimator that keeps the dict which was there when it was called.
+    """
+
+    @wraps(method)
+    def of_the_fit_there_is(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Answer:
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__
+        return method(view, *arguments, **named)
+
+    return of_the_fit_there_is
 
 
 class ScoringMixin(SavingMixin):
@@ -25,19 +46,21 @@ class ScoringMixin(SavingMixin):
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     stores_objective: ClassVar[bool] = False
     kind_of_file: ClassVar[str] = "boosted"
-    # What `ensemble_` is, by the name that model files look up.
-    kind_of_ensemble: ClassVar[str] = "Ensemble"
+    # What `ensemble_` is; its `from_arrays` reads that of a model file.
+    type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
     ensemble_: Ensemble
     n_jobs: int | None
 
     @property
+    @of_one_fit
     def categories_(self) -> dict[int, tuple[Category, ...]]:
         """For each categorical column, by its index, the sorted categories of the training rows."""
         check_is_fitted(self)
         return self.ensemble_.categories
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> FloatArray:
         """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
         self._require_fitted()
@@ -53,7 +76,7 @@ class ScoringMixin(SavingMixin):
     def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
         self._require_fitted()
         n_threads = resolve_n_jobs(self.n_jobs)
-        for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs):
+        for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs, len(self.ensemble_)):
             yield self.ensemble_.decision_function(dense_rows(block), n_threads)
 
     def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
@@ -66,7 +89,7 @@ class ScoringMixin(SavingMixin):
         return {}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """The other way round."""
+        """Takes what `_arrays_of_fit` gave, from a file."""
 
 
 class PredictingMixin(ScoringMixin):
@@ -79,6 +102,7 @@ class PredictingMixin(ScoringMixin):
     objective_: str
     loss: Any
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores f(x): the larger, the clearer.
 
@@ -88,10 +112,12 @@ class PredictingMixin(ScoringMixin):
         blocks = list(self._scores_by_block(X))
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
+    @of_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """The scores after each round."""
         return self._staged_scores(X)
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
         self._require_fitted()
@@ -99,10 +125,12 @@ class PredictingMixin(ScoringMixin):
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self._labels(scores) for scores in blocks])
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
         yield from map(self._labels, self.staged_decision_function(X))
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
 
@@ -113,14 +141,16 @@ class PredictingMixin(ScoringMixin):
         """
         return self._probabilities(self.decision_function(X))
 
+    @of_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Probabilities after each round."""
         yield from map(self._probabilities, self.staged_decision_function(X))
 
+    @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of predict_proba."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
     def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
         # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.
@@ -137,5 +167,11 @@ class PredictingMixin(ScoringMixin):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        """The other way round, when the parameters and classes of a file are in place."""
+        """Called when the parameters and classes of a file are in place."""
         self.loss_ = self.loss
+
+    def _take_objective(self, name: Any) -> None:
+        """The objective that a file names. A loss of the user's own is not in the file, and goes with any of them."""
+        if not isinstance(name, str) or name not in OBJECTIVES:
+            raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(OBJECTIVES)}.")
+        self.objective_ = resolve_objective(name, self.loss) if isinstance(self.loss, str) else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +19,13 @@ class SavingMixin:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
-        check_is_fitted(self)
-        save_model(self, path)
+        model = copy(self)  # of one fit, whatever another thread does meanwhile
+        check_is_fitted(model)
+        save_model(model, path)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
         return {}
 
     def _take_parameters_of_fit(self) -> None:
-        """The other way round, when the parameters and labels of a file are in place."""
+        """Called when the parameters and labels of a file are in place."""

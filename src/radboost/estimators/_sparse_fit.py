@@ -21,6 +21,7 @@ from radboost._validation import (
     check_choice,
     check_integer,
     check_integer_or,
+    check_needs,
     check_random_state,
     check_real,
     check_sample_weight,
@@ -29,29 +30,29 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
+from radboost.ensemble import SparseEnsemble
+from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
-from radboost.losses import ScoreLoss
-from radboost.penalties import RowPenalty, get_row_penalty
-from radboost.rows.read import as_numbers, check_names
-from radboost.sparsity import (
+from radboost.families.columns import Column
+from radboost.families.generators import Training, get_generator
+from radboost.linear import (
+    NEEDS,
     Certificate,
-    Column,
     Columns,
     Induction,
     InductionSettings,
     Point,
     Problem,
-    SparseEnsemble,
     Trail,
-    Training,
     canonical_rows,
-    get_generator,
     solve_by_bounds,
     solve_by_newton,
 )
+from radboost.losses import ScoreLoss
+from radboost.penalties import RowPenalty, get_row_penalty
+from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
-FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ class SparseBoost(SavingMixin, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
     kind_of_file: ClassVar[str] = "sparse"
+    type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
     learns_tasks: ClassVar[bool] = False
+    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
 
     penalty: str
     alpha: float
@@ -107,7 +110,9 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         with progress_bar(self.max_rounds, int(self.verbose)) as advance:
-            trail = Trail(watch=lambda objective, n_features: advance(objective, np.nan, n_features))
+            trail = Trail(
+                watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
+            )
             if self._solves_at_once():
                 certificate = checked._fit_given(read, settings, trail)
             else:
@@ -185,16 +190,7 @@ class SparseBoost(SavingMixin, ABC):
         return check_real("alpha", self.alpha, low=0.0)
 
     def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
-        if self.update == "adaboost" and not penalty.exponential:
-            raise ValueError(
-                f'update="adaboost" has no closed form with penalty={penalty.name!r}; use penalty="l1" or "l1/linf", '
-                'or update="gradboost" or "newton".'
-            )
-        if self.update == "gradboost" and loss.curvature_bound is None:
-            raise ValueError(
-                f'update="gradboost" needs a bound on the curvature, and the {loss.name} loss has none; use '
-                'update="adaboost" or "newton".'
-            )
+        check_needs(NEEDS.get(self.update, ()), penalty=penalty, loss=loss)
 
     def _solves_at_once(self) -> bool:
         """Whether all columns are in the problem from the start."""
@@ -205,28 +201,19 @@ class SparseBoost(SavingMixin, ABC):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets (a line for each output) and weights."""
-        X, y, weights = self._weighted(X, y, sample_weight)
-        kept = np.flatnonzero(weights > 0)
-        if len(kept) < len(weights):
-            X, y, weights = X[kept], y[kept], weights[kept]
-        return X, self._read_targets(y), weights
+        given = self._given(X, y)
+        rows, weights, _ = given.without_zero_weights(check_sample_weight(sample_weight, given.n_rows))
+        return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
 
-    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], FloatArray]:
-        """All rows, their targets as they came, and a weight for each."""
-        check_names(X)
-        X, y = as_numbers(self, X, lambda: self._validated(X, y))
-        X = without_repetitions(X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        return X, y, np.ones(X.shape[0]) if weights is None else weights
+    def _given(self, X: Any, y: Any) -> Rows:
+        """All rows, and their targets as they came."""
+        rows = read_rows(self, X, y, self.accepted)
+        return replace(rows, X=without_repetitions(rows.X))
 
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
         rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
         return Read(X, rows, loss, weights / weights.sum())
-
-    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        # Labels of any kind pass here; `_read_targets` looks at them.
-        return validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS)  # type: ignore[no-any-return]
 
     @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
@@ -247,6 +234,7 @@ class SparseBoost(SavingMixin, ABC):
             read.row_weights,
             intercept=settings.fit_intercept,
             n_threads=resolve_n_jobs(self.n_jobs),
+            scale=settings.scales_columns,
         )
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 
@@ -305,6 +293,7 @@ class SparseBoost(SavingMixin, ABC):
                 stacklevel=3,
             )
 
+    @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         """A line for each row and a column for each output."""
         check_is_fitted(self)
@@ -326,12 +315,14 @@ class SparseBoost(SavingMixin, ABC):
         weights[features] = ensemble.weights
         self.coef_, self.intercept_ = self._shaped(weights, ensemble.intercept)
 
+    @of_one_fit
     def get_support(self, indices: bool = False) -> npt.NDArray[Any]:
         """The columns of X that the model needs: as a mask, or as their places."""
         mask = self.feature_importances_ > 0.0
         return np.flatnonzero(mask) if indices else mask
 
     @property
+    @of_one_fit
     def feature_importances_(self) -> FloatArray:
         """For each column of X the sizes of the weights, summed over outputs and the hypotheses that use it."""
         check_is_fitted(self)

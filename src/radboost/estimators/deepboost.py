@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
-from radboost._progress import progress_bar
 from radboost._validation import (
     check_choice,
-    check_integer,
     check_integer_or,
     check_max_features,
     check_real,
     check_real_or,
-    check_verbose,
     resolve_n_jobs,
     seed_from,
 )
-from radboost.boosting import Booster, Step, Trace
-from radboost.ensemble import Ensemble
+from radboost.boosting import CoordinateDescent, Trace
+from radboost.boosting.replay import RawRows
+from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
-from radboost.families import FAMILIES, Family, Problem, get_families
+from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
+from radboost.families.kernel import KERNELS
 from radboost.losses import MarginLoss, get_loss
+from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
-from radboost.rows.prepare import TrainingRows, read_training, read_validation, take_over
-from radboost.rows.watch import EarlyStopping, LossWatch, Watched, resolve_early_stopping
+from radboost.rows.prepare import PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
 
-class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
+@storable_estimator
+class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
     Learns any number of classes. Minimises the mean over the rows of a loss of their margins plus the sum over the
@@ -113,6 +112,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Show a progress bar.
     tree_options : TreeOptions or None
         Growth order, leaf limits and bins.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
     Attributes
     ----------
@@ -156,11 +157,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     ((89, 3), 'sum')
     """
 
-    history_: dict[str, list[float]]
-    n_iter_: int
-    n_skipped_rounds_: int
-    stop_reason_: str
-
     def __init__(
         self,
         n_rounds: int = 300,
@@ -183,6 +179,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         random_state: Any = 0,
         verbose: int = 0,
         tree_options: TreeOptions | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_rounds = n_rounds
         self.loss = loss
@@ -203,6 +200,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.tree_options = tree_options
+        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -242,6 +240,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learns from rows X and labels y.
 
@@ -256,56 +256,37 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
             In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
+        callbacks : list of objects, or None
+            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
+        resume_from : path or None
+            A checkpoint of a fit with the same rows and parameters, to go on from.
         """
-        settings, stopping = self._read_parameters()
-        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
-        checked = copy(self)
-        training = read_training(checked, X, y, sample_weight)
-        rows, classes = training.rows, training.known_classes
-        watched = read_validation(checked, X_val, y_val, sample_weight_val, classes, rows.categories)
-        settings = replace(
-            settings,
-            max_depth=int(_automatic("max_depth", self.max_depth, len(classes))),
-            max_features=check_max_features(self.max_features, rows.n_features),
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            validation=(X_val, y_val, sample_weight_val),
         )
-        families = get_families(self.family)
-        problem, validation = self._set_up(training, watched, settings, stopping)
-        del training  # its labels take memory while the ensemble grows
-        trace = self._boost(problem, families, validation)
-        n_rounds = trace.n_rounds_to_keep
-        if stopping is not None and validation is not None:
-            n_rounds = validation.best_round
-        checked.ensemble_ = Ensemble.from_trace(
-            trace,
-            n_rounds=n_rounds,
-            n_features=rows.n_features,
-            n_families=sum(family.n_families(problem) for family in families),
-            sample_size=problem.objective.total_weight,
-            n_outputs=problem.n_outputs,
-            feature_names=getattr(checked, "feature_names_in_", None),
-            categories=rows.categories,
-        )
-        if len(checked.ensemble_) == 0:
-            warnings.warn(
-                f"The model is empty and predicts {classes.tolist()[0]!r} everywhere: no hypothesis lowers the "
-                f"objective ({trace.stop_reason}). A smaller complexity_penalty or another family may help.",
-                UserWarning,
-                stacklevel=2,
-            )
-        checked.loss_ = self.loss
-        checked.objective_ = problem.objective.name
-        take_over(self, checked, classes, trace, n_rounds)
-        return self
 
-    def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
+    def _warn(self, fitted: Self) -> None:
+        if len(fitted.ensemble_) == 0:
+            warnings.warn(
+                f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: no hypothesis lowers the "
+                f"objective ({fitted.stop_reason_}). A smaller complexity_penalty or another family may help.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data is seen."""
-        check_integer("n_rounds", self.n_rounds, 1)
+        self._check_common()
         check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
         check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])
-        check_verbose(self.verbose)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
         options = self.tree_options if self.tree_options is not None else TreeOptions()
@@ -318,35 +299,46 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_threads=resolve_n_jobs(self.n_jobs),
             options=options,
         )
-        return settings, resolve_early_stopping(self.early_stopping)
+        return FitSettings(settings, resolve_early_stopping(self.early_stopping))
 
-    def _set_up(
-        self, training: TrainingRows, watched: Watched | None, settings: GrowthSettings, stopping: EarlyStopping | None
-    ) -> tuple[Problem, LossWatch | None]:
-        """The rows in the engine's form with their objective, and the watch over validation rows."""
-        n_threads = settings.n_threads
-        learning = training.sorted_by_class(settings.options.max_bins, n_threads)
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        n_classes, n_threads = len(prepared.known_classes), settings.growth.n_threads
+        growth = replace(
+            settings.growth,
+            max_depth=int(_automatic("max_depth", self.max_depth, n_classes)),
+            max_features=check_max_features(self.max_features, prepared.n_features),
+        )
+        families = get_families(self.family)
+        stopping, watched = settings.stopping, prepared.validation
         if stopping is not None and watched is None:
-            learning, watched, _ = learning.hold_back(stopping.validation_fraction, settings.seed, n_threads)
+            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
         objective = Objective(
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
-            learning.class_ids,
-            len(training.known_classes),
-            learning.weights,
+            prepared.class_ids,
+            n_classes,
+            prepared.weights,
             n_threads,
+            prepared.collective,
         )
-        problem = Problem(training.rows.X, learning.order, learning.data, objective, settings)
-        return problem, None if watched is None else LossWatch(watched, objective, stopping, n_threads)
+        problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth)
+        return Plan(
+            maker=self._maker(problem, families, trace),
+            n_families=sum(family.n_families(problem) for family in families),
+            sample_size=objective.total_weight,
+            watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
+            keeps_best_round=stopping is not None,
+            attributes={"loss_": self.loss, "objective_": objective.name},
+        )
 
-    def _boost(self, problem: Problem, families: list[Family], validation: LossWatch | None) -> Trace:
+    def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
         # Families in a list must not make the same draws.
         seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
         proposers = [
             family.start(replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
             for family, seed in zip(families, seeds, strict=True)
         ]
-        booster = Booster(
+        return CoordinateDescent(
             problem.objective,
             proposers,
             WeightedL1(
@@ -357,17 +349,28 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             learning_rate=float(self.learning_rate),
             step=self.step,
             seed=problem.settings.seed,
+            trace=trace,
+            raw_rows=RawRows(problem.X, problem.order, problem.settings.n_threads),
         )
-        if validation is not None:
-            validation.begin(booster.trace)
-        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
-            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
-                history = trace.history
-                advance(history["objective"][-1], history["train_error"][-1], int(history["n_hypotheses"][-1]))
-                return None if validation is None else validation.follow(trace, steps)
+    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
+        fixed = {"loss": (self.loss_, self.loss)}
+        if len(prepared.known_classes) > 2:  # with two classes all objectives are the same
+            fixed["objective"] = (self.objective_, self.objective)
+        return fixed
 
-            return booster.run(self.n_rounds, monitor)
+    def _supplied(self, trace: Trace) -> Trace:
+        """Kernel functions of the user's own, which no file holds."""
+        nameless = [h for h in trace.hypotheses if isinstance(h, KernelHypothesis) and not isinstance(h.kernel, str)]
+        kernels = {getattr(family, "kernel", "") for family in get_families(self.family)} - set(KERNELS) - {""}
+        if nameless and len(kernels) != 1:
+            raise ValueError(
+                f"The checkpoint has hypotheses of a kernel function of your own, and family holds {len(kernels)} such "
+                "functions; which one is meant can be told only where there is one."
+            )
+        for hypothesis in nameless:
+            (hypothesis.kernel,) = kernels
+        return trace
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

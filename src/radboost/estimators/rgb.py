@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from radboost._typing import ClassIds, FloatArray
 from radboost.boosting.norm_balls import coarse
 from radboost.estimators._gradient_boosting import GradientBoosting
-from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -23,11 +23,12 @@ from radboost.losses import (
     TargetLoss,
     get_target_loss,
 )
-from radboost.model_file import MissingPartError, NotStored
-from radboost.rows.prepare import TrainingRows
+from radboost.model_file import MissingPartError, NotStored, storable_estimator
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import TreeOptions
 
 
+@storable_estimator
 class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
@@ -120,6 +121,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         plain: dict[str, Any] = {"learning_rate": 1.0, "subsample": 1.0, "tree_options": TreeOptions()}
         return cls(n_rounds, **{**plain, **parameters})
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes: those for which the scores minimise the expected loss.
 
@@ -140,8 +142,8 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
-        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(training.known_classes)
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
+        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(rows.known_classes)
         if n_classes == 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
@@ -160,6 +162,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
 
+@storable_estimator
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
@@ -203,10 +206,12 @@ feature_names_in_
 
     regression: ClassVar[bool] = True
 
+    @of_one_fit
     def predict(self, X: Any) -> FloatArray:
         """The prediction for each row: F(x), or what the loss makes of it."""
         return self._predictions(np.concatenate(list(self._scores_by_block(X))))
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """The same after each round."""
         yield from map(self._predictions, self._staged_scores(X))
@@ -218,10 +223,10 @@ feature_names_in_
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
-    def _resolve_loss(self, training: TrainingRows) -> tuple[TargetLoss, int]:
+    def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
         if isinstance(loss, NativeTargetLoss):
-            loss.check_targets(self._targets(training.class_ids, training.targets, 1))
+            loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:

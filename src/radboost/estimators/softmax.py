@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from radboost import complexity
-from radboost._progress import progress_bar
 from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
@@ -25,19 +23,20 @@ from radboost._validation import (
     check_real,
     check_real_or,
     check_score_memory,
-    check_verbose,
     resolve_n_jobs,
     seed_from,
 )
-from radboost.boosting import Step, Trace
-from radboost.boosting.softmax import SoftmaxBooster, SoftmaxSettings
-from radboost.engine import RowWeights, SoftmaxPairs, SoftmaxScores
-from radboost.ensemble import Ensemble
-from radboost.estimators._predicting import PredictingMixin
+from radboost.boosting import Trace
+from radboost.boosting.replay import RawRows
+from radboost.boosting.risk_watch import RiskWatch
+from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
+from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
+from radboost.engine import SoftmaxPairs, SoftmaxScores
+from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
-from radboost.rows.prepare import SortedRows, read_training, take_over
-from radboost.rows.risk_watch import RiskWatch
-from radboost.rows.watch import EarlyStopping, resolve_early_stopping
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 
@@ -50,7 +49,8 @@ MOST_DRAWS = 2**22
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
-class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
+@storable_estimator
+class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
 
     Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
@@ -109,6 +109,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         Show a progress bar.
     max_bins : int
         Bins per column, besides the one for missing values; 2 to 255.
+    warm_start : bool
+        Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit
+        with the same `learning_rate`; "auto" depends on `n_rounds`, and a warm start that would change it is refused.
 
     Attributes
     ----------
@@ -121,6 +124,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
     history_ : dict of lists, one entry per round
         "risk" (equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with early stopping
         "validation_risk" and "validation_error".
+    learning_rate_ : float
+        What "auto" stood for. Not in a model file.
     n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
         As in DeepBoostClassifier.
 
@@ -142,11 +147,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     stores_objective: ClassVar[bool] = False
 
-    history_: dict[str, list[float]]
-    n_iter_: int
-    n_skipped_rounds_: int
-    stop_reason_: str
     cost_: FloatArray | None
+    learning_rate_: float
 
     def __init__(
         self,
@@ -168,6 +170,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         random_state: Any = 0,
         verbose: int = 0,
         max_bins: int = 255,
+        warm_start: bool = False,
     ) -> None:
         self.n_rounds = n_rounds
         self.cost = cost
@@ -186,6 +189,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.max_bins = max_bins
+        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:
@@ -202,7 +206,16 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         }
         return cls(n_rounds, **{**plain, **parameters})
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cost: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        cost: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
+    ) -> Self:
         """Learns from rows X and labels y.
 
         Parameters
@@ -216,51 +229,43 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         cost : matrix of shape (n_rows, n_classes) or None
             What each answer costs for each row, in the order of the sorted labels; takes the place of the constructor's
             matrix. A row may have several labels of cost 0: then y names any one of them.
+        callbacks : list of objects, or None
+            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
+        resume_from : path or None
+            A checkpoint of a fit with the same rows, costs and parameters, to go on from.
         """
-        settings, stopping = self._read_parameters()
-        # Checked on a copy: an interrupted or failed fit leaves the estimator as it was.
-        checked = copy(self)
-        training = read_training(checked, X, y, sample_weight)
-        rows, classes = training.rows, training.known_classes
-        check_score_memory(rows.n_rows, len(classes), BYTES_PER_SCORE)
-        examples = read_example_costs(cost, training.n_given, classes)
-        matrix = read_cost_matrix(self.cost, classes) if examples is None else None
-        if examples is not None and training.kept is not None:
-            examples = examples[training.kept]
-        costs = make_costs(matrix, examples, len(classes))
-        settings = replace(settings, max_features=check_max_features(self.max_features, rows.n_features))
-        learning, watch = training.sorted_by_class(settings.options.max_bins, settings.n_threads), None
-        if stopping is not None:
-            learning, watched, places = learning.hold_back(
-                stopping.validation_fraction, settings.seed, settings.n_threads
-            )
-            watch = RiskWatch(watched, costs.select(places), stopping, len(classes), settings.n_threads)
-        trace, total = self._boost(learning, len(classes), costs.select(learning.order), settings, watch)
-        n_rounds = len(trace.history["risk"]) if watch is None else watch.best_round
-        checked.ensemble_ = Ensemble.from_trace(
-            trace,
-            n_rounds=n_rounds,
-            n_features=rows.n_features,
-            n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
-            sample_size=total,
-            n_outputs=1 if len(classes) == 2 else len(classes),
-            feature_names=getattr(checked, "feature_names_in_", None),
-            categories=rows.categories,
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            add=lambda training: {"costs": self._read_costs(training, cost)},
         )
-        if not any(tree.n_splits for tree in checked.ensemble_.hypotheses):
+
+    def _check_training(self, training: CheckedRows) -> None:
+        check_score_memory(training.rows.n_rows, len(training.known_classes), BYTES_PER_SCORE)
+
+    def _read_costs(self, training: CheckedRows, cost: Any) -> Costs | None:
+        """Costs of the examples, where they are given."""
+        classes = training.known_classes
+        examples = read_example_costs(cost, training.n_given, classes)
+        if examples is None:
+            return None
+        return make_costs(None, examples if training.kept is None else examples[training.kept], len(classes))
+
+    def _warn(self, fitted: Self) -> None:
+        if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
             warnings.warn(
                 "The model answers the same everywhere: no tree asks a question. Look whether the columns tell "
                 "anything about the labels, and whether there are more than a few rows.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
-        checked.cost_ = matrix if matrix is not None or examples is not None else 1.0 - np.eye(len(classes))
-        take_over(self, checked, classes, trace, n_rounds)
-        return self
 
-    def _read_parameters(self) -> tuple[GrowthSettings, EarlyStopping | None]:
+    def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data is seen."""
-        check_integer("n_rounds", self.n_rounds, 1)
+        self._check_common()
         check_choice("decision", self.decision, DECISIONS)
         check_integer("max_leaves", self.max_leaves, 2)
         check_integer_or([None, "all"], "samples_per_round", self.samples_per_round, 1)
@@ -268,7 +273,6 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
-        check_verbose(self.verbose)
         options = TreeOptions(
             growth="best_first",
             max_leaves=self.max_leaves,
@@ -282,7 +286,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
             n_threads=resolve_n_jobs(self.n_jobs),
             options=options,
         )
-        return settings, resolve_early_stopping(self.early_stopping)
+        return FitSettings(settings, resolve_early_stopping(self.early_stopping))
 
     def _learning_rate(self, sample_size: float, n_classes: int) -> float:
         if not isinstance(self.learning_rate, str):
@@ -291,53 +295,88 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         longest_path = max(SHORTEST_PATH, by_classes, PATH_PER_ROOT * math.sqrt(sample_size))
         return min(1.0, longest_path / self.n_rounds) if self.step == "edge" else 1.0
 
-    def _boost(
-        self,
-        rows: SortedRows,
-        n_classes: int,
-        costs: Costs,
-        settings: GrowthSettings,
-        watch: RiskWatch | None,
-    ) -> tuple[Trace, float]:
-        data = rows.data
-        weights = RowWeights(data.n_rows, rows.weights, folds_large=False, collective=None)
-        scores = SoftmaxScores(rows.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights)
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        classes, stopping, n_threads = prepared.known_classes, settings.stopping, settings.growth.n_threads
+        growth = replace(settings.growth, max_features=check_max_features(self.max_features, prepared.n_features))
+        costs = self._costs_of(prepared)
+        watch = None
+        if stopping is not None:
+            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            watch = RiskWatch(watched, costs.select(places), stopping, len(classes), n_threads)
+        maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
+        return Plan(
+            maker=maker,
+            n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
+            sample_size=maker.sample_size,
+            watch=watch,
+            keeps_best_round=stopping is not None,
+            attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate},
+        )
+
+    def _costs_of(self, prepared: PreparedRows) -> Costs:
+        """Those of the examples, otherwise those of the parameter."""
+        if prepared.costs is not None:
+            return prepared.costs
+        classes = prepared.known_classes
+        return make_costs(read_cost_matrix(self.cost, classes), None, len(classes))
+
+    def _maker(self, prepared: PreparedRows, costs: Costs, growth: GrowthSettings, trace: Trace) -> SoftmaxDescent:
+        data, n_classes = prepared.data, len(prepared.known_classes)
+        weights = prepared.row_weights()
+        scores = SoftmaxScores(
+            prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
+        )
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
         drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
-        booster = SoftmaxBooster(
+        learning_rate = self._learning_rate(weights.total, n_classes)
+        if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
+            self._check_rate(learning_rate)
+        return SoftmaxDescent(
             scores,
-            SoftmaxPairs(scores, data, seed=settings.seed, n_threads=settings.n_threads),
-            make_weighted_trees(data, 2, settings),
+            SoftmaxPairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
+            make_weighted_trees(data, 2, growth, prepared.collective),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, round(drawn)),
                 self.step,
-                self._learning_rate(weights.total, n_classes),
-                settings.n_threads,
+                learning_rate,
+                growth.n_threads,
             ),
             n_classes=n_classes,
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
             sample_size=weights.total,
+            cost_unit=costs.scale,
+            cost_floor=costs.mean_floor(prepared.class_ids, weights),
+            trace=trace,
+            raw_rows=RawRows(prepared.X, prepared.order, growth.n_threads),
         )
-        floors = {"risk": costs.mean_floor(rows.class_ids, rows.weights)}
-        if watch is not None:
-            watch.begin(booster.trace)
-            floors["validation_risk"] = watch.floor
-        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
 
-            def monitor(trace: Trace, steps: Sequence[Step]) -> str | None:
-                history = trace.history
-                risk = history["risk"][-1] * costs.scale + floors["risk"]
-                advance(risk, history["train_error"][-1], int(history["n_hypotheses"][-1]))
-                return None if watch is None else watch.follow(trace, steps)
+    def _check_rate(self, learning_rate: float) -> None:
+        """Steps by the edge are as long together as rows and classes allow: more rounds have shorter ones."""
+        then = getattr(self, "learning_rate_", None)
+        if then != learning_rate:
+            was = "is not known (model files do not keep it)" if then is None else f"was {then:g}"
+            advice = "" if then is None else f" Set learning_rate={then!r} to go on as before, or"
+            raise ValueError(
+                f'warm_start=True goes on from the last fit, whose learning_rate="auto" {was}, and with '
+                f"n_rounds={self.n_rounds} it is {learning_rate:g}.{advice or ' Give a number, or'} set "
+                "warm_start=False to begin anew."
+            )
 
-            trace = booster.run(self.n_rounds, monitor)
-        for name, floor in floors.items():
-            trace.history[name] = [risk * costs.scale + floor for risk in trace.history[name]]
-        return trace, weights.total
+    def _free_when_resumed(self) -> set[str]:
+        return set() if isinstance(self.learning_rate, str) and self.step == "edge" else {"n_rounds"}
 
+    def _last_fit(self, prepared: PreparedRows) -> Trace:
+        then, now = self.cost_, self._costs_of(prepared).matrix
+        if (then is None) != (now is None) or (then is not None and not np.array_equal(then, now)):  # type: ignore[arg-type]
+            raise ValueError(
+                "warm_start=True goes on from the last fit, which had other costs. Set warm_start=False to begin anew."
+            )
+        return super()._last_fit(prepared)
+
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row, by `decision`."""
         self._require_fitted()
@@ -345,11 +384,13 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BaseEstimator):
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
 
+    @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
         for scores in self.staged_decision_function(X):
             yield self.classes_[self._decision()(scores)]
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """The rule g(z | x) itself. It is a way to decide, not an estimate of how likely a class is.
 

@@ -6,29 +6,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_consistent_length, validate_data
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
-from radboost.estimators._sparse_fit import FLOATS, SparseBoost
-from radboost.losses import (
-    EpsilonInsensitiveScores,
-    ExponentialScores,
-    LogisticScores,
-    MultinomialScores,
-    ScoreLoss,
-)
-from radboost.rows.read import plain_labels, read_labels, read_targets
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._sparse_fit import SparseBoost
+from radboost.losses import ScoreLoss
+from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
+from radboost.losses.exponential import ExponentialScores
+from radboost.losses.logistic import LogisticScores
+from radboost.losses.multinomial import MultinomialScores
+from radboost.model_file import storable_estimator
+from radboost.rows.read import Accepted, plain_labels, read_labels, read_targets
 from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
 
 PARAMETERS = """
-    penalty : {"l1", "l1/l2", "l1/linf", "l2"}
+    penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
         What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
         Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
-        weights together. "l2" is half the sum of the squares: nothing becomes zero.
+        weights together. "l2" is half the sum of the squares, "smooth_l1" the sum of log(1 + e^w) + log(1 + e^-w), like
+        squares near zero and like absolute values far out: with these two nothing becomes zero.
     alpha : float
         The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
     update : {"newton", "adaboost", "gradboost"}
@@ -80,6 +79,7 @@ PARAMETERS = """
 """
 
 
+@storable_estimator
 class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
@@ -128,17 +128,20 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
         scores = self._scores(X)
         best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, for which the scores minimise the expected loss."""
         scores = self._scores(X)
@@ -147,10 +150,11 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         second = expit(scores if self.loss_ == "logistic" else 2.0 * scores)
         return np.hstack([1.0 - second, second])
 
+    @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Logarithms of predict_proba."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         check_choice("loss", self.loss, ["logistic", "exponential"])
@@ -179,6 +183,7 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
 
 
+@storable_estimator
 class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
@@ -191,6 +196,8 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     """
 
     __doc__ = __doc__.rstrip() + PARAMETERS
+
+    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     def __init__(
         self,
@@ -227,14 +234,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def predict(self, X: Any) -> FloatArray:
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
-
-    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        return validate_data(  # type: ignore[no-any-return]
-            self, X, y, accept_sparse=("csr", "csc"), dtype=FLOATS, y_numeric=True
-        )
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         check_real("epsilon", self.epsilon, low=0.0)
@@ -247,6 +250,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         return weights[:, 0].copy(), float(intercept[0])
 
 
+@storable_estimator
 class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
     """Several tasks with two classes each, which share the features they pay for (equation (3)).
 
@@ -269,6 +273,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
     )
 
     learns_tasks: ClassVar[bool] = True
+    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
 
     classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
     task_labels_: list[npt.NDArray[Any]]
@@ -306,11 +311,13 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         self.random_state = random_state
         self.verbose = verbose
 
+    @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The score of each row and task; positive for the larger label of the task."""
         scores = self._scores(X)
         return scores[:, 0] if self._one_task else scores
 
+    @of_one_fit
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row and task."""
         above = (self._scores(X) > 0.0).astype(np.intp)
@@ -318,6 +325,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
             return self.task_labels_[0][above[:, 0]]
         return np.column_stack([labels[column] for labels, column in zip(self.task_labels_, above.T, strict=True)])
 
+    @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of the larger label of each row and task; of both labels where y had no columns."""
         larger = np.asarray(expit(self._scores(X)))
@@ -339,13 +347,6 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         if not counts.any():
             raise ValueError("All labels in y are missing or have no weight: there is nothing to score.")
         return float((right * counts).sum() / counts.sum())
-
-    def _validated(self, X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
-        return X, y.toarray() if sparse.issparse(y) else np.asarray(y)
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         labels, signs = read_tasks(as_tasks(y))

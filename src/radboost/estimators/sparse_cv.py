@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight
 from radboost.estimators._sparse_fit import SparseBoost, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
-from radboost.sparsity import InductionSettings
-from radboost.sparsity.columns import Places
+from radboost.linear import InductionSettings
+from radboost.linear.columns import Places
+from radboost.model_file import storable_estimator
 
 PARAMETERS = """
 
@@ -80,7 +82,9 @@ class ChoosesAlpha(SparseBoost):
         """Places among the rows with a positive weight; the splits are those of all rows."""
         from sklearn.model_selection import check_cv  # loads much that other fits do without
 
-        X, y, weights = copy(self)._weighted(X, y, sample_weight)
+        rows = copy(self)._given(X, y)
+        given = check_sample_weight(sample_weight, rows.n_rows)
+        y, weights = rows.y, np.ones(rows.n_rows) if given is None else given
         stratify = y if is_classifier(self) and y.ndim == 1 else None
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = check_cv(self.cv, stratify, classifier=stratify is not None)
@@ -115,6 +119,7 @@ class ChoosesAlpha(SparseBoost):
         return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit
 
 
+@storable_estimator
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
     """SparseBoostClassifier with the alpha of the smallest loss in cross-validation.
 
@@ -159,6 +164,7 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         self.verbose = verbose
 
 
+@storable_estimator
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
     """SparseBoostRegressor with the alpha of the smallest loss in cross-validation.
 
@@ -203,6 +209,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         self.verbose = verbose
 
 
+@storable_estimator
 class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassifier):
     """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation."""
 

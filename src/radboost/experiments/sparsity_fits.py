@@ -178,7 +178,7 @@ def _mnist(seed: int, n_seen: int, data_dir: str | None) -> _Digits:
     loss = MultinomialScores(data.y[seen].astype(np.uint16), 10)
     training = Training(rows[seen], loss, np.full(len(seen), 1.0 / len(seen)), seed, 1)
     found = Kernel(gamma=GAMMA).start(training)([], np.zeros((10, len(seen))))
-    return _Digits(rows, data.y, n_train, order, np.array([centre.centre for centre in found]))  # type: ignore[attr-defined]
+    return _Digits(rows, data.y, n_train, order, np.array([centre.centre for centre in found]))
 
 
 def _digits(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:

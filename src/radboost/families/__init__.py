@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from radboost._members import import_members
 from radboost._validation import resolve
-from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
+from radboost.families.base import FAMILIES, Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
+from radboost.families.generators import GENERATORS, Generator, Training, get_generator
 from radboost.families.kernel import KernelFamily, KernelHypothesis
 from radboost.families.norm_balls import NormBalls, TreeFamilies
 from radboost.families.trees import StumpPairs, Stumps, Trees
-
-FAMILIES: dict[str, Callable[[], Family]] = {
-    "stumps": Stumps,
-    "stump_pairs": StumpPairs,
-    "trees": Trees,
-    "kernel": KernelFamily,
-}
 
 
 def get_families(family: object) -> list[Family]:
@@ -28,8 +21,10 @@ def get_families(family: object) -> list[Family]:
 
 __all__ = [
     "FAMILIES",
+    "GENERATORS",
     "Candidate",
     "Family",
+    "Generator",
     "Hypothesis",
     "KernelFamily",
     "KernelHypothesis",
@@ -38,8 +33,12 @@ __all__ = [
     "Proposer",
     "StumpPairs",
     "Stumps",
+    "Training",
     "TreeFamilies",
     "Trees",
     "ValuesCandidate",
     "get_families",
+    "get_generator",
 ]
+
+import_members(__name__, __path__)

@@ -11,29 +11,54 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost import complexity
-from radboost._typing import FloatArray, FloatMatrix, RowOrder
+from radboost._members import register
+from radboost._typing import FloatArray, RowOrder
 from radboost.engine import BinnedData, HypothesisColumns
+from radboost.model_file import storable_value
 from radboost.objectives import Objective
 from radboost.trees.grower import GrowthSettings
 
 VALUE_GRID = 2.0**20
+FAMILIES: dict[str, type[Family]] = {}
 
 
 class Hypothesis(Protocol):
-    """A function from rows to [-1, 1] with two classes, and to a number in [0, 1] for each class with more."""
+    """A function of a row: to [-1, 1] with two classes, to a number in [0, 1] for each class with more, and in sparse
+    models to any number.
+
+    One of your own is a subclass with the method `values`, or any object with the methods that are asked for: boosting
+    asks for `values`, `key` and the three sizes, induction for `values`, `describe` and a hash. What else is done with
+    hypotheses depends on their class (`radboost.families.kinds`).
+    """
 
     @property
-    def n_splits(self) -> int: ...
-    @property
-    def n_nodes(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
+    def n_splits(self) -> int:
+        return 0
 
-    def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """A number for each row (two classes), or a row of numbers, one for each class."""
+    @property
+    def n_nodes(self) -> int:
+        return 1
+
+    @property
+    def depth(self) -> int:
+        return 0
+
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        """The columns of X that it looks at; None for all of them."""
+        return None
+
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        """A number for each row, or with several classes a row of numbers, one for each class."""
+        raise NotImplementedError(f"{type(self).__name__} has no method values(X, n_threads=1).")
 
     def key(self) -> tuple[object, float]:
         """Something shared by this hypothesis and its mirror image -h alone, and +1 or -1 to tell them apart."""
+        return self, 1.0
+
+    def describe(self, names: Sequence[str] | None, /) -> str:
+        """The hypothesis in a line of text; `names` are those of the columns of X, if they have any."""
+        return repr(self)
 
 
 @dataclass(frozen=True)
@@ -130,9 +155,15 @@ class Proposer(ABC):
 
 
 class Family(ABC):
-    """A family of hypotheses; `start` puts it to work."""
+    """A family of hypotheses; `start` puts it to work. `class Stumps(Family, name="stumps")` registers itself."""
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
+
+    def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if name is not None:
+            register(FAMILIES, name, cls)
+            storable_value(cls)
 
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...

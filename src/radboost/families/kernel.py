@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,11 +16,14 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.engine import kernel_values
 from radboost.families.base import Candidate, Family, Problem, Proposer, ValuesCandidate, on_value_grid
+from radboost.families.kinds import Arrays, Kind, Scorer, Shape, Stored
+from radboost.model_file.checks import read_array, require
 
 LARGEST_MATRIX = 2**32  # bytes
 SMALLEST_GAMMA = 1e-300
 LARGEST_VALUE = 1e140
 KERNELS = ("rbf", "laplacian", "cosine")
+KERNELS_AT_ONCE = 16  # bounds the memory of a prediction
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -54,18 +57,27 @@ class KernelHypothesis:
         self.n_outputs = n_outputs
         centre.flags.writeable = False
 
-    def values(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """K(centre, x) for each row."""
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
+        rows = X.toarray() if sparse.issparse(X) else X
+        values = self.of_its_class(rows, n_threads)
+        if self.class_index is None:
+            return values
+        beside = np.zeros((len(rows), self.n_outputs))
+        beside[:, self.class_index] = values
+        return beside
+
+    predict = values
+
+    def of_its_class(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
+        """K(centre, x) for each row, or with several classes max(0, K(centre, x))."""
         values = evaluate_kernel(self.kernel, self.gamma, self.centre[None, :], X, n_threads)[0]
         return np.asarray(values if self.class_index is None else np.maximum(values, 0.0), dtype=np.float64)
 
-    def predict(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """K(centre, x) for each row; with several classes in the column of its class, beside zeros."""
-        if self.class_index is None:
-            return self.values(X, n_threads)
-        predictions = np.zeros((len(X), self.n_outputs))
-        predictions[:, self.class_index] = self.values(X, n_threads)
-        return predictions
+    columns = None  # all of them
+
+    def describe(self, names: Sequence[str] | None, /) -> str:
+        return repr(self)
 
     def key(self) -> tuple[object, float]:
         return (self.kernel, self.gamma, self.centre.tobytes(), self.class_index), 1.0
@@ -99,12 +111,83 @@ def evaluate_kernel(
     return on_value_grid(values)
 
 
+class MissingKernel:
+    """Stands in for a kernel function that was not stored with the model."""
+
+    def __call__(self, centres: FloatArray, rows: FloatArray) -> FloatArray:
+        raise ValueError(
+            "This model uses a kernel function of its author's that the file does not contain, so it cannot score. "
+            "Put the function back: for h in model.ensemble_.hypotheses: h.kernel = your_kernel"
+        )
+
+
+class KernelKind(Kind[KernelHypothesis], of=KernelHypothesis, code=5, boosted_code=0):
+    def scorer(self, hypotheses: Sequence[KernelHypothesis], weights: FloatArray) -> Scorer:
+        """Kernels that the native core knows are evaluated many at a time."""
+
+        def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
+            for begin, end in _alike(hypotheses):
+                first = hypotheses[begin]
+                centres = np.array([hypothesis.centre for hypothesis in hypotheses[begin:end]])
+                values = evaluate_kernel(first.kernel, first.gamma, centres, X, n_threads).astype(np.float64)
+                for place in range(begin, end):
+                    index, line = hypotheses[place].class_index, values[place - begin]
+                    if index is None:
+                        scores += weights[place] * line
+                    else:
+                        scores[:, index] += weights[place] * np.maximum(line, 0.0)
+
+        return add
+
+    def write(self, hypotheses: Sequence[KernelHypothesis], n_features: int) -> Stored:
+        centres = np.array([h.centre for h in hypotheses], dtype="<f8").reshape(len(hypotheses), n_features)
+        arrays = {
+            "kernel_gammas": np.array([h.gamma for h in hypotheses], dtype="<f8"),
+            "kernel_classes": np.array([h.class_index or 0 for h in hypotheses], dtype="<i4"),
+            "kernel_centres": centres,
+        }
+        return Stored({"kernels": [h.kernel if isinstance(h.kernel, str) else None for h in hypotheses]}, arrays)
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[KernelHypothesis]:
+        names, n_outputs = header.get("kernels"), shape.n_outputs
+        require(isinstance(names, list) and len(names) == n, "the list of kernels does not fit")
+        gammas = read_array(arrays, "kernel_gammas", "<f8", n)
+        classes = read_array(arrays, "kernel_classes", "<i4", n)
+        require(bool(((classes >= 0) & (classes < n_outputs)).all()), "a kernel speaks for a class that does not exist")
+        require("kernel_centres" in arrays, "the array 'kernel_centres' is missing")
+        centres = arrays["kernel_centres"]
+        fits = centres.dtype == np.dtype("<f8") and centres.shape == (n, shape.n_features)
+        require(fits and bool(np.isfinite(centres).all()), "the centres of the kernels do not fit")
+        require(bool(np.isfinite(gammas).all()), "a kernel parameter is not a finite number")
+        kernels = []
+        for name, gamma, centre, index in zip(names or [], gammas.tolist(), centres, classes.tolist(), strict=True):
+            require(name is None or name in KERNELS, f"unknown kernel {str(name)[:40]!r}")
+            kernel = name if name is not None else MissingKernel()
+            class_index = None if n_outputs == 1 else index
+            kernels.append(KernelHypothesis(kernel, gamma, centre.copy(), class_index, n_outputs))
+        return kernels
+
+
+def _alike(hypotheses: Sequence[KernelHypothesis]) -> Iterator[tuple[int, int]]:
+    """Ranges of neighbours with the same native kernel, not too many at once; a function of the user's stands alone."""
+    begin = 0
+    for end in range(1, len(hypotheses) + 1):
+        first = hypotheses[begin]
+        if end < len(hypotheses) and isinstance(first.kernel, str) and end - begin < KERNELS_AT_ONCE:
+            next_one = hypotheses[end]
+            if next_one.kernel == first.kernel and next_one.gamma == first.gamma:
+                continue
+        yield begin, end
+        begin = end
+
+
 class KernelProposer(Proposer):
     def __init__(self, family: KernelFamily, problem: Problem) -> None:
         rows = _dense_rows(problem.X[problem.order])
         self._kernel = family.kernel
         self._gamma = family.resolve_gamma(rows, problem)
-        self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)
+        of_all = problem.objective.row_weights.gather(rows)
+        self._centres = _choose_centres(of_all, family.n_centres, problem.settings.seed)
         self._problem = problem
         _check_memory(len(self._centres), len(rows))
         self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, problem.settings.n_threads)
@@ -127,7 +210,7 @@ class KernelProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class KernelFamily(Family):
+class KernelFamily(Family, name="kernel"):
     """Functions x -> K(c, x) in [-1, 1] for centres c among the training rows. Deep Boosting, section 4.
 
     With more than two classes each speaks for one of them, with max(0, K(c, x)). Train with step="line_search" and
@@ -179,7 +262,7 @@ class KernelFamily(Family):
 
 def _dense_rows(X: Any) -> FloatArray:
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    if np.abs(rows).max() > LARGEST_VALUE:
+    if np.abs(rows).max(initial=0.0) > LARGEST_VALUE:
         raise ValueError(
             f"X goes up to {np.abs(rows).max():g}; the squares that kernels sum would overflow. Scale the columns "
             "first, for example with sklearn.preprocessing.StandardScaler."

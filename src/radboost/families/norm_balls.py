@@ -12,6 +12,7 @@ import numpy as np
 from radboost import complexity
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
+from radboost.model_file import storable_value
 
 SIZES = (2, 4, 8, 16, 32, 64, 256)
 NORMS = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0)
@@ -55,6 +56,7 @@ class NormBalls:
         return min(size for size in self.sizes if size >= n_splits)
 
 
+@storable_value
 @dataclass(frozen=True)
 class TreeFamilies:
     """The families that Regularized Gradient Boosting chooses among: all pairs of a size and a norm.

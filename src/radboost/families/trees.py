@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from radboost import complexity
+from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
+from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
+from radboost.trees.arrays import holds_numbers, read_trees, write_trees
 from radboost.trees.grower import make_grower
-from radboost.trees.tree import NODE_ARRAYS, Tree
+from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
+
+
+class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
+    def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
+        """As one forest."""
+        forest = forest_of(hypotheses)
+
+        def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
+            scores += forest.scores(X, weights, n_threads).reshape(scores.shape)
+
+        return add
+
+    def describe(self, hypothesis: Tree, names: Names, categories: Mapping[int, Sequence[Category]]) -> str:
+        return hypothesis.describe(names, categories)
+
+    def term(self, hypothesis: Tree, names: Names) -> str:
+        return hypothesis.term(names)
+
+    def add_gains(self, hypothesis: Tree, weight: float, importances: FloatArray) -> None:
+        inner = hypothesis.feature >= 0
+        np.add.at(importances, hypothesis.feature[inner], abs(weight) * hypothesis.gain[inner])
+
+    def spread(self, hypothesis: Tree) -> float:
+        """2 where leaves hold a number for each class, otherwise they vote for one."""
+        return 1.0 if hypothesis.vectors is None else 2.0
+
+    def write(self, hypotheses: Sequence[Tree], n_features: int) -> Stored:
+        # Where nothing is said, leaves are signs or votes.
+        header = {"leaves": "numbers"} if any(map(holds_numbers, hypotheses)) else {}
+        return Stored(header, write_trees(hypotheses))
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[Tree]:
+        real = header.get("leaves", "signs") == "numbers"
+        return read_trees(arrays, shape.n_features, shape.n_outputs, n, shape.categories, real)
 
 
 class TreeCandidate(Candidate):
@@ -93,7 +131,7 @@ class TreeProposer(Proposer):
 
 
 @dataclass(frozen=True)
-class Stumps(Family):
+class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
     def start(self, problem: Problem) -> Proposer:
@@ -108,7 +146,7 @@ class Stumps(Family):
 
 
 @dataclass(frozen=True)
-class StumpPairs(Family):
+class StumpPairs(Family, name="stump_pairs"):
     """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
 
     def start(self, problem: Problem) -> Proposer:
@@ -133,7 +171,7 @@ class StumpPairs(Family):
 
 
 @dataclass(frozen=True)
-class Trees(Family):
+class Trees(Family, name="trees"):
     """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
 
     Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).
@@ -153,7 +191,7 @@ class Trees(Family):
 
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
-        leaves = [2**problem.settings.max_depth, problem.data.n_rows]
+        leaves = [2**problem.settings.max_depth, problem.objective.row_weights.n_rows]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
         return int(min(leaves))

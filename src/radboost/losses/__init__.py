@@ -1,42 +1,23 @@
-"""Losses: Phi and losses of scores, their derivatives, and the names they go by."""
+"""Losses: Phi and losses of scores, their derivatives, and the names they go by.
+
+Each loss stands in a file of its own and registers itself (`radboost.losses.base`). Classes can be imported from here.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+from radboost._members import class_named, import_members
 from radboost._validation import resolve
-from radboost.losses.absolute import AbsoluteLoss
-from radboost.losses.base import MarginLoss, NativeLoss
-from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
-from radboost.losses.exponential import ExponentialLoss
-from radboost.losses.huber import HuberLoss
-from radboost.losses.logistic import LogisticLoss
-from radboost.losses.margin_scores import ExponentialScores, LogisticScores
-from radboost.losses.multinomial import MultinomialLoss
-from radboost.losses.multinomial_scores import MultinomialScores
-from radboost.losses.poisson import PoissonLoss
-from radboost.losses.quantile import QuantileLoss
+from radboost.losses.base import REGISTRY, Loss, MarginLoss, NativeLoss, TargetLoss
 from radboost.losses.scores import ScoreLoss
-from radboost.losses.squared import SquaredLoss
-from radboost.losses.target import NativeTargetLoss, TargetLoss
-from radboost.losses.two_class import ExponentialTargetLoss, LogisticTargetLoss
+from radboost.losses.target import NativeTargetLoss
 
-LOSSES: dict[str, type[NativeLoss]] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
-SCORE_LOSSES: dict[str, type[ScoreLoss]] = {
-    loss.name: loss for loss in (LogisticScores, ExponentialScores, MultinomialScores, EpsilonInsensitiveScores)
-}
-
-TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = {
-    "logistic": LogisticTargetLoss,
-    "exponential": ExponentialTargetLoss,
-}
+LOSSES: dict[str, type[NativeLoss]] = REGISTRY["margins"]
+SCORE_LOSSES: dict[str, type[ScoreLoss]] = REGISTRY["scores"]
+TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["signs"]
 """Of gradient boosting, for targets -1 and +1. More classes have the multinomial loss."""
-
-REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = {
-    "squared": SquaredLoss,
-    "absolute": AbsoluteLoss,
-    "huber": HuberLoss,
-    "quantile": QuantileLoss,
-    "poisson": PoissonLoss,
-}
+REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["numbers"]
 
 
 def get_loss(loss: str | MarginLoss) -> MarginLoss:
@@ -53,30 +34,24 @@ def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLo
     return resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
 
 
+def __getattr__(name: str) -> Any:
+    """The class of a registered loss."""
+    return class_named(name, __name__, *REGISTRY.values())
+
+
 __all__ = [
     "LOSSES",
     "REGRESSION_LOSSES",
     "SCORE_LOSSES",
     "TWO_CLASS_LOSSES",
-    "AbsoluteLoss",
-    "EpsilonInsensitiveScores",
-    "ExponentialLoss",
-    "ExponentialScores",
-    "ExponentialTargetLoss",
-    "HuberLoss",
-    "LogisticLoss",
-    "LogisticScores",
-    "LogisticTargetLoss",
+    "Loss",
     "MarginLoss",
-    "MultinomialLoss",
-    "MultinomialScores",
     "NativeLoss",
     "NativeTargetLoss",
-    "PoissonLoss",
-    "QuantileLoss",
     "ScoreLoss",
-    "SquaredLoss",
     "TargetLoss",
     "get_loss",
     "get_target_loss",
 ]
+
+import_members(__name__, __path__)

@@ -11,10 +11,9 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
-class AbsoluteLoss(NativeTargetLoss):
+class AbsoluteLoss(NativeTargetLoss, name="absolute", of="numbers"):
     """Phi(y, f) = abs(f - y): f is the median."""
 
-    name = "absolute"
     smooth = False
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:

@@ -1,11 +1,18 @@
-"""What boosting asks of a loss."""
+"""What a loss is asked for. Every loss has a value and a derivative; what else it can do, it says, and solvers ask."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
+from radboost._members import register
 from radboost._typing import FloatArray
+from radboost.model_file import storable_value
+
+# The losses by what they are taken of, and by their names.
+REGISTRY: dict[str, dict[str, type[Any]]] = {"margins": {}, "signs": {}, "numbers": {}, "classes": {}, "scores": {}}
 
 
 @runtime_checkable
@@ -23,21 +30,88 @@ class MarginLoss(Protocol):
         """Phi'(u): positive, or zero where the row no longer matters."""
 
 
-class NativeLoss(ABC):
-    """A loss that the native core knows as well.
+@runtime_checkable
+class TargetLoss(Protocol):
+    """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
-    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
-    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. The NumPy methods of the
-    subclasses are the oracles of the native kernels.
+    With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
+    gives steps in closed form; without it there is a line search. A method `inverse_link(scores)` makes predictions of
+    scores; without it these are the scores.
     """
 
-    name: str
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Phi(y, f) of each row."""
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        """Its derivative in f."""
+
+
+class Loss(ABC):
+    """A loss of RadBoost's own. `class HuberLoss(NativeTargetLoss, name="huber", of="numbers")` registers itself.
+
+    `of` says what the loss is taken of, and thus who can use it:
+
+    - "margins": Phi(u) of u = 1 - y f, for DeepBoost;
+    - "signs", "numbers", "classes": Phi(y, f) of targets -1 and +1, of numbers, of the places of classes, for gradient
+      boosting;
+    - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity.
+
+    Losses of signs and numbers can be parameters of a model, and are stored in its file.
+    """
+
+    name: ClassVar[str]
+    # The derivative by a score changes by at most this much per unit of the score; None where there is no such bound.
+    lipschitz: ClassVar[float | None] = None
+
+    def __init_subclass__(cls, *, name: str | None = None, of: str | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if name is None or of is None:
+            return
+        cls.name = name
+        register(REGISTRY[of], name, cls)
+        if of in ("signs", "numbers"):
+            storable_value(cls)
+
+
+class MarginFunction(ABC):
+    """A convex, increasing phi(u), written once; a row of margin y f costs phi(-y f)."""
+
+    # What phi is divided by in DeepBoost, so that Phi(0) = 1.
+    unit: ClassVar[float]
+    # The largest second derivative, or None.
+    lipschitz: ClassVar[float | None]
+    # The score that minimises the expected loss is this times the logarithm of the odds.
+    share_of_log_odds: ClassVar[float]
 
     @abstractmethod
-    def value(self, u: FloatArray, /) -> FloatArray: ...
+    def value(self, u: FloatArray) -> FloatArray: ...
 
     @abstractmethod
-    def derivative(self, u: FloatArray, /) -> FloatArray: ...
+    def derivative(self, u: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def curvature(self, u: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def conjugate(self, pulls: FloatArray) -> FloatArray:
+        """sup over u of pull u - phi(u), for pulls that are derivatives of phi, up to rounding."""
+
+
+class NativeLoss(Loss):
+    """Phi(u) = phi(u) / unit of u = 1 - y f, which the native core knows as well.
+
+    Both built-in losses satisfy Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), which gives the step of Deep Boosting,
+    Figure 2, lines 12-16 (Multi-Class Deep Boosting, Figure 1, lines 6-8) in closed form. These NumPy methods are the
+    oracles of the native kernels.
+    """
+
+    phi: ClassVar[MarginFunction]
+
+    def value(self, u: FloatArray, /) -> FloatArray:
+        return np.asarray(self.phi.value(u) / self.phi.unit, dtype=np.float64)
+
+    def derivative(self, u: FloatArray, /) -> FloatArray:
+        return np.asarray(self.phi.derivative(u) / self.phi.unit, dtype=np.float64)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

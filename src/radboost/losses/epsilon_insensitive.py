@@ -9,11 +9,10 @@ from radboost._typing import FloatArray
 from radboost.losses.scores import ScoreLoss
 
 
-class EpsilonInsensitiveScores(ScoreLoss):
+class EpsilonInsensitiveScores(ScoreLoss, name="epsilon_insensitive", of="scores"):
     """log(1 + e^(f - y - eps)) + log(1 + e^(y - f - eps)). Boosting with Structural Sparsity, equation (39)."""
 
-    name = "epsilon_insensitive"
-    curvature_bound = 0.5  # a quarter for either term
+    lipschitz = 0.5  # a quarter for either term
 
     def __init__(self, targets: FloatArray, epsilon: float) -> None:
         self.targets = np.ascontiguousarray(targets, dtype=np.float64)

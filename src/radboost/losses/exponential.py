@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.special import xlogy
 
 from radboost._typing import FloatArray
-from radboost.losses.base import NativeLoss
+from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.margin import MarginScores, SignLoss
 
 
-class ExponentialLoss(NativeLoss):
+class Exponential(MarginFunction):
+    """phi(u) = e^u, cut where the next number would be infinite."""
+
+    unit = 1.0
+    lipschitz = None
+    share_of_log_odds = 0.5
+
+    def value(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(np.minimum(u, 709.0)))
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        return self.value(u)
+
+    def curvature(self, u: FloatArray) -> FloatArray:
+        return self.value(u)
+
+    def conjugate(self, pulls: FloatArray) -> FloatArray:
+        pulls = np.maximum(pulls, 0.0)
+        return np.asarray(xlogy(pulls, pulls) - pulls)
+
+
+class ExponentialLoss(NativeLoss, name="exponential", of="margins"):
     """Phi(u) = exp(u). Deep Boosting, section 3.2."""
 
-    name = "exponential"
+    phi = Exponential()
 
-    def value(self, u: FloatArray, /) -> FloatArray:
-        return np.exp(np.minimum(u, 709.0))
 
-    def derivative(self, u: FloatArray, /) -> FloatArray:
-        return self.value(u)
+@dataclass(frozen=True)
+class ExponentialTargetLoss(SignLoss, name="exponential", of="signs"):
+    """Phi(y, f) = exp(-y f): f is half the logarithm of the odds."""
+
+    phi = Exponential()
+
+
+class ExponentialScores(MarginScores, name="exponential", of="scores"):
+    """e^(-y f): ExpLoss of equation (1). Its curvature has no bound, so that it has no GradBoost update."""
+
+    phi = Exponential()

@@ -12,7 +12,7 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
-class HuberLoss(NativeTargetLoss):
+class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
     """Phi(y, f) = (f - y)^2 / 2 up to abs(f - y) = delta, delta (abs(f - y) - delta / 2) beyond.
 
     Rows further away than delta pull no harder than those at that distance.
@@ -25,7 +25,6 @@ class HuberLoss(NativeTargetLoss):
 
     delta: float = 1.0
 
-    name = "huber"
     lipschitz = 1.0
 
     @property

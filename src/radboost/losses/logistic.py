@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, xlogy
 
 from radboost._typing import FloatArray
-from radboost.losses.base import NativeLoss
+from radboost.losses.base import MarginFunction, NativeLoss
+from radboost.losses.margin import MarginScores, SignLoss
 
 
-class LogisticLoss(NativeLoss):
+class Logistic(MarginFunction):
+    """phi(u) = log(1 + e^u)."""
+
+    unit = float(np.log(2.0))
+    lipschitz = 0.25
+    share_of_log_odds = 1.0
+
+    def value(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.logaddexp(0.0, u))
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        return np.asarray(expit(u))
+
+    def curvature(self, u: FloatArray) -> FloatArray:
+        return np.asarray(expit(u) * expit(-u))
+
+    def conjugate(self, pulls: FloatArray) -> FloatArray:
+        pulls = np.clip(pulls, 0.0, 1.0)
+        return np.asarray(xlogy(pulls, pulls) + xlogy(1.0 - pulls, 1.0 - pulls))
+
+
+class LogisticLoss(NativeLoss, name="logistic", of="margins"):
     """Phi(u) = log2(1 + exp(u)). Deep Boosting, section 3.2."""
 
-    name = "logistic"
+    phi = Logistic()
 
-    def value(self, u: FloatArray, /) -> FloatArray:
-        return np.asarray(np.logaddexp(0.0, u) / np.log(2.0), dtype=np.float64)
 
-    def derivative(self, u: FloatArray, /) -> FloatArray:
-        return np.asarray(expit(u) / np.log(2.0), dtype=np.float64)
+@dataclass(frozen=True)
+class LogisticTargetLoss(SignLoss, name="logistic", of="signs"):
+    """Phi(y, f) = log(1 + exp(-y f)): f is the logarithm of the odds."""
+
+    phi = Logistic()
+    lipschitz = Logistic.lipschitz
+
+
+class LogisticScores(MarginScores, name="logistic", of="scores"):
+    """log(1 + e^(-y f)): LogLoss of equation (1), and equation (3) with several tasks."""
+
+    phi = Logistic()
+    lipschitz = Logistic.lipschitz

@@ -6,33 +6,76 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import xlogy
 
-from radboost._typing import FloatArray
+from radboost._typing import ClassIds, FloatArray
 from radboost.engine import log
+from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
+class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
+    """log(1 + sum over r != y of e^(f_r - f_y)). Boosting with Structural Sparsity, equation (4)."""
+
+    coupled = True
+    lipschitz = 0.5  # Lemma 9: a quarter of delta^2 / a
+    budget = 2.0  # Lemma 5: the score of a rival and that of the own class move against each other
+
+    def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
+        self.class_ids = np.asarray(class_ids, dtype=np.intp)
+        self.n_outputs, self.n_rows = n_classes, len(self.class_ids)
+        self.rows = np.arange(self.n_rows)
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        largest = scores.max(axis=0)
+        total = np.exp(scores - largest).sum(axis=0)
+        return np.asarray(np.log(total) + largest - scores[self.class_ids, self.rows])
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """q(i, r) of Lemma 5."""
+        chances: FloatArray = np.exp(scores - scores.max(axis=0))
+        chances /= chances.sum(axis=0)
+        return chances
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        gradient = self.probabilities(scores)
+        gradient[self.class_ids, self.rows] -= 1.0
+        return gradient
+
+    def curvature(self, scores: FloatArray) -> FloatArray:
+        return self.probabilities(scores)
+
+    def halves(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        down = self.probabilities(scores)
+        up = np.zeros_like(down)
+        up[self.class_ids, self.rows] = 1.0 - down[self.class_ids, self.rows]
+        down[self.class_ids, self.rows] = 0.0
+        return up, down
+
+    def conjugate(self, slopes: FloatArray) -> FloatArray:
+        chances = slopes.copy()
+        chances[self.class_ids, self.rows] += 1.0
+        chances = np.maximum(chances, 0.0)
+        return np.asarray(xlogy(chances, chances).sum(axis=0))
+
+
 @dataclass(frozen=True)
-class MultinomialLoss(NativeTargetLoss):
+class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
     """Phi(y, f) = log sum_k exp(f_k) - f_y, y = 0, 1, ..., n_classes - 1: one score for each class.
 
     The second derivative is diag(p) - p p', whose largest eigenvalue is at most 1/2.
     """
 
-    name = "multinomial"
-    lipschitz = 0.5
+    lipschitz = MultinomialScores.lipschitz
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        own = np.take_along_axis(scores, targets.astype(np.intp)[:, None], axis=1)[:, 0]
-        return np.asarray(logsumexp(scores, axis=1) - own, dtype=np.float64)
+        return MultinomialScores(targets.astype(np.uint16), scores.shape[1]).value(scores.T)
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        shares = np.asarray(softmax(scores, axis=1), dtype=np.float64)
-        shares[np.arange(len(targets)), targets.astype(np.intp)] -= 1.0
-        return shares
+        by_class = MultinomialScores(targets.astype(np.uint16), scores.shape[1]).gradient(scores.T)
+        return np.ascontiguousarray(by_class.T)
 
     def start(self, rows: WeightedRows) -> FloatArray:
-        classes = np.arange(int(rows.targets.max()) + 1)
+        classes = np.arange(int(rows.largest()) + 1)
         logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
         return np.asarray(logs - math.fsum(logs) / len(logs), dtype=np.float64)

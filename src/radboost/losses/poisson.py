@@ -13,10 +13,8 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
-class PoissonLoss(NativeTargetLoss):
+class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
     """Phi(y, f) = exp(f) - y f, y >= 0: f is the logarithm of the mean."""
-
-    name = "poisson"
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return self.inverse_link(scores) - targets * scores

@@ -12,7 +12,7 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
-class QuantileLoss(NativeTargetLoss):
+class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
     """Phi(y, f) = level (y - f) where f < y, (1 - level) (f - y) elsewhere: f is the quantile of that level.
 
     Parameters
@@ -23,7 +23,6 @@ class QuantileLoss(NativeTargetLoss):
 
     level: float = 0.5
 
-    name = "quantile"
     smooth = False
 
     @property

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar
 
 from radboost._typing import FloatArray
+from radboost.losses.base import Loss
 
 
-class ScoreLoss(ABC):
+class ScoreLoss(Loss):
     """A convex loss of the scores of a row: one score, or one for each class or task.
 
     Scores, gradients and curvatures have a line for each output and a column for each row of the data; values have one
-    number for each row. Rows are not weighted here: who takes the mean multiplies by the weights.
+    number for each row. Rows are not weighted here: who takes the mean multiplies by the weights. `lipschitz`, the
+    largest second derivative along one score, gives the quadratic bounds of GradBoost.
     """
 
-    name: ClassVar[str]
     # Whether the Hessian of a row is diag(p) - p p^T instead of a diagonal matrix.
     coupled: ClassVar[bool] = False
-    # The largest second derivative along one score, for the quadratic bounds of GradBoost; None if there is none.
-    curvature_bound: ClassVar[float | None]
     # What the row sums of |x| count in the exponential bounds of AdaBoost: 2 where a feature moves two scores of a row.
     budget: ClassVar[float] = 1.0
 

@@ -9,10 +9,9 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 
 @dataclass(frozen=True)
-class SquaredLoss(NativeTargetLoss):
+class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
     """Phi(y, f) = (f - y)^2 / 2: f is the mean."""
 
-    name = "squared"
     lipschitz = 1.0
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:

@@ -1,38 +1,23 @@
-"""What gradient boosting asks of a loss: Phi(y, f) of a target and a score."""
+"""Losses of gradient boosting: Phi(y, f) of a target and a score."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.losses.base import Loss
 
 
-@runtime_checkable
-class TargetLoss(Protocol):
-    """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
+class NativeTargetLoss(Loss):
+    """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels.
 
-    With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
-    gives steps in closed form; without it there is a line search. A method `inverse_link(scores)` makes predictions of
-    scores; without it these are the scores.
+    `lipschitz` is C_Phi of Lemma 3.3 (Storcheus, chapter 3).
     """
 
-    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        """Phi(y, f) of each row."""
-
-    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        """Its derivative in f."""
-
-
-class NativeTargetLoss(ABC):
-    """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels."""
-
-    name: ClassVar[str]
-    # C_Phi of Lemma 3.3 (Storcheus, chapter 3): the derivative changes by at most this much per unit of the score.
-    lipschitz: ClassVar[float | None] = None
     # Whether there are no kinks, so that a line search can be exact at little cost.
     smooth: ClassVar[bool] = True
 
@@ -59,23 +44,38 @@ class NativeTargetLoss(ABC):
         """What is predicted for a score."""
         return scores
 
-    def check_targets(self, targets: FloatArray) -> None:  # noqa: B027 - most losses take any number
+    def check_targets(self, targets: FloatArray) -> None:
         """Refuses targets that the loss is not defined for."""
 
 
 class WeightedRows:
-    """Targets with their weights, and what is asked about them: the same for every order of the rows."""
+    """Targets with their weights, and what is asked about them: the same for every order of the rows.
 
-    def __init__(self, targets: FloatArray, weights: FloatArray | None, mean: Callable[[FloatArray], float]) -> None:
+    `mean` is the weighted mean of one number per row; `gather` makes of an array with an entry per row that of the rows
+    of all workers.
+    """
+
+    def __init__(
+        self,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        mean: Callable[[FloatArray], float],
+        gather: Callable[[FloatArray], FloatArray] = lambda values: values,
+    ) -> None:
         self.targets = targets
         self.mean = mean
-        """The weighted mean of one number per row."""
         self._weights = weights
+        self._gather = gather
+
+    def largest(self) -> float:
+        """The largest target of all."""
+        return float(self._gather(self.targets).max())
 
     def quantile(self, level: float) -> float:
         """The smallest target with at least this share of the weight up to it."""
-        weights = np.ones(len(self.targets)) if self._weights is None else self._weights
-        order = np.lexsort((weights, self.targets))
+        targets = self._gather(self.targets)
+        weights = np.ones(len(targets)) if self._weights is None else self._gather(self._weights)
+        order = np.lexsort((weights, targets))
         cumulative = np.cumsum(weights[order])
         place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))
-        return float(self.targets[order[min(place, len(order) - 1)]])
+        return float(targets[order[min(place, len(order) - 1)]])

@@ -4,6 +4,7 @@ from radboost.model_file.container import DTYPES, FORMAT_VERSION, MAGIC, read, w
 from radboost.model_file.encoding import MissingPartError, NotStored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import load_model, save_model
+from radboost.model_file.registry import loaded_on_demand, storable_estimator, storable_value
 
 __all__ = [
     "DTYPES",
@@ -13,7 +14,10 @@ __all__ = [
     "ModelFileError",
     "NotStored",
     "load_model",
+    "loaded_on_demand",
     "read",
     "save_model",
+    "storable_estimator",
+    "storable_value",
     "write",
 ]

@@ -11,14 +11,8 @@ from sklearn.base import is_classifier
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.errors import ModelFileError
-from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, look_up, read_history, section
+from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
-PARTS: Mapping[str, str] = {
-    "BranchingProgram": "radboost.baselines.program.BranchingProgram",
-    "Ensemble": "radboost.ensemble.Ensemble",
-    "OBJECTIVES": "radboost.objectives.OBJECTIVES",
-    "resolve_objective": "radboost.objectives.resolve_objective",
-}
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
 
 
@@ -48,7 +42,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model._take_parameters_of_fit()
     model._take_arrays_of_fit(section(FIT, arrays))
     if model.stores_objective:
-        model.objective_ = _restore_objective(header["objective"], model.loss)
+        model._take_objective(header["objective"])
     for key in _COUNTS:
         count = header["counts"][key]
         if type(count) is not int or count < 0:
@@ -59,8 +53,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.stop_reason_ = header["stop_reason"]
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
-    kind = look_up(PARTS)[model.kind_of_ensemble]
-    model.ensemble_ = kind.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    model.ensemble_ = model.type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
     n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
     if n_outputs != (n_classes if n_classes > 2 else 1):
         raise ModelFileError(
@@ -77,14 +70,6 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         raise ModelFileError("a model has fewer than 2^31 columns.")
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
-
-
-def _restore_objective(name: Any, loss: Any) -> str:
-    """A loss of the user's own is not in the file, and does not speak against any objective."""
-    parts = look_up(PARTS)
-    if not isinstance(name, str) or name not in parts["OBJECTIVES"]:
-        raise ModelFileError(f"its objective is {str(name)[:40]!r}, and known are {', '.join(parts['OBJECTIVES'])}.")
-    return str(parts["resolve_objective"](name, loss)) if isinstance(loss, str) else name
 
 
 def bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -11,44 +10,8 @@ from radboost.model_file import boosted, sparse
 from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
 from radboost.model_file.encoding import decode, encode
 from radboost.model_file.errors import ModelFileError
-from radboost.model_file.sections import look_up
+from radboost.model_file.registry import estimator_named, known_estimators, known_values
 
-# A file names classes; these are all it can name. They are looked up late, because estimators use this module.
-ESTIMATORS: Mapping[str, str] = {
-    "DeepBoostClassifier": "radboost.estimators.deepboost.DeepBoostClassifier",
-    "SoftmaxBoostClassifier": "radboost.estimators.softmax.SoftmaxBoostClassifier",
-    "RGBClassifier": "radboost.estimators.rgb.RGBClassifier",
-    "RGBRegressor": "radboost.estimators.rgb.RGBRegressor",
-    "AdaBoostMHClassifier": "radboost.baselines.adaboost_mh.AdaBoostMHClassifier",
-    "SAMMEClassifier": "radboost.baselines.samme.SAMMEClassifier",
-    "MartiBoostClassifier": "radboost.baselines.martiboost.MartiBoostClassifier",
-    "SparseBoostClassifier": "radboost.estimators.sparse.SparseBoostClassifier",
-    "SparseBoostRegressor": "radboost.estimators.sparse.SparseBoostRegressor",
-    "MultiTaskSparseBoostClassifier": "radboost.estimators.sparse.MultiTaskSparseBoostClassifier",
-    "SparseBoostClassifierCV": "radboost.estimators.sparse_cv.SparseBoostClassifierCV",
-    "SparseBoostRegressorCV": "radboost.estimators.sparse_cv.SparseBoostRegressorCV",
-    "MultiTaskSparseBoostClassifierCV": "radboost.estimators.sparse_cv.MultiTaskSparseBoostClassifierCV",
-}
-VALUES: Mapping[str, str] = {
-    "AbsoluteLoss": "radboost.losses.absolute.AbsoluteLoss",
-    "EarlyStopping": "radboost.rows.watch.EarlyStopping",
-    "ExponentialTargetLoss": "radboost.losses.two_class.ExponentialTargetLoss",
-    "HuberLoss": "radboost.losses.huber.HuberLoss",
-    "KernelFamily": "radboost.families.kernel.KernelFamily",
-    "LogisticTargetLoss": "radboost.losses.two_class.LogisticTargetLoss",
-    "PoissonLoss": "radboost.losses.poisson.PoissonLoss",
-    "QuantileLoss": "radboost.losses.quantile.QuantileLoss",
-    "SquaredLoss": "radboost.losses.squared.SquaredLoss",
-    "StumpPairs": "radboost.families.trees.StumpPairs",
-    "Stumps": "radboost.families.trees.Stumps",
-    "TreeFamilies": "radboost.families.norm_balls.TreeFamilies",
-    "TreeOptions": "radboost.trees.grower.TreeOptions",
-    "Trees": "radboost.families.trees.Trees",
-    "features.Kernel": "radboost.sparsity.Kernel",
-    "features.Products": "radboost.sparsity.Products",
-    "features.Stumps": "radboost.sparsity.Stumps",
-    "features.Trees": "radboost.sparsity.Trees",
-}
 # By the estimators' `kind_of_file`.
 KINDS = {"boosted": boosted, "sparse": sparse}
 
@@ -60,9 +23,10 @@ def save_model(estimator: Any, path: PathLike) -> None:
     model asks for it where it is needed.
     """
     name = type(estimator).__name__
-    if look_up(ESTIMATORS).get(name) is not type(estimator):
+    if estimator_named(name) is not type(estimator):
         raise ModelFileError(
-            f"{name} cannot be saved to a model file; known are {', '.join(ESTIMATORS)}. pickle keeps any object."
+            f"{name} cannot be saved to a model file; known are {', '.join(known_estimators())}. pickle keeps any "
+            "object."
         )
     try:
         described, arrays = KINDS[estimator.kind_of_file].describe(estimator)
@@ -70,12 +34,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
         raise
     except ValueError as error:
         raise ModelFileError(f"This model cannot be saved to a model file: {error}") from error
-    values = look_up(VALUES)
     params = {**estimator.get_params(deep=False), **estimator._parameters_of_fit()}
     header = {
         "model": name,
         "radboost_version": version("radboost"),
-        "params": {key: encode(value, key, values) for key, value in params.items()},
+        "params": {key: encode(value, key, known_values()) for key, value in params.items()},
         **described,
     }
     write(path, header, arrays)
@@ -100,10 +63,10 @@ def load_model(path: PathLike) -> Any:
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
     name = header["model"]
-    estimators = look_up(ESTIMATORS)
-    if not isinstance(name, str) or name not in estimators:
-        raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(estimators)}.")
-    model = estimators[name](**_restore_params(estimators[name], header["params"]))
+    estimator = estimator_named(name)
+    if estimator is None:
+        raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(known_estimators())}.")
+    model = estimator(**_restore_params(estimator, header["params"]))
     KINDS[model.kind_of_file].restore(model, header, arrays)
     return model
 
@@ -119,5 +82,4 @@ def _restore_params(estimator: type, params: Any) -> dict[str, Any]:
             f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
             "radboost to open the file."
         )
-    values = look_up(VALUES)
-    return {key: decode(data, key, values) for key, data in params.items()}
+    return {key: decode(data, key, known_values()) for key, data in params.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -16,12 +15,6 @@ HISTORY = "history/"
 FIT = "fit/"
 
 Content: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
-
-
-def look_up(places: Mapping[str, str]) -> dict[str, Any]:
-    """Objects by their dotted names: late, because the modules that define them use this package."""
-    parts = {name: place.rpartition(".") for name, place in places.items()}
-    return {name: getattr(importlib.import_module(module), last) for name, (module, _, last) in parts.items()}
 
 
 def section(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
@@ -42,5 +35,5 @@ def history_arrays(history: Mapping[str, list[Any]]) -> dict[str, AnyArray]:
 
 
 def read_history(arrays: Mapping[str, AnyArray]) -> dict[str, list[Any]]:
-    """The other way round."""
+    """The columns of `history_`, from the arrays that `history_arrays` makes of them."""
     return {key: array.tolist() for key, array in section(HISTORY, arrays).items()}

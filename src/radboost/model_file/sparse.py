@@ -11,9 +11,8 @@ from sklearn.base import is_classifier
 from radboost.model_file.checks import read_array, require
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
-from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, look_up, read_history, section
+from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
-PARTS: Mapping[str, str] = {"SparseEnsemble": "radboost.sparsity.SparseEnsemble"}
 # Of estimators that choose alpha.
 _CHOICE = {"alphas": 1, "validation_losses": 2}
 
@@ -45,7 +44,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model._take_parameters_of_fit()
     require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
     ensemble_arrays = section(ENSEMBLE, arrays)
-    ensemble, n_features = look_up(PARTS)["SparseEnsemble"].from_arrays(
+    ensemble, n_features = model.type_of_ensemble.from_arrays(
         header["ensemble"], ensemble_arrays, model._output_names()
     )
     require(ensemble.n_outputs == n_outputs, f"it has {ensemble.n_outputs} scores per row, not {n_outputs}")

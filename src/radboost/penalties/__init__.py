@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from radboost._members import class_named, import_members
 from radboost._validation import resolve
 from radboost.engine import descents, slope
-from radboost.penalties.l1 import L1
-from radboost.penalties.l1_l2 import L1L2
-from radboost.penalties.l1_linf import L1Linf
-from radboost.penalties.rows import RowPenalty
-from radboost.penalties.squared_l2 import SquaredL2
-from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, line_search_step, on_grid
-
-ROW_PENALTIES: dict[str, type[RowPenalty]] = {penalty.name: penalty for penalty in (L1, L1L2, L1Linf, SquaredL2)}
+from radboost.penalties.rows import ROW_PENALTIES, RowPenalty
+from radboost.penalties.weighted_l1 import WeightedL1, closed_form_step, on_grid
 
 
 def get_row_penalty(penalty: str) -> RowPenalty:
@@ -19,18 +16,20 @@ def get_row_penalty(penalty: str) -> RowPenalty:
     return resolve("penalty", penalty, ROW_PENALTIES, RowPenalty, "an object of radboost.penalties")  # type: ignore[type-abstract]
 
 
+def __getattr__(name: str) -> Any:
+    """The class of a registered penalty."""
+    return class_named(name, __name__, ROW_PENALTIES)
+
+
 __all__ = [
-    "L1",
-    "L1L2",
     "ROW_PENALTIES",
-    "L1Linf",
     "RowPenalty",
-    "SquaredL2",
     "WeightedL1",
     "closed_form_step",
     "descents",
     "get_row_penalty",
-    "line_search_step",
     "on_grid",
     "slope",
 ]
+
+import_members(__name__, __path__)

@@ -8,10 +8,9 @@ from radboost._typing import FloatArray
 from radboost.penalties.rows import RowPenalty, exponential_root
 
 
-class L1(RowPenalty):
+class L1(RowPenalty, name="l1"):
     """The sum of the absolute values. Boosting with Structural Sparsity, equation (2)."""
 
-    name = "l1"
     exponential = True
 
     def size(self, weights: FloatArray) -> FloatArray:

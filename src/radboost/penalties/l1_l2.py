@@ -10,10 +10,8 @@ from radboost.penalties.rows import RowPenalty
 ITERATIONS = 60
 
 
-class L1L2(RowPenalty):
+class L1L2(RowPenalty, name="l1/l2"):
     """The Euclidean norm of each row. Boosting with Structural Sparsity, equation (32)."""
-
-    name = "l1/l2"
 
     def size(self, weights: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt((weights**2).sum(axis=1)))

@@ -8,10 +8,9 @@ from radboost._typing import FloatArray
 from radboost.penalties.rows import TIE, RowPenalty, exponential_root
 
 
-class L1Linf(RowPenalty):
+class L1Linf(RowPenalty, name="l1/linf"):
     """The largest absolute value of each row. Boosting with Structural Sparsity, equations (3) and (4)."""
 
-    name = "l1/linf"
     exponential = True
 
     def size(self, weights: FloatArray) -> FloatArray:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from radboost._members import register
 from radboost._typing import FloatArray
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # Below this share of the largest weight of a row a weight is not the largest itself.
 TIE = 1e-10
+ROW_PENALTIES: dict[str, type[RowPenalty]] = {}
 
 
 class RowPenalty(ABC):
     """sum over j of price_j * size(w_j), where w_j holds the weights of feature j, one for each class or task.
+
+    `class L1(RowPenalty, name="l1")` registers itself; its native update is a row of the table in
+    `native/linear/row_penalty.cpp` with that name.
 
     Weights, slopes and curvatures have a line for each feature and a column for each output; prices and results one
     number for each feature. Every method works on all lines at once.
@@ -24,14 +29,20 @@ class RowPenalty(ABC):
     name: ClassVar[str]
     # Whether whole weights or rows become exactly zero.
     sparse: ClassVar[bool] = True
-    # What a factor on a column does to its price: the norms grow with the weights, half the squares with their squares.
-    degree: ClassVar[int] = 1
+    # size(c w) = c^degree size(w): what a factor on a column does to its price. None where there is no such number.
+    degree: ClassVar[int | None] = 1
     # Whether the exponential bounds of AdaBoost have a minimum in closed form.
     exponential: ClassVar[bool] = False
 
+    def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if name is not None:
+            cls.name = name
+            register(ROW_PENALTIES, name, cls)
+
     @abstractmethod
     def size(self, weights: FloatArray) -> FloatArray:
-        """The norm of each row, or half its square."""
+        """What the price of each row is multiplied by: 0 for a row of zeros."""
 
     @abstractmethod
     def dual_norm(self, slopes: FloatArray) -> FloatArray:
@@ -44,6 +55,22 @@ class RowPenalty(ABC):
     @abstractmethod
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         """How far each row is from where no step can help; zero where the conditions of section 8 hold."""
+
+    def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
+        """The largest share of the slopes, at most 1, at which the conjugate of the penalty is finite.
+
+        Of a norm that is where the dual norm does not exceed the price.
+        """
+        norms = self.dual_norm(slopes)
+        ratios = np.divide(prices, norms, out=np.ones_like(norms), where=norms > prices)
+        return float(ratios.min(initial=1.0))
+
+    def conjugate(self, slopes: FloatArray, prices: FloatArray) -> float:
+        """sup over the weights of <slopes, weights> - the sum of price * size, at slopes times `share_within`.
+
+        Of a norm it is zero.
+        """
+        return 0.0
 
     def exponential_update(
         self, up: FloatArray, down: FloatArray, weights: FloatArray, templates: FloatArray, prices: FloatArray

@@ -8,10 +8,9 @@ from radboost._typing import FloatArray
 from radboost.penalties.rows import RowPenalty
 
 
-class SquaredL2(RowPenalty):
+class SquaredL2(RowPenalty, name="l2"):
     """Half the sum of the squares."""
 
-    name = "l2"
     sparse = False
     degree = 2
 
@@ -25,6 +24,16 @@ class SquaredL2(RowPenalty):
     def update(self, curvatures: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         total = curvatures + prices[:, None]
         return np.divide(-slopes, total, out=np.zeros_like(slopes), where=total > 0)
+
+    def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
+        return 1.0
+
+    def conjugate(self, slopes: FloatArray, prices: FloatArray) -> float:
+        """Half the square over the price; infinite where there is a slope and no price."""
+        if ((prices <= 0.0) & slopes.any(axis=1)).any():
+            return np.inf
+        squares = (slopes**2).sum(axis=1)
+        return float(np.divide(squares, 2.0 * prices, out=np.zeros(len(slopes)), where=prices > 0.0).sum())
 
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
         return np.asarray(np.abs(slopes + prices[:, None] * weights).max(axis=1))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost.rows.weights import RowWeights
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Costs:
     per_row: bool
     scale: float  # what a scaled cost of 1 stands for
     floor: FloatArray  # the least of each row, not scaled
+    matrix: FloatArray | None = None  # the costs of the classes as they were given; None: of examples
 
     def select(self, rows: RowOrder) -> Costs:
         """Those of some examples, in their order."""
@@ -30,16 +32,16 @@ class Costs:
             return self
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
 
-    def mean_floor(self, class_ids: ClassIds, weights: FloatArray | None) -> float:
+    def mean_floor(self, class_ids: ClassIds, weights: RowWeights) -> float:
         """What the cheapest answers of these examples cost in the mean."""
-        floors = self.floor if self.per_row else self.floor[class_ids]
+        floors = weights.gather(self.floor if self.per_row else self.floor[class_ids])
         if not floors.any():
             return 0.0
         # By value, and by weight among equals: neither the order of the examples nor their copies change the sum.
         values, places = np.unique(floors, return_inverse=True)
-        weights = np.ones(len(floors)) if weights is None else weights
-        order = np.lexsort((weights, places))
-        totals = np.bincount(places[order], weights[order])
+        counts = np.ones(len(floors)) if weights.given is None else weights.gather(weights.given)
+        order = np.lexsort((counts, places))
+        totals = np.bincount(places[order], counts[order])
         return float((values * totals).sum() / totals.sum())
 
     def of_rows(self, class_ids: ClassIds) -> npt.NDArray[np.float32]:
@@ -66,7 +68,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
             "meant, set it to 0.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=7,
         )
     return matrix
 
@@ -97,7 +99,8 @@ def make_costs(matrix: FloatArray | None, examples: FloatArray | None, n_classes
     floor = table.min(axis=1)
     above = table - floor[:, None]
     scale = float(above.max())
-    return Costs(np.ascontiguousarray(above / scale, dtype=np.float32), examples is not None, scale, floor)
+    scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
+    return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)
 
 
 def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:

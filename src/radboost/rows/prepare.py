@@ -1,19 +1,23 @@
-"""Training rows on their way into the engine: the same for every estimator."""
+"""Training rows on their way into the engine, the same for every estimator: read, checked, binned and sorted once."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
-from radboost.boosting.trace import Trace
-from radboost.engine import BinnedData
+from radboost.engine import BinnedData, Collective
 from radboost.rows.categories import Categories
+from radboost.rows.costs import Costs
 from radboost.rows.read import (
+    BLOCK_BYTES,
     Rows,
     dense_rows,
     known_labels,
@@ -22,15 +26,29 @@ from radboost.rows.read import (
     read_rows,
     read_targets,
 )
-from radboost.rows.watch import Watched, split_by_content
+from radboost.rows.weights import RowWeights
 from radboost.trees import bin_rows
 
 Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class TrainingRows:
-    """Rows with a positive weight, checked."""
+class Watched:
+    """Validation rows."""
+
+    X: FloatMatrix
+    class_ids: ClassIds
+    weights: FloatArray | None
+    targets: FloatArray | None = None  # of regression, which has no classes
+    collective: Collective | None = None  # who has others of them; None: all are here
+
+    def row_weights(self) -> RowWeights:
+        return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Rows with a positive weight as they were given, checked; `prepare` bins and sorts them."""
 
     rows: Rows
     kept: Places | None  # among the rows that were given; None: all
@@ -39,6 +57,8 @@ class TrainingRows:
     class_ids: ClassIds  # all 0 in regression
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression
+    feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
+    column_names: list[Any] | None = None  # as the data frame has them, text or numbers
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -47,63 +67,214 @@ class TrainingRows:
             raise TypeError("a regression problem has no classes")
         return self.classes
 
-    def sorted_by_class(self, max_bins: int, n_threads: int) -> SortedRows:
-        """Binned and in the order that the engine wants; copies of a row may change places."""
+    def prepare(self, max_bins: int, n_threads: int) -> PreparedRows:
+        """Binned and in the order that the engine wants, by class; copies of a row may change places.
+
+        One pass over X does both: binned rows that were moved afterwards would be in memory twice.
+        """
+        rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
-        n_categories = {column: len(known) for column, known in self.rows.categories.items()}
-        data = bin_rows(self.rows.X, self.weights, order, max_bins, n_threads, n_categories)
-        targets, weights = _select(self.targets, order), _select(self.weights, order)
-        return SortedRows(self.rows, data, order.astype(np.uint32), self.class_ids[order], weights, targets)
+        n_categories = {column: len(known) for column, known in rows.categories.items()}
+        return PreparedRows(
+            X=rows.X,
+            categories=rows.categories,
+            data=bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories),
+            order=order.astype(np.uint32),
+            classes=self.classes,
+            class_ids=self.class_ids[order],
+            weights=_select(self.weights, order),
+            targets=_select(self.targets, order),
+            max_bins=max_bins,
+            feature_names=self.feature_names,
+            column_names=self.column_names,
+        )
 
 
 @dataclass(frozen=True)
-class SortedRows:
-    """What the engine learns from."""
+class PreparedRows:
+    """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
-    rows: Rows
+    Nothing in it changes. `order` says where each of the engine's rows stands in X; `class_ids`, `weights` and
+    `targets` are in the order of the engine, which is by class.
+    """
+
+    X: Any  # the rows with a positive weight: float32 or float64, dense or CSR; places of categories in their columns
+    categories: Categories
     data: BinnedData
-    order: RowOrder  # among the training rows
+    order: RowOrder
+    classes: npt.NDArray[Any] | None  # of all rows that were prepared; None: of regression
     class_ids: ClassIds
     weights: FloatArray | None
-    targets: FloatArray | None = None
+    targets: FloatArray | None
+    max_bins: int
+    feature_names: npt.NDArray[np.object_] | None = None
+    column_names: list[Any] | None = None
+    validation: Watched | None = None  # rows that were given to be watched
+    collective: Collective | None = None  # who has the other rows, where these are the part of one worker
+    costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
 
-    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[SortedRows, Watched, RowOrder]:
-        """Rows to learn from, rows to watch, and the places of the latter among the training rows."""
-        hashes = self.data.row_hashes(self.class_ids, n_threads)
-        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed)
-        places = self.order[held_back]
-        X = dense_rows(self.rows.X[places])
-        parts = (_select(self.weights, held_back), _select(self.targets, held_back))
-        watched = Watched(X, self.class_ids[held_back], *parts)
-        rest = replace(
-            self,
-            data=self.data.subset(keep),
-            order=self.order[keep],
-            class_ids=self.class_ids[keep],
-            weights=_select(self.weights, keep),
-            targets=_select(self.targets, keep),
+    @property
+    def n_rows(self) -> int:
+        return len(self.order)
+
+    def row_weights(self, *, folds_large: bool = False) -> RowWeights:
+        """The sample weights, for sums over the rows of all workers. `folds_large`: see there."""
+        return RowWeights(self.weights, self.n_rows, folds_large=folds_large, collective=self.collective)
+
+    def part(self, rows: npt.NDArray[Any], collective: Collective) -> PreparedRows:
+        """The rows of one worker, given by their places in X (or a mask), which may be none.
+
+        The parts of all workers together are these rows, and a part holds nothing of the others. Each worker calls
+        `learn` with its own part, and all of them end with the model of these rows, bit for bit.
+        """
+        chosen = self.select(rows)
+        return replace(
+            chosen,
+            X=self.X[chosen.order],
+            order=np.arange(chosen.n_rows, dtype=np.uint32),
+            costs=None if self.costs is None else self.costs.select(chosen.order),
+            collective=collective,
         )
-        return rest, watched, places
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def known_classes(self) -> npt.NDArray[Any]:
+        """The classes of a classification problem."""
+        if self.classes is None:
+            raise TypeError("a regression problem has no classes")
+        return self.classes
+
+    def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
+        """A part of the rows, given by their places in X (or a mask), with the bins and the classes of all of them.
+
+        The validation rows, if there are any, stay.
+        """
+        chosen = np.zeros(self.X.shape[0], dtype=bool)
+        chosen[rows] = True
+        return self._keep(np.flatnonzero(chosen[self.order]))
+
+    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
+        """Rows to learn from, rows to watch, and the places of the latter in X."""
+        hashes = self.data.row_hashes(self.class_ids, n_threads)
+        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed, self.row_weights())
+        places = self.order[held_back]
+        X = dense_rows(self.X[places])
+        parts = (_select(self.weights, held_back), _select(self.targets, held_back))
+        return self._keep(keep), Watched(X, self.class_ids[held_back], *parts, self.collective), places
+
+    def _keep(self, places: Places) -> PreparedRows:
+        """Some of the engine's rows, in their order."""
+        return replace(
+            self,
+            data=self.data.subset(places),
+            order=self.order[places],
+            class_ids=self.class_ids[places],
+            weights=_select(self.weights, places),
+            targets=_select(self.targets, places),
+        )
+
+    def digests(self) -> dict[str, str]:
+        """What tells these rows from others, part by part; for checkpoints."""
+        found = {
+            "columns": digest_of([self.n_features, self.feature_names, sorted(self.categories.items())]),
+            "rows": digest_of([self.X.shape, self.X, self.order]),
+            "labels": digest_of([self.classes, self.class_ids, self.targets]),
+            "weights": digest_of([self.weights]),
+        }
+        if self.validation is not None:
+            watched = self.validation
+            found["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
+        if self.costs is not None:
+            found["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
+        return found
+
+
+def digest_of(parts: list[Any]) -> str:
+    """A hash of arrays, sparse matrices and plain values."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if sparse.issparse(part):
+            arrays = [part.data, part.indices, part.indptr]
+        elif isinstance(part, np.ndarray) and part.dtype != object:
+            arrays = [part]
+        else:
+            plain = part.tolist() if isinstance(part, np.ndarray) else part
+            digest.update(f"{plain!r};".encode())
+            continue
+        for array in arrays:
+            digest.update(f"{array.dtype.str} {array.shape};".encode())
+            height = max(1, BLOCK_BYTES // max(1, array[:1].nbytes))
+            for first in range(0, len(array), height):
+                digest.update(np.ascontiguousarray(array[first : first + height]).data)
+    return digest.hexdigest()
+
+
+def split_by_content(
+    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int, weights: RowWeights
+) -> tuple[Places, Places]:
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    with np.errstate(over="ignore"):
+        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        keyed ^= keyed >> np.uint64(29)
+        keyed *= np.uint64(0xBF58476D1CE4E5B9)
+    all_keyed, all_ids = weights.gather(keyed), weights.gather(class_ids)
+    held_back, any_held = np.zeros(len(class_ids), dtype=bool), False
+    for class_id in np.unique(all_ids):
+        ranked = np.unique(all_keyed[all_ids == class_id])
+        # The smallest keys of each class, but never all of a class.
+        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
+        if n_held > 0:
+            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
+            any_held = True
+    if not any_held:
+        raise ValueError(
+            f"No class has two different rows ({len(all_ids)} samples in all), so none can be held back for early "
+            "stopping. Switch early_stopping off, or give more rows."
+        )
+    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
 
 
 def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:
     return None if numbers is None else np.ascontiguousarray(numbers[places])
 
 
-def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> TrainingRows:
+def prepare(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    regression: bool = False,
+    max_bins: int = 255,
+    n_threads: int = 1,
+) -> PreparedRows:
+    """Reads, checks, bins and sorts training rows, for `learn` to be called on them with any parameters.
+
+    The estimator is asked for its `categorical_features`, and gives its name to messages; it is told the number and the
+    names of the columns, as scikit-learn wants it.
+    """
+    return read_training(estimator, X, y, sample_weight, regression=regression).prepare(max_bins, n_threads)
+
+
+def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
-    kept = None if weights is None else np.flatnonzero(weights > 0)
-    rows, weights = given.without_zero_weights(weights)
+    rows, weights, kept = given.without_zero_weights(weights)
     rows = rows.without_unseen_categories(X)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
+    columns = list(X.columns) if hasattr(X, "columns") else []
+    named = len(columns) > 0 and all(isinstance(name, str | int | np.integer) for name in columns)
+    names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
     if regression:
         no_classes = np.zeros(rows.n_rows, dtype=np.uint16)
-        return TrainingRows(rows, kept, given.n_rows, None, no_classes, weights, read_targets(rows.y))
+        return CheckedRows(rows, kept, given.n_rows, None, no_classes, weights, read_targets(rows.y), *names)
     classes, class_ids = read_labels(rows.y)
-    return TrainingRows(rows, kept, given.n_rows, classes, class_ids, weights)
+    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, None, *names)
 
 
 def read_validation(
@@ -123,19 +294,8 @@ def read_validation(
         return None
     rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
-    rows, weights = rows.without_zero_weights(weights)
+    rows, weights, _ = rows.without_zero_weights(weights)
     X = dense_rows(rows.X)
     if classes is None:
         return Watched(X, np.zeros(rows.n_rows, dtype=np.uint16), weights, read_targets(rows.y, "y_val"))
     return Watched(X, known_labels(rows.y, classes), weights)
-
-
-def take_over(estimator: Any, fitted: Any, classes: npt.NDArray[Any] | None, trace: Trace, n_rounds: int) -> None:
-    """Gives the estimator everything that the fit has put on a copy of it: all or nothing."""
-    if classes is not None:
-        fitted.classes_ = classes
-    fitted.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
-    fitted.n_iter_ = n_rounds
-    fitted.n_skipped_rounds_ = trace.n_skipped
-    fitted.stop_reason_ = trace.stop_reason
-    estimator.__dict__ = fitted.__dict__

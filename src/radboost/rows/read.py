@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_X_y, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
@@ -27,8 +27,27 @@ from radboost.rows.categories import (
 FLOATS = (np.float64, np.float32)
 CHECKS = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
 BLOCK_BYTES = 2**26
+BLOCK_PAIRS = 2**25  # of a row and a hypothesis: about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
 LARGEST_TARGET = 1e100  # its square can be summed
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What an estimator can learn from."""
+
+    missing: bool = True  # NaN in X, and columns of categories
+    formats: Sequence[str] = ("csr",)  # of sparse matrices
+    targets: str = "labels"  # "numbers"; "tasks": a column of labels for each task, some of them missing
+
+    @property
+    def checks(self) -> dict[str, Any]:
+        """As scikit-learn's `check_array` takes them."""
+        finite = "allow-nan" if self.missing else True
+        return {"dtype": FLOATS, "ensure_all_finite": finite, "accept_sparse": self.formats}
+
+
+BINNED = Accepted()
 
 
 @dataclass(frozen=True)
@@ -50,12 +69,17 @@ class Rows:
     def select(self, rows: npt.NDArray[np.int64]) -> Rows:
         return replace(self, X=self.X[rows], y=self.y[rows])
 
-    def without_zero_weights(self, weights: FloatArray | None) -> tuple[Rows, FloatArray | None]:
-        """A row of weight zero is a row that is not there."""
+    def without_zero_weights(
+        self, weights: FloatArray | None
+    ) -> tuple[Rows, FloatArray | None, npt.NDArray[np.int64] | None]:
+        """A row of weight zero is a row that is not there. With it the weights, and the places of the rows that stay.
+
+        No places where all rows stay.
+        """
         if weights is None or (weights > 0).all():
-            return self, weights
+            return self, weights, None
         kept = np.flatnonzero(weights > 0)
-        return self.select(kept), np.ascontiguousarray(weights[kept])
+        return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
     def without_unseen_categories(self, names: Any) -> Rows:
         """The same rows, whose places are written anew among the categories that any of them has."""
@@ -64,8 +88,10 @@ class Rows:
         return replace(self, categories=categories)
 
 
-def read_rows(estimator: Any, X: Any, y: Any) -> Rows:
-    """Checks training rows and learns their categories; NaN is allowed in X, infinity is not."""
+def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
+    """Checks training rows and learns their categories; infinity is never allowed in X."""
+    if not accepted.missing:
+        return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
     if names_columns(estimator.categorical_features):
         X = _as_table(X)
     columns = categorical_columns(estimator.categorical_features, X)
@@ -141,9 +167,23 @@ def _any_infinite(X: FloatMatrix) -> bool:
     return any(np.isinf(X[first : first + height]).any() for first in range(0, X.shape[0], height))
 
 
-def _checked(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted = BINNED) -> Any:
     check_names(X)
-    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, accept_sparse="csr", **CHECKS))
+    checks = accepted.checks
+    if accepted.targets == "tasks":
+        return as_numbers(estimator, X, lambda: validate_data(estimator, X, reset=reset, **checks)), _tasks(
+            X, y, estimator
+        )
+    if accepted.targets == "numbers":
+        checks["y_numeric"] = True
+    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, **checks))
+
+
+def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    check_consistent_length(X, y)
+    return y.toarray() if sparse.issparse(y) else np.asarray(y)
 
 
 def check_names(X: Any) -> None:
@@ -278,10 +318,15 @@ def dense_rows(X: Any) -> FloatMatrix:
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[no-any-return]
 
 
-def row_blocks(X: Any, n_outputs: int = 1) -> list[Any]:
-    """The rows in pieces whose dense copies and scores are small; dense rows with one score each in one piece."""
+def row_blocks(X: Any, n_outputs: int = 1, n_members: int = 1) -> list[Any]:
+    """The rows in pieces whose dense copies and scores are small, and which an ensemble scores in a moment.
+
+    Between two pieces Python hears Ctrl-C. Dense rows with one score each need no other reason to be divided.
+    """
     copied = X.shape[1] if sparse.issparse(X) else 0
-    if not copied and n_outputs == 1:
+    height = max(1, BLOCK_PAIRS // max(1, n_members))
+    if copied or n_outputs > 1:
+        height = min(height, max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs))))
+    if height >= X.shape[0]:
         return [X]
-    height = max(1, BLOCK_BYTES // (8 * max(1, copied + n_outputs)))
     return [X[first : first + height] for first in range(0, X.shape[0], height)]

@@ -33,6 +33,13 @@ def write_trees(trees: Sequence[Tree]) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
+def holds_numbers(tree: Tree) -> bool:
+    """Whether the leaves are neither signs nor votes."""
+    return tree.vectors is not None or (
+        tree.n_outputs == 1 and bool((np.abs(tree.value[tree.feature < 0]) != 1.0).any())
+    )
+
+
 def read_trees(
     arrays: Mapping[str, npt.NDArray[Any]],
     n_features: int,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from radboost._typing import FloatArray, FloatMatrix
+from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import Forest
+from radboost.trees.describe import describe, term
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype("<i4"),
@@ -100,6 +102,38 @@ class Tree:
         tree it has the numbers of the leaf.
         """
         return by_row(self.forest.scores(X, np.ones(1), n_threads), self.n_outputs)
+
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        """The same for rows that may be sparse."""
+        rows = X.toarray() if sparse.issparse(X) else X
+        return np.asarray(self.predict(np.ascontiguousarray(rows, dtype=np.float64), n_threads), dtype=np.float64)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns of X that it asks about."""
+        return tuple(np.unique(self.feature[self.feature >= 0]).tolist())
+
+    @cached_property
+    def _content(self) -> tuple[bytes, ...]:
+        parts = (*self.arrays[:5], self.category_nodes, self.category_sets)
+        return tuple(part.tobytes() for part in (parts if self.vectors is None else (*parts, self.vectors)))
+
+    def describe(
+        self, names: Sequence[str] | None, /, categories: Mapping[int, Sequence[Category]] | None = None
+    ) -> str:
+        """The tree in a line of text; `categories` are those of the categorical columns."""
+        return describe(self, names, categories)
+
+    def term(self, names: Sequence[str] | None) -> str:
+        """The tree in a formula."""
+        return term(self, names)
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a tree of the same questions and answers."""
+        return isinstance(other, Tree) and self.n_outputs == other.n_outputs and self._content == other._content
 
     def key(self) -> tuple[bytes, float]:
         """Bytes shared by this tree and its mirror image alone, and the sign that tells the two apart.

@@ -1,0 +1,114 @@
+"""A round of AdaBoost.MH: a tree for each class, one step for all of them. Soft-max boosting, Algorithm 3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.boosting.classic import FLAWLESS, NO_EDGE, STEP_GRID, ClassicProblem, RepeatedTrees
+from radboost.boosting.driver import End, RoundMaker
+from radboost.boosting.trace import Step, Trace
+from radboost.engine import log
+from radboost.penalties import on_grid
+from radboost.rows.weights import GROWTH_TOTAL
+from radboost.trees import Tree
+
+
+class AdaBoostMH(RoundMaker):
+    """Descent on the mean exponential loss over pairs of a row and a class."""
+
+    final = frozenset({FLAWLESS})
+
+    def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
+        self.problem = problem
+        self.trace = trace
+        self.members = RepeatedTrees(problem, trace)
+        self._trees = problem.trees(2, max_leaves)
+        # Of two classes the first has the mirror images of the second's trees.
+        self._columns = np.array([1]) if problem.n_classes == 2 else np.arange(problem.n_classes)
+        self._own = self._columns[:, None] == problem.class_ids
+        self._labels, self._target = self._own.astype(np.uint16), np.where(self._own, 1.0, -1.0)
+        self._scores = np.zeros(self._own.shape)  # one line for each class
+        self._error = 1.0  # of the trees of the last round
+
+    def begin(self) -> None:
+        self._lines = _Lines(self.problem, -self._target * self._scores)
+
+    def replay(self) -> None:
+        votes = 1 if len(self._columns) == 1 else 2  # the weight of a tree is alpha, or 2 alpha where it may abstain
+        for steps in self.trace.rounds():
+            trees = [self.members.tree_of(step) for step in steps]
+            answers = np.stack([self.problem.raw_rows.answers(tree) for tree in trees])
+            self._move(answers == self._columns[:, None], steps[0].eta / votes)
+        self.problem.raw_rows.forget()
+        self.begin()
+
+    def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
+        problem, lines, n_lines = self.problem, self._lines, len(self._columns)
+        growth = problem.weights.growth(lines.fixed, GROWTH_TOTAL / lines.totals[:, None])
+        grown = self._trees.grow(self._labels, growth, round_index, problem.weights.given)
+        plus = np.stack([self._trees.answers(tree) for tree in grown]) == 1
+        self._error = lines.total(plus != self._own) / lines.total()
+        if self._error >= 0.5:
+            return End(NO_EDGE)
+        # Trees without a fault ask for an infinite step: they get that of half an error among all pairs.
+        bounded = max(self._error, 0.5 / (problem.weights.total * n_lines))
+        alpha = on_grid(0.5 * log((1.0 - bounded) / bounded), STEP_GRID)
+        steps = []
+        for column, tree in zip(self._columns, grown, strict=True):
+            hypothesis = self._trees.hypothesis(tree)
+            if n_lines == 1:
+                steps.append(self.members.add(hypothesis, alpha, round_index))
+            else:
+                votes = votes_for(hypothesis, int(column), problem.n_classes)
+                steps.append(self.members.add(votes, 2.0 * alpha, round_index))
+        self._move(plus, alpha)
+        self.begin()
+        return steps
+
+    def _move(self, plus: npt.NDArray[np.bool_], alpha: float) -> None:
+        self._scores += np.where(plus, alpha, -alpha)
+
+    def line(self) -> dict[str, float]:
+        problem, lines, n_lines = self.problem, self._lines, len(self._columns)
+        predicted = self._scores[0] > 0 if n_lines == 1 else self._scores.argmax(axis=0)
+        return {
+            "objective": lines.total() * math.exp(lines.shift) / (problem.weights.total * n_lines),
+            "train_error": problem.error_rate(predicted != problem.class_ids),
+            "n_hypotheses": len(self.trace.hypotheses),
+        }
+
+    def reason_to_stop(self, idle: int) -> str | None:
+        return FLAWLESS if self._error == 0.0 else None
+
+
+class _Lines:
+    """w(x, y) proportional to exp of the given exponents: one line for each class, each with a scale of its own.
+
+    A class that is learned early has weights far below those of the others, and its tree must see them all the same.
+    """
+
+    def __init__(self, problem: ClassicProblem, exponents: FloatArray) -> None:
+        self._weights = problem.weights
+        values, shifts = self._weights.exponentials(exponents)
+        self.fixed, bits = self._weights.fixed(values)
+        self._counted = self._weights.counted(self.fixed)
+        self.totals = self._weights.add(self._counted)
+        self.shift = float(shifts.max())
+        self._units = [math.exp(float(shift) - self.shift) * 2.0**-bits for shift in shifts]
+
+    def total(self, chosen: npt.NDArray[np.bool_] | None = None) -> float:
+        """The weight of all pairs, or of the chosen ones, in units of exp(shift)."""
+        sums = self.totals if chosen is None else self._weights.add(np.where(chosen, self._counted, 0))
+        return math.fsum(unit * int(line) for unit, line in zip(self._units, sums, strict=True))
+
+
+def votes_for(tree: Tree, class_index: int, n_classes: int) -> Tree:
+    """The tree that votes for a class where `tree` says +1, and abstains elsewhere."""
+    value = np.where(tree.feature >= 0, 0.0, np.where(tree.value > 0, float(class_index), -1.0))
+    arrays = [value if array is tree.value else array for array in tree.arrays]
+    return Tree(arrays, tree.n_features, tree.n_splits, n_classes, tree.category_nodes, tree.category_sets)

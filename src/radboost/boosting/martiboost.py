@@ -1,0 +1,151 @@
+"""A layer of martingale boosting (Long and Servedio, 2005). Soft-max boosting, section 5.5.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.driver import RoundMaker
+from radboost.boosting.trace import Step, Trace
+from radboost.engine import AnsweringTree
+from radboost.rows.weights import GROWTH_TOTAL, Fixed
+from radboost.trees import Tree
+from radboost.trees.tree import NODE_ARRAYS
+
+BLOCK_NODES = 64  # nodes of a layer whose trees are grown together
+
+
+class MartingaleLayers(RoundMaker):
+    """The program while it grows, with the masses of the training rows in its last layer.
+
+    Masses are integers, split so that no part of one is lost: sums do not depend on the order of the rows. A node is a
+    hypothesis of the trace, with a step of 1 in its layer; the trace's details `right_on_minus` and `right_on_plus` are
+    the odds of each node.
+    """
+
+    def __init__(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> None:
+        self.problem = problem
+        self.trace = trace
+        for name in ("right_on_minus", "right_on_plus"):
+            trace.details.setdefault(name, [])
+        self._grower = problem.trees(2, max_leaves)
+        self._positive = problem.class_ids == 1
+        self._n_negative = problem.n_rows - int(self._positive.sum())  # they stand first
+        start, _ = problem.weights.fixed(np.ones(problem.n_rows))
+        self._start = problem.weights.counted(start)
+        self._masses = start[None].copy()  # one line for each node, of one copy of each row
+
+    def begin(self) -> None:
+        """All rows begin at the top."""
+
+    def replay(self) -> None:
+        trace = self.trace
+        odds = zip(trace.details["right_on_minus"], trace.details["right_on_plus"], strict=True)
+        nodes = iter(zip(trace.hypotheses, odds, strict=True))
+        for layer in range(trace.n_rounds):
+            following = np.zeros((layer + 2, self.problem.n_rows), dtype=np.int64)
+            for node, totals in enumerate(self._totals(self._masses).tolist()):
+                tree, (on_minus, on_plus) = next(nodes)
+                assert isinstance(tree, Tree)
+                plus = self.problem.raw_rows.answers(tree) == 1
+                self._divide(self._masses[node], totals, plus, (on_minus, on_plus), following[node:])
+            self._masses = following
+        self.problem.raw_rows.forget()
+
+    def make(self, round_index: int, idle: int) -> Sequence[Step]:
+        """A tree for each node of the layer, and the masses beyond it."""
+        n_before = len(self.trace.steps)
+        following = np.zeros((round_index + 2, self.problem.n_rows), dtype=np.int64)
+        for first in range(0, round_index + 1, BLOCK_NODES):
+            self._add_nodes(round_index, first, self._masses[first : first + BLOCK_NODES], following[first:])
+        self._masses = following
+        return self.trace.steps[n_before:]
+
+    def line(self) -> dict[str, float]:
+        """The expected error of a walk that ends here, and that of the more probable side."""
+        start = self._masses.sum(axis=0)
+        right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
+        lost = np.where(self._positive, start - right, right)
+        weights = self.problem.weights
+        total = int(weights.add(self._start))
+        wrong = (2 * right > start) != self._positive
+        return {
+            "objective": int(weights.add(weights.counted(lost))) / total,
+            "train_error": int(weights.add(np.where(wrong, self._start, 0))) / total,
+            "n_hypotheses": len(self.trace.hypotheses),
+        }
+
+    def _totals(self, masses: Fixed) -> Fixed:
+        """What either class weighs in each node."""
+        weights, n_negative = self.problem.weights, self._n_negative
+        counted = weights.counted(masses)
+        return np.stack([weights.add(counted[:, :n_negative]), weights.add(counted[:, n_negative:])], axis=1)
+
+    def _add_nodes(self, layer: int, first: int, masses: Fixed, following: Fixed) -> None:
+        weights, n_negative = self.problem.weights, self._n_negative
+        totals = self._totals(masses)
+        two_sided = np.flatnonzero(totals.min(axis=1) > 0)
+        grown = iter(self._grow(masses[two_sided], totals[two_sided], layer * (layer + 1) // 2 + first))
+        for node, (negatives, positives) in enumerate(totals.tolist()):
+            if min(negatives, positives) > 0:
+                tree = next(grown)
+                plus = self._grower.answers(tree) == 1
+                said = weights.counted(masses[node]) * plus
+                of_negatives, of_positives = weights.add(said[:n_negative]), weights.add(said[n_negative:])
+                odds = _balanced_odds(0.5 * (int(of_negatives) / negatives + int(of_positives) / positives))
+                self._add_node(self._grower.hypothesis(tree), layer, odds)
+            else:  # one class at most comes here: it is sent to its side
+                plus = np.zeros(self.problem.n_rows, dtype=bool)
+                always = 0.5 if negatives == positives else float(positives > 0)
+                odds = (always, always)
+                self._add_node(_constant(self.problem), layer, odds)
+            self._divide(masses[node], (negatives, positives), plus, odds, following[node:])
+
+    def _divide(
+        self,
+        masses: Fixed,
+        totals: Sequence[int],
+        plus: npt.NDArray[np.bool_],
+        odds: tuple[float, float],
+        following: Fixed,
+    ) -> None:
+        """Sends the masses of a node to the first two lines of `following`: to the left, and to the right."""
+        if min(totals) > 0:
+            right = np.rint(masses * np.where(plus, odds[1], odds[0])).astype(np.int64)
+        else:
+            right = masses if totals[1] else np.zeros_like(masses)
+        following[0] += masses - right
+        following[1] += right
+
+    def _grow(self, masses: Fixed, totals: Fixed, round_index: int) -> list[AnsweringTree]:
+        """A tree for each line, on rows of which either class weighs the same."""
+        if not len(masses):
+            return []
+        growth = np.empty(masses.shape, dtype=np.uint32)
+        for line, mass, total in zip(growth, masses, totals, strict=True):
+            factors = 0.5 * GROWTH_TOTAL / total
+            line[:] = self.problem.weights.growth(mass, np.where(self._positive, factors[1], factors[0]))
+        labels = np.ascontiguousarray(np.broadcast_to(self.problem.class_ids, growth.shape))
+        return self._grower.grow(labels, growth, round_index, self.problem.weights.given)
+
+    def _add_node(self, tree: Tree, layer: int, odds: tuple[float, float]) -> None:
+        self.trace.steps.append(Step(layer, self.trace.enter(tree, 0.0), 1.0))
+        self.trace.details["right_on_minus"].append(odds[0])
+        self.trace.details["right_on_plus"].append(odds[1])
+
+
+def _balanced_odds(plus: float) -> tuple[float, float]:
+    """How often to go right on -1 and on +1, if the tree says +1 with that probability, to go right half the time."""
+    if plus >= 0.5:
+        return 0.0, 0.5 / plus
+    return 1.0 - 0.5 / (1.0 - plus), 1.0
+
+
+def _constant(problem: ClassicProblem) -> Tree:
+    """A tree that asks nothing and says -1."""
+    leaf = {"feature": -1, "left": -1, "value": -1}
+    arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, problem.data.n_columns, 0)

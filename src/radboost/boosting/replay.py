@@ -1,0 +1,74 @@
+"""Bringing training rows to where earlier rounds have led: hypotheses are asked about the rows once more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from radboost._typing import FloatArray, FloatMatrix, RowOrder
+from radboost.engine import HypothesisColumns
+from radboost.families.base import Hypothesis
+from radboost.families.kinds import predictions
+from radboost.trees.tree import Tree
+
+BLOCK_BYTES = 2**26  # of rows that are made dense together
+
+
+class RawRows:
+    """The training rows with their values, as predictions see them, in the order of the engine."""
+
+    def __init__(self, X: Any, order: RowOrder, n_threads: int) -> None:
+        self._X, self._order, self._n_threads = X, order, n_threads
+        self._dense: FloatMatrix | None = None
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def predict(self, hypothesis: Hypothesis) -> FloatArray:
+        """One number for each row, or a line of them."""
+        return np.concatenate([predictions(hypothesis, block, self._n_threads) for block in self._blocks()])
+
+    def answers(self, tree: Tree) -> npt.NDArray[np.int32]:
+        """The class that a tree votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
+        return np.concatenate([_classes(tree.predict(block, self._n_threads)) for block in self._blocks()])
+
+    def _blocks(self) -> list[FloatMatrix]:
+        if not sparse.issparse(self._X):
+            if self._dense is None:
+                self._dense = np.ascontiguousarray(self._X[self._order])
+            return [self._dense]
+        height = max(1, BLOCK_BYTES // (8 * max(1, self._X.shape[1])))
+        firsts = range(0, len(self), height)
+        return [self._X[self._order[first : first + height]].toarray() for first in firsts]
+
+    def forget(self) -> None:
+        """Gives back the memory of the sorted rows."""
+        self._dense = None
+
+
+def _classes(predictions: FloatArray) -> npt.NDArray[np.int32]:
+    if predictions.ndim == 1:
+        return (predictions > 0).astype(np.int32)
+    votes = predictions.argmax(axis=1).astype(np.int32)
+    return np.where(predictions.any(axis=1), votes, np.int32(-1))
+
+
+def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumns) -> int:
+    """Stores the predictions of a hypothesis on the training rows, as on its first entry, and returns the slot."""
+    n_classes = columns.n_classes
+    if isinstance(hypothesis, Tree):
+        slot = columns.take_slot()
+        answers = rows.answers(hypothesis)
+        groups = np.where(answers < 0, np.int32(n_classes), answers)
+        columns.set_answers(slot, groups, np.array([*range(n_classes), -1], dtype=np.int32)[: groups.max() + 1], 1)
+        return slot
+    values = rows.predict(hypothesis)
+    if values.ndim == 1:
+        return columns.add_values(np.ascontiguousarray(values, dtype=np.float32))
+    class_index = getattr(hypothesis, "class_index", None)
+    if class_index is None:
+        class_index = int(values.any(axis=0).argmax())
+    return columns.add_values(np.ascontiguousarray(values[:, class_index], dtype=np.float32), class_index)

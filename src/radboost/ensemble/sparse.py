@@ -1,0 +1,111 @@
+"""The fitted model of boosting with structural sparsity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.ensemble.stored import read_hypotheses, write_hypotheses
+from radboost.families.kinds import Arrays, Shape, by_kind, kind_of
+from radboost.model_file.checks import read_array, read_integer, read_names, require
+
+SHOWN = 20
+LARGEST_NUMBER_OF_COLUMNS = 2**31 - 1
+LARGEST_WEIGHT = 2.0**512  # no sum of these is infinite
+
+
+class SparseEnsemble:
+    """Hypotheses, a line of weights for each, and an intercept for each output. Immutable."""
+
+    def __init__(
+        self,
+        hypotheses: Sequence[Any],
+        weights: FloatArray,
+        intercept: FloatArray,
+        feature_names: Sequence[str] | None,
+        output_names: Sequence[str] | None = None,
+    ) -> None:
+        self.hypotheses = tuple(hypotheses)
+        self.weights = np.array(weights, dtype=np.float64)
+        self.intercept = np.array(intercept, dtype=np.float64)
+        for array in (self.weights, self.intercept):
+            array.flags.writeable = False
+        self.feature_names = None if feature_names is None else tuple(feature_names)
+        self.output_names = None if output_names is None else tuple(output_names)
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.intercept)
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def scores(self, X: Any) -> FloatArray:
+        """A line for each row of X and a column for each output."""
+        scores = np.tile(self.intercept, (X.shape[0], 1))
+        for kind, places in by_kind(self.hypotheses).items():
+            kind.add_lines([self.hypotheses[place] for place in places], self.weights[places], X, scores)
+        return scores
+
+    def to_arrays(self, n_features: int) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """A JSON-able header and arrays, from which `from_arrays` makes the same ensemble."""
+        names = self.feature_names
+        header = {"n_features": n_features, "feature_names": None if names is None else [str(name) for name in names]}
+        kinds, stored = write_hypotheses(self.hypotheses, n_features, boosted=False)
+        arrays = {"weights": self.weights, "intercept": self.intercept, "kinds": kinds}
+        return {**header, **stored.header}, {**arrays, **stored.arrays}
+
+    @classmethod
+    def from_arrays(
+        cls, header: Mapping[str, Any], arrays: Arrays, output_names: Sequence[str] | None
+    ) -> tuple[SparseEnsemble, int]:
+        """An ensemble and the number of columns that it is for; anything that is not one is a ValueError."""
+        n_features = read_integer(header, "n_features", 1, LARGEST_NUMBER_OF_COLUMNS)
+        hypotheses = read_hypotheses("kinds", header, arrays, Shape(n_features), boosted=False)
+        require(len(set(hypotheses)) == len(hypotheses), "two hypotheses are equal")
+        weights, intercept = _read_weights(arrays, len(hypotheses))
+        return cls(hypotheses, weights, intercept, read_names(header, n_features), output_names), n_features
+
+    def __repr__(self) -> str:
+        """One formula for each output; the largest weights of long ones."""
+        lines = []
+        for output in range(self.n_outputs):
+            left = "f(x)" if self.n_outputs == 1 else f"f(x, {self._output(output)})"
+            lines.append(f"{left} = {self._formula(output)}")
+        return "\n".join(lines)
+
+    def _output(self, output: int) -> str:
+        return str(output) if self.output_names is None else self.output_names[output]
+
+    def _formula(self, output: int) -> str:
+        weights = self.weights[:, output]
+        used = np.flatnonzero(weights)
+        largest = np.sort(used[np.argsort(-np.abs(weights[used]), kind="stable")[:SHOWN]])
+        terms = [f"{self.intercept[output]:.4g}"]
+        for place in largest:
+            sign = "-" if weights[place] < 0 else "+"
+            hypothesis = self.hypotheses[place]
+            term = kind_of(hypothesis).term(hypothesis, self.feature_names)
+            terms.append(f"{sign} {abs(weights[place]):.4g} {term}")
+        more = len(used) - len(largest)
+        return " ".join(terms) + (f" + {more} smaller terms" if more else "")
+
+
+def _read_weights(arrays: Arrays, n_hypotheses: int) -> tuple[FloatArray, FloatArray]:
+    """A line of weights for each hypothesis, and the intercepts."""
+    intercept = _finite(read_array(arrays, "intercept", "<f8"), "an intercept")
+    require(len(intercept) > 0, "there is no intercept")
+    require("weights" in arrays, "the array 'weights' is missing")
+    weights = arrays["weights"]
+    fits = weights.dtype == np.dtype("<f8") and weights.shape == (n_hypotheses, len(intercept))
+    require(fits, "the weights do not fit the hypotheses and the intercepts")
+    return _finite(weights, "a weight"), intercept
+
+
+def _finite(values: npt.NDArray[Any], name: str) -> FloatArray:
+    require(bool((np.abs(values) <= LARGEST_WEIGHT).all()), f"{name} is infinite or absurdly large")
+    return values

@@ -1,0 +1,55 @@
+"""Hypotheses of a model as arrays, each kind in its own, and back from arrays that nobody vouches for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.families.kinds import KINDS, Arrays, Kind, Shape, Stored, by_kind
+from radboost.model_file.checks import read_array, require
+
+
+def _numbered(boosted: bool) -> dict[int, Kind[Any]]:
+    """The kinds by their numbers in files, ascending."""
+    numbers = {kind.boosted_code if boosted else kind.code: kind for kind in KINDS.values()}
+    return dict(sorted(numbers.items()))
+
+
+# Kinds with smaller numbers than these, for sparse and for boosted models, were there when format 2 was made: their
+# arrays are in every file, empty ones too.
+ALWAYS = {False: 5, True: 2}
+
+
+def write_hypotheses(hypotheses: Sequence[Any], n_features: int, *, boosted: bool) -> tuple[npt.NDArray[Any], Stored]:
+    """The number of the kind of each, and what each kind consists of."""
+    groups = by_kind(hypotheses)
+    numbered = _numbered(boosted)
+    numbers = np.zeros(len(hypotheses), dtype="<u1")
+    for kind in groups.keys() - set(numbered.values()):
+        kind.write([hypotheses[place] for place in groups[kind]], n_features)  # which is an error
+    stored = Stored()
+    for number, kind in numbered.items():
+        places = groups.get(kind, [])
+        numbers[places] = number
+        if places or number < ALWAYS[boosted]:
+            part = kind.write([hypotheses[place] for place in places], n_features)
+            stored.header.update(part.header)
+            stored.arrays.update(part.arrays)
+    return numbers, stored
+
+
+def read_hypotheses(name: str, header: Mapping[str, Any], arrays: Arrays, shape: Shape, *, boosted: bool) -> list[Any]:
+    """The inverse; `name` is that of the array with the numbers of the kinds."""
+    numbers, numbered = read_array(arrays, name, "<u1"), _numbered(boosted)
+    require(bool(np.isin(numbers, list(numbered)).all()), "a hypothesis is of an unknown kind")
+    hypotheses = np.empty(len(numbers), dtype=object)
+    # Those that are there first: what is wrong with them says more than an empty array that does not fit.
+    for number in sorted(numbered, key=lambda number: (number not in numbers, -number)):
+        kind, places = numbered[number], np.flatnonzero(numbers == number)
+        if len(places) or number < ALWAYS[boosted]:
+            for place, hypothesis in zip(places, kind.read(len(places), header, arrays, shape), strict=True):
+                hypotheses[place] = hypothesis
+    return list(hypotheses)

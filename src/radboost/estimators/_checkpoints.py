@@ -1,0 +1,207 @@
+"""What a checkpoint holds: the trace of a fit, and what tells its rows and parameters from others."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from radboost.boosting import Step, Trace
+from radboost.ensemble import Ensemble
+from radboost.model_file import ModelFileError, read, write
+from radboost.model_file.sections import ENSEMBLE, history_arrays, read_history, section
+from radboost.rows.prepare import PreparedRows, digest_of
+
+DETAILS = "details/"
+# Parameters that a model does not depend on; `n_rounds` and `n_layers` are looked at apart.
+WITHOUT_EFFECT = {"n_jobs", "verbose", "warm_start"}
+LONGEST_SHOWN = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedFit:
+    """What a fit goes on from."""
+
+    trace: Trace
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Saver:
+    """Writes checkpoints of one fit, whose rows and parameters are described once."""
+
+    described: Mapping[str, Any]
+    prepared: PreparedRows
+    n_outputs: int
+
+    @classmethod
+    def of(cls, estimator: Any, prepared: PreparedRows, seed: int, n_outputs: int) -> Saver:
+        described = {
+            "checkpoint_of": type(estimator).__name__,
+            "radboost_version": version("radboost"),
+            "parameters": describe_parameters(estimator),
+            "data": prepared.digests(),
+            "seed": str(seed),  # of 64 bits
+        }
+        return cls(described, prepared, n_outputs)
+
+    def save(self, trace: Trace, stop_reason: str, path: str) -> None:
+        """Whole or not at all."""
+        ensemble = Ensemble.from_trace(
+            trace,
+            n_rounds=trace.n_rounds,
+            n_features=self.prepared.n_features,
+            n_families=1,
+            sample_size=1.0,
+            feature_names=None,
+            n_outputs=self.n_outputs,
+            categories=self.prepared.categories,
+        )
+        try:
+            header, arrays = ensemble.to_arrays()
+        except ValueError as error:
+            raise ModelFileError(f"This fit cannot be kept in a checkpoint: {error}") from error
+        details = {DETAILS + name: np.array(values, dtype="<f8") for name, values in trace.details.items()}
+        arrays = {ENSEMBLE + name: array for name, array in arrays.items()} | history_arrays(trace.history) | details
+        write(path, {**self.described, "stop_reason": stop_reason, "ensemble": header}, arrays)
+
+
+def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows, n_rounds: int) -> SavedFit:
+    """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"resume_from must be the path of a checkpoint, or None; got {path!r}.")
+    header, arrays = read(path)
+    try:
+        _refuse_others(path, header, estimator, prepared)
+        n_classes = 0 if prepared.classes is None else len(prepared.classes)
+        trace = _read_trace(header, arrays, prepared.n_features, n_classes if n_classes > 2 else 1)
+        seed = int(header["seed"])
+    except ModelFileError:
+        raise
+    except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise ModelFileError(f"{path} is not a usable checkpoint: {reason}.") from error
+    if trace.n_rounds > n_rounds:
+        raise ValueError(
+            f"The checkpoint {path} holds {trace.n_rounds} rounds, and n_rounds={n_rounds} now. Give at least as many."
+        )
+    return SavedFit(trace, seed)
+
+
+def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any], n_features: int, n_outputs: int) -> Trace:
+    for key, kind in (("ensemble", dict), ("stop_reason", str)):
+        if not isinstance(header[key], kind):
+            raise ValueError(f"its {key} is no {kind.__name__}")
+    ensemble = Ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    if (ensemble.n_features, ensemble.n_outputs) != (n_features, n_outputs):
+        raise ValueError("its hypotheses are for other columns or classes")
+    history = read_history(arrays)
+    if {len(column) for column in history.values()} != {ensemble.n_rounds}:
+        raise ValueError("its history does not fit the number of rounds")
+    details = {name: array.tolist() for name, array in section(DETAILS, arrays).items()}
+    if any(len(values) != len(ensemble.entered) for values in details.values()):
+        raise ValueError("its details do not fit the number of hypotheses")
+    trace = trace_of(ensemble, history)
+    trace.stop_reason, trace.details = header["stop_reason"], details
+    return trace
+
+
+def trace_of(ensemble: Ensemble, history: Mapping[str, list[float]]) -> Trace:
+    """The trace that an ensemble with all its steps was made from."""
+    steps = [Step(int(s["round"]), int(s["hypothesis"]), float(s["eta"])) for s in ensemble.steps]
+    columns = {name: list(values) for name, values in history.items()}
+    return Trace(list(ensemble.entered), ensemble.entered_complexities.tolist(), steps, columns)
+
+
+def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepared: PreparedRows) -> None:
+    if "checkpoint_of" not in header:
+        raise ModelFileError(f"{path} is no checkpoint. A model that `save` has written is opened by radboost.load.")
+    name = type(estimator).__name__
+    if header["checkpoint_of"] != name:
+        raise ModelFileError(
+            f"The checkpoint {path} is one of {str(header['checkpoint_of'])[:60]}, and this is {name}."
+        )
+    differences = _differing_parameters(header["parameters"], describe_parameters(estimator), estimator)
+    differences += _differing_data(header["data"], prepared.digests())
+    if differences:
+        raise ModelFileError(
+            f"The checkpoint {path} is of another fit: {'; '.join(differences)}. Give fit the same rows and "
+            "parameters, or leave resume_from out to begin anew."
+        )
+
+
+def _differing_parameters(then: Any, now: dict[str, Any], estimator: Any) -> list[str]:
+    if not isinstance(then, dict):
+        raise ValueError("its parameters are not a dict")
+    free = WITHOUT_EFFECT | estimator._free_when_resumed()
+    names = [name for name in [*now, *(name for name in then if name not in now)] if name not in free]
+    missing = object()
+    found = []
+    for name in names:
+        one, other = then.get(name, missing), now.get(name, missing)
+        if one != other:
+            shown = [_shown(value) if value is not missing else "no such parameter" for value in (one, other)]
+            found.append(f"{name} was {shown[0]} and is {shown[1]}")
+    return found
+
+
+def _differing_data(then: Any, now: dict[str, str]) -> list[str]:
+    if not isinstance(then, dict):
+        raise ValueError("the description of its data is not a dict")
+    found = []
+    for part in sorted({*then, *now}):
+        if part not in now:
+            found.append(f"it had {str(part)[:40]}, and now there are none")
+        elif part not in then:
+            found.append(f"it had no {part}, and now there are some")
+        elif then[part] != now[part]:
+            found.append(f"the {part} differ")
+    return found
+
+
+def describe_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters in a form that can be compared and kept as JSON."""
+    return {name: _described(value) for name, value in estimator.get_params(deep=False).items()}
+
+
+def _described(value: Any, depth: int = 0) -> Any:
+    """Numbers and text as they are; arrays and frames by a hash; other objects by their type and what they hold.
+
+    A loss of the user's own is compared in this way. A generator is compared by its type: it draws a seed, and a
+    resumed fit takes that of the checkpoint.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, list | tuple) and depth < 8:
+        return [_described(item, depth + 1) for item in value]
+    if isinstance(value, Mapping) and depth < 8:
+        return {"items": [[_described(part, depth + 1) for part in pair] for pair in value.items()]}
+    if isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
+        array = np.asarray(value)
+        return {"array": list(array.shape), "hash": digest_of([array])}
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return {"object": type(value).__name__}
+    if callable(value) and hasattr(value, "__qualname__"):
+        return {"function": f"{value.__module__}.{value.__qualname__}"}
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    if dataclasses.is_dataclass(value):
+        held = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    else:
+        held = dict(getattr(value, "__dict__", {}))
+    if depth >= 8:
+        return {"object": name}
+    return {"object": name, "holds": {str(key): _described(item, depth + 1) for key, item in held.items()}}
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if not isinstance(value, dict) else json.dumps(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."

@@ -1,0 +1,288 @@
+"""The fit of every boosting estimator: `prepare` the rows, `learn` from them, put the model in place."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from radboost._validation import check_integer, check_verbose
+from radboost.boosting import Driver, FitContext, RoundMaker, Trace
+from radboost.boosting.callbacks import check_callbacks
+from radboost.boosting.driver import Follower, ReplayError
+from radboost.boosting.watch import EarlyStopping
+from radboost.ensemble import Ensemble
+from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
+from radboost.estimators._predicting import ScoringMixin
+from radboost.model_file import ModelFileError, NotStored
+from radboost.rows.prepare import CheckedRows, PreparedRows, read_training, read_validation
+from radboost.trees import GrowthSettings
+
+BEGIN_ANEW = "Set warm_start=False to begin anew."
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """The parameters of a fit, checked before the data are seen."""
+
+    growth: GrowthSettings  # seed, threads and bins are everyone's
+    stopping: EarlyStopping | None = None
+    more: Any = None  # what only one estimator has
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the driver runs, and what the model will say of itself."""
+
+    maker: RoundMaker
+    n_families: int
+    sample_size: float
+    watch: Follower | None = None
+    keeps_best_round: bool = False  # of the watch
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
+
+
+def learn(
+    estimator: Any,
+    prepared: PreparedRows,
+    *,
+    callbacks: Sequence[Any] = (),
+    resume_from: Any = None,
+    settings: FitSettings | None = None,
+) -> Any:
+    """A fitted copy of a boosting estimator, learned from prepared rows; the estimator itself is left alone.
+
+    May be called any number of times on the same rows, with other parameters, and on parts of them
+    (`prepared.select(...)`). With `warm_start` it goes on from the estimator's last fit, with `resume_from` from a
+    checkpoint. The rows must have been prepared with the estimator's number of bins. `settings` are those of the
+    parameters, where a caller has read them already.
+    """
+    settings = estimator._read_parameters() if settings is None else settings
+    if prepared.max_bins != settings.growth.options.max_bins:
+        raise ValueError(
+            f"The rows were prepared with {prepared.max_bins} bins, and this estimator has "
+            f"{settings.growth.options.max_bins}. Prepare them again, or give the estimator as many."
+        )
+    earlier = None
+    if resume_from is not None:
+        saved = read_checkpoint(resume_from, estimator, prepared, estimator._n_stages())
+        earlier = estimator._supplied(saved.trace)
+        settings = replace(settings, growth=replace(settings.growth, seed=saved.seed))
+    elif estimator.warm_start and estimator.__sklearn_is_fitted__():
+        earlier = estimator._last_fit(prepared)
+    plan: Plan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
+    if earlier is not None and resume_from is None:
+        _check_same_watching(earlier, plan.watch)
+
+    def fitted(trace: Trace, n_rounds: int) -> Any:
+        return estimator._fitted(trace, n_rounds, plan, prepared)
+
+    context, save = None, None
+    if callbacks:
+        save = _saver(estimator, prepared, settings.growth.seed)
+        context = FitContext(
+            plan.maker.trace,
+            estimator._n_stages(),
+            type(estimator).__name__,
+            estimator.get_params(deep=False),
+            lambda trace: fitted(trace, trace.n_rounds),
+            save,
+        )
+    driver = Driver(
+        plan.maker,
+        estimator._n_stages(),
+        plan.watch,
+        int(estimator.verbose),
+        callbacks=callbacks,
+        context=context,
+        same_rows=resume_from is not None,
+    )
+    try:
+        trace = driver.run()
+    except ReplayError as error:
+        if resume_from is None and error.__cause__ is not None:
+            raise error.__cause__ from None  # of a warm start: what is wrong with the rows, or with a loss
+        raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
+    best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
+    return fitted(trace, best)
+
+
+def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
+    """Describes rows and parameters when the first checkpoint is written."""
+    made: list[Saver] = []
+
+    def save(trace: Trace, stop_reason: str, path: str) -> None:
+        if not made:
+            n_classes = 0 if prepared.classes is None else len(prepared.classes)
+            made.append(Saver.of(estimator, prepared, seed, n_classes if n_classes > 2 else 1))
+        made[0].save(trace, stop_reason, path)
+
+    return save
+
+
+def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
+    watched = any(name.startswith("validation_") for name in earlier.history)
+    if watched != (watch is not None):
+        raise ValueError(
+            "warm_start=True goes on from the last fit, of which validation rows were watched "
+            f"{'not ' if watch is not None else ''}in every round. Keep to that, or set warm_start=False."
+        )
+
+
+class BoostingEstimator(ScoringMixin, BaseEstimator):
+    """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
+
+    history_: dict[str, list[float]]
+    n_iter_: int
+    n_skipped_rounds_: int
+    stop_reason_: str
+
+    # Whether targets are numbers, and not classes.
+    regression: ClassVar[bool] = False
+
+    n_rounds: int
+    warm_start: bool
+    verbose: int
+
+    @abstractmethod
+    def _read_parameters(self) -> FitSettings:
+        """Everything that can be checked before the data are seen."""
+
+    @abstractmethod
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        """The rounds to be made, beginning after those in the trace."""
+
+    def _check_training(self, training: CheckedRows) -> None:
+        """Refuses labels that the algorithm cannot learn, before anything is binned."""
+
+    def _warn(self, fitted: Any) -> None:
+        """Warns of a model that is good for nothing."""
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        callbacks: Any,
+        resume_from: Any,
+        validation: tuple[Any, Any, Any] = (None, None, None),
+        add: Callable[[CheckedRows], Mapping[str, Any]] = lambda training: {},
+    ) -> Self:
+        """`prepare` and `learn`; `add` makes of the checked rows what else the prepared ones hold."""
+        given = check_callbacks(callbacks)
+        settings = self._read_parameters()
+        # Read for a copy, and learned on another: an interrupted or failed fit leaves the estimator as it was.
+        reader = copy(self)
+        training = read_training(reader, X, y, sample_weight, regression=self.regression)
+        self._check_training(training)
+        watched = read_validation(reader, *validation, training.classes, training.rows.categories)
+        added = {"validation": watched, **add(training)}
+        growth = settings.growth
+        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        del training  # its labels take memory while the ensemble grows
+        fitted = learn(self, prepared, callbacks=given, resume_from=resume_from, settings=settings)
+        self._warn(fitted)
+        # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Self:
+        """A copy of the estimator with the model of the first `n_rounds` rounds."""
+        fitted = copy(self)
+        fitted.ensemble_ = self._ensemble(trace, n_rounds, plan, prepared)
+        fitted.n_features_in_ = prepared.n_features
+        fitted.__dict__.pop("feature_names_in_", None)
+        if prepared.feature_names is not None:
+            fitted.feature_names_in_ = prepared.feature_names
+        if prepared.classes is not None:
+            fitted.__dict__["classes_"] = prepared.classes
+        fitted.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+        fitted.n_iter_ = n_rounds
+        fitted.n_skipped_rounds_ = trace.n_skipped
+        fitted.stop_reason_ = trace.stop_reason
+        fitted.__dict__.update(plan.attributes)
+        return fitted
+
+    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Any:
+        n_classes = 0 if prepared.classes is None else len(prepared.classes)
+        return Ensemble.from_trace(
+            trace,
+            n_rounds=n_rounds,
+            n_features=prepared.n_features,
+            n_families=plan.n_families,
+            sample_size=plan.sample_size,
+            n_outputs=n_classes if n_classes > 2 else 1,
+            feature_names=None if prepared.feature_names is None else prepared.feature_names.tolist(),
+            categories=prepared.categories,
+        )
+
+    def _n_stages(self) -> int:
+        """Rounds, or what the algorithm calls so, at most."""
+        return self.n_rounds
+
+    def _free_when_resumed(self) -> set[str]:
+        """Parameters that a resumed fit may have different, besides those without an effect."""
+        return {"n_rounds"}
+
+    def _supplied(self, trace: Trace) -> Trace:
+        """A trace from a file, with objects of the user's own put back where files leave them out."""
+        return trace
+
+    def _last_trace(self) -> Trace:
+        return trace_of(self.ensemble_, self.history_)
+
+    def _last_fit(self, prepared: PreparedRows) -> Trace:
+        """What a warm start goes on from."""
+        ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
+        if self._n_stages() < self.n_iter_:
+            name = "n_rounds" if hasattr(self, "n_rounds") else "n_layers"
+            raise ValueError(
+                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and {name}="
+                f"{self._n_stages()} is less. Give {name} as the number of all rounds together, or set "
+                "warm_start=False."
+            )
+        same_classes = prepared.classes is None or _same(classes, prepared.classes)
+        names = prepared.feature_names
+        same_names = ensemble.feature_names is None or names is None or list(ensemble.feature_names) == list(names)
+        if ensemble.n_features != prepared.n_features or not same_names or not same_classes:
+            raise ValueError(
+                "warm_start=True goes on from the last fit, whose rows had other columns or other classes. "
+                f"{BEGIN_ANEW}"
+            )
+        if ensemble.categories != {column: tuple(known) for column, known in prepared.categories.items()}:
+            raise ValueError(f"warm_start=True needs the categories of the last fit. {BEGIN_ANEW}")
+        for name, (then, now) in self._fixed_by_fit(prepared).items():
+            if not isinstance(then, NotStored) and not _same(then, now):
+                raise ValueError(
+                    f"warm_start=True goes on from the last fit, whose {name} was {then!r}, and {name}={now!r} now. "
+                    f"{BEGIN_ANEW}"
+                )
+        trace = self._last_trace()
+        trace.stop_reason = self.stop_reason_
+        return trace
+
+    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
+        """Parameters that a warm start must not change: what they were, and what they are."""
+        return {}
+
+    def _check_common(self) -> None:
+        """The parameters that every boosting estimator has."""
+        check_integer("n_rounds", self.n_rounds, 1)
+        check_verbose(self.verbose)
+        self._check_warm_start()
+
+    def _check_warm_start(self) -> None:
+        if not isinstance(self.warm_start, bool | np.bool_):
+            raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(np.asarray(one), np.asarray(other))
+    return bool(one == other)

@@ -1,0 +1,140 @@
+"""Columns of X and products of them, as hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from radboost._typing import FloatArray
+from radboost._validation import check_integer
+from radboost.families.base import Hypothesis
+from radboost.families.generators import Generator, Proposing, Training
+from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
+from radboost.model_file.checks import read_array, require
+
+
+def name_of(feature: int, names: Names) -> str:
+    return f"x[{feature}]" if names is None else str(names[feature])
+
+
+def column_of(X: Any, feature: int) -> FloatArray:
+    """A column as a dense array, whatever X is."""
+    if sparse.issparse(X):
+        return np.asarray(X[:, [feature]].toarray().ravel(), dtype=np.float64)
+    return np.asarray(X[:, feature], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Column(Hypothesis):
+    """x -> x_j."""
+
+    feature: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return (self.feature,)
+
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        return column_of(X, self.feature)
+
+    def describe(self, names: Names, /) -> str:
+        return name_of(self.feature, names)
+
+
+@dataclass(frozen=True)
+class Product(Hypothesis):
+    """x -> the product of some columns, in ascending order; one that comes twice is squared."""
+
+    features: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return self.features
+
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        values = column_of(X, self.features[0]).copy()
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # induction leaves such products out
+            for feature in self.features[1:]:
+                values *= column_of(X, feature)
+        return values
+
+    def times(self, feature: int) -> Product:
+        return Product(tuple(sorted((*self.features, feature))))
+
+    def describe(self, names: Names, /) -> str:
+        powers = {feature: self.features.count(feature) for feature in self.features}
+        return "*".join(name_of(j, names) + (f"^{power}" if power > 1 else "") for j, power in powers.items())
+
+
+class ColumnKind(Kind[Column], of=Column, code=0):
+    def add_lines(self, hypotheses: Sequence[Column], weights: FloatArray, X: Any, scores: FloatArray) -> None:
+        """All of them as one product of matrices."""
+        scores += np.asarray(X[:, [column.feature for column in hypotheses]] @ weights)
+
+    def write(self, hypotheses: Sequence[Column], n_features: int) -> Stored:
+        return Stored(arrays={"columns": np.array([column.feature for column in hypotheses], dtype="<i4")})
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[Column]:
+        return [Column(feature) for feature in read_features(arrays, "columns", shape, n)]
+
+
+class ProductKind(Kind[Product], of=Product, code=1):
+    overflows = True
+
+    def write(self, hypotheses: Sequence[Product], n_features: int) -> Stored:
+        factors = [feature for product in hypotheses for feature in product.features]
+        lengths = np.array([len(product.features) for product in hypotheses], dtype="<i8")
+        return Stored(arrays={"product_lengths": lengths, "product_columns": np.array(factors, dtype="<i4")})
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[Product]:
+        lengths = read_array(arrays, "product_lengths", "<i8", n)
+        require(shape.n_outputs == 1 or n == 0, "products are for one score per row")
+        factors = read_features(arrays, "product_columns", Shape(shape.n_features))
+        require(bool(((lengths >= 1) & (lengths <= len(factors))).all()), "a product has an impossible length")
+        require(int(lengths.sum()) == len(factors), "the lengths of the products do not add up")
+        ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+        products = [Product(tuple(factors[begin:end])) for begin, end in pairwise(ends)]
+        ascending = all(list(product.features) == sorted(product.features) for product in products)
+        require(ascending, "the columns of a product are not in ascending order")
+        return products
+
+
+@dataclass(frozen=True)
+class Given(Generator, name="given"):
+    """The columns themselves."""
+
+    finite = True
+
+    def start(self, training: Training) -> Proposing:
+        columns = [Column(feature) for feature in range(training.X.shape[1])]
+        return lambda members, residual: columns
+
+
+@dataclass(frozen=True)
+class Products(Generator, name="products"):
+    """Products of columns, without end: each in the model times each column is a candidate (section 10).
+
+    Induction starts from the bias, whose products are the columns themselves.
+    """
+
+    max_degree: int | None = None
+
+    def start(self, training: Training) -> Proposing:
+        longest = np.inf if self.max_degree is None else check_integer("max_degree", self.max_degree, 1)
+        features = range(training.X.shape[1])
+        columns = [Product((feature,)) for feature in features]
+
+        def propose(members: Sequence[Any], residual: FloatArray) -> list[Any]:
+            extensible = [m for m in members if isinstance(m, Product) and len(m.features) < longest]
+            longer = {member.times(feature) for member in extensible for feature in features}
+            return [
+                *columns,
+                *sorted(longer - set(columns), key=lambda product: (len(product.features), product.features)),
+            ]
+
+        return propose

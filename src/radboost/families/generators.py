@@ -1,0 +1,74 @@
+"""Where the hypotheses of sparse models come from: each generator proposes candidates, and induction chooses."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from radboost._members import register
+from radboost._typing import FloatArray
+from radboost._validation import resolve
+from radboost.model_file import storable_value
+
+GENERATORS: dict[str, type[Generator]] = {}
+
+
+class RowLoss(Protocol):
+    """What generators ask about the loss of the training rows."""
+
+    n_outputs: int
+    n_rows: int
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        """The derivative by each score, a line for each output."""
+
+    def middle(self, row_weights: FloatArray) -> float:
+        """A score that is neither high nor low."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """The training rows, in an order that depends on their content alone."""
+
+    X: Any
+    loss: RowLoss
+    row_weights: FloatArray
+    seed: int
+    n_threads: int
+
+
+# From the hypotheses in the model and the derivatives of the loss by the scores (a line for each output) to candidates.
+Proposing = Callable[[Sequence[Any], FloatArray], Sequence[Any]]
+
+
+class Generator(ABC):
+    """Proposes hypotheses: objects with `values(X)`, `describe(names)` and a hash. One of your own is a subclass."""
+
+    # Whether the candidates are the same in every round, so that all of them can enter at once.
+    finite: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
+        """`class Stumps(Generator, name="stumps")` registers itself."""
+        super().__init_subclass__(**others)
+        if name is not None:
+            register(GENERATORS, name, cls)
+            storable_value(cls, f"features.{cls.__name__}")
+
+    @abstractmethod
+    def start(self, training: Training) -> Proposing:
+        """Sees the training rows once; what it returns is called before every induction."""
+
+
+def dense(X: Any) -> FloatArray:
+    """Rows as a dense matrix, whatever X is."""
+    return np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def get_generator(features: str | Generator) -> Generator:
+    """The generator of a name, or the user's own."""
+    return resolve("features", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]

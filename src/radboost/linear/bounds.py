@@ -1,0 +1,173 @@
+"""The updates of the paper as they stand: exact minima of its exponential and quadratic bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost._validation import Need
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
+from radboost.penalties import ROW_PENALTIES
+
+# What the updates of the paper ask of loss and penalty.
+NEEDS: dict[str, tuple[Need, ...]] = {
+    "adaboost": (
+        Need(
+            "penalty",
+            "exponential",
+            'update="adaboost" has no closed form with penalty={name!r}; use penalty={able}, or update="gradboost" or '
+            '"newton".',
+            ROW_PENALTIES,
+        ),
+    ),
+    "gradboost": (
+        Need(
+            "loss",
+            "lipschitz",
+            'update="gradboost" needs a bound on the curvature, and the {name} loss has none; use update="adaboost" or '
+            '"newton".',
+        ),
+    ),
+}
+# Up to so many columns, one at a time makes the most of each; beyond, all of them together are one matrix product.
+FEW_COLUMNS = 256
+
+
+def solve_by_bounds(
+    problem: Problem,
+    point: Point,
+    tolerance: float,
+    max_rounds: int,
+    trail: Trail,
+    *,
+    update: str,
+    template: str | int = "auto",
+    columns: Places | None = None,
+) -> Point:
+    """Rounds until no termination condition is violated by more than `tolerance`; each touches every column once.
+
+    `columns` restricts the rounds to some columns: pure weight updates, as section 8 calls them.
+    """
+    columns = problem.everything if columns is None else columns
+    blocks = list(_blocks(columns, template))
+    step = _adaboost if update == "adaboost" else _gradboost
+    scales = [(_templates if update == "adaboost" else _curvatures)(problem, block) for block in blocks]
+    while len(trail.objective) < max_rounds:
+        residual = problem.residual(point.scores)
+        slopes = problem.slopes(residual, columns)
+        violations = problem.penalty.violation(point.weights[columns], slopes, problem.prices[columns])
+        worst = float(violations.max(initial=0.0))
+        if problem.fit_intercept:
+            worst = max(worst, float(np.abs(residual.sum(axis=1)).max()))
+        if worst <= tolerance:
+            trail.stop_reason = "optimal"
+            break
+        for block, scale in zip(blocks, scales, strict=True):
+            moved = step(problem, point, block, scale)
+            steps = moved - point.weights[block]
+            changed = np.flatnonzero(steps.any(axis=1))
+            if len(changed):
+                point.scores += problem.columns.scores(block[changed], steps[changed])
+                point.weights[block] = moved
+        if problem.fit_intercept:
+            _move_the_intercept(problem, point, update)
+        trail.note(problem.objective(point), len(point.used))
+    return point
+
+
+def _blocks(columns: Places, template: str | int) -> Iterator[Places]:
+    """The columns that one template holds: one, all, or so many of them."""
+    if template == "auto":
+        template = "one" if len(columns) <= FEW_COLUMNS else "all"
+    size = {"one": 1, "all": max(1, len(columns))}[template] if isinstance(template, str) else template
+    yield from (columns[begin : begin + size] for begin in range(0, len(columns), size))
+
+
+def _templates(problem: Problem, block: Places) -> FloatArray:
+    """a_j of AdaBoost: one over the largest row sum of |x| in the block, half of that if multinomial (Figure 3).
+
+    A single column is a block of its own, and its row sum is its largest entry.
+    """
+    largest = problem.columns.row_sums(block).max(initial=0.0)
+    return np.full(len(block), 1.0 / (problem.loss.budget * largest) if largest > 0.0 else 1.0)
+
+
+def _curvatures(problem: Problem, block: Places) -> FloatArray:
+    """1 / (4 a_j) of GradBoost, or 1 / (2 a_j) for multinomial losses: the second derivatives of its bounds.
+
+    The paper has a_j = 1 / (n sum of x_ij^2) for n columns at once. A row that has entries in c_i of them needs c_i in
+    place of n, by the inequality of Cauchy and Schwarz for that row, and for sparse rows that is much less.
+    """
+    bound = problem.loss.lipschitz
+    assert bound is not None  # the estimators have checked that
+    met = problem.row_weights if len(block) == 1 else problem.row_weights * problem.columns.row_counts(block)
+    return np.asarray(bound * problem.columns.weighted_squares(block, np.ascontiguousarray(met[None])))
+
+
+def _correlations(problem: Problem, scores: FloatArray, columns: Places) -> tuple[FloatArray, FloatArray]:
+    """mu+ and mu- of Lemmas 1 and 5."""
+    up, down = (np.ascontiguousarray(problem.row_weights * half) for half in problem.loss.halves(scores))
+    total = problem.columns.correlate(columns, up + down, absolute=True)
+    difference = problem.columns.correlate(columns, up - down)
+    return np.maximum(total + difference, 0.0) / 2.0, np.maximum(total - difference, 0.0) / 2.0
+
+
+def _adaboost(problem: Problem, point: Point, block: Places, templates: FloatArray) -> FloatArray:
+    """Figures 1 and 3: equation (8) or Figure 2 on the correlations mu+ and mu-."""
+    plus, minus = _correlations(problem, point.scores, block)
+    return problem.penalty.exponential_update(plus, minus, point.weights[block], templates, problem.prices[block])
+
+
+def _gradboost(problem: Problem, point: Point, block: Places, curvatures: FloatArray) -> FloatArray:
+    """Figures 4 to 6: equations (25), (26) and (35) on the slopes."""
+    slopes = problem.slopes(problem.residual(point.scores), block)
+    curvatures = np.broadcast_to(curvatures, slopes.shape)
+    return problem.penalty.update(curvatures, slopes - curvatures * point.weights[block], problem.prices[block])
+
+
+def _move_the_intercept(problem: Problem, point: Point, update: str) -> None:
+    """The same bounds for a column of ones that costs nothing."""
+    if update == "adaboost":
+        up, down = (problem.row_weights * half for half in problem.loss.halves(point.scores))
+        plus, minus = up.sum(axis=1), down.sum(axis=1)
+        known = (plus > 0.0) & (minus > 0.0)
+        steps = np.zeros_like(plus)
+        steps[known] = 0.5 * np.log(plus[known] / minus[known]) / problem.loss.budget
+    else:
+        bound = problem.loss.lipschitz
+        assert bound is not None
+        steps = -problem.residual(point.scores).sum(axis=1) / bound
+    point.intercept = point.intercept + steps
+    point.scores += steps[:, None]
+
+
+def progress(problem: Problem, point: Point, columns: Places, update: str) -> FloatArray:
+    """By how much at least one step along each column alone lowers the objective: (36), (37), (38), or the solved row.
+
+    With the local curvature in place of a bound (`update="newton"`) it is what the quadratic model promises.
+    """
+    weights, prices = point.weights[columns], problem.prices[columns]
+    paid = prices * problem.penalty.size(weights)
+    if update == "adaboost":
+        plus, minus = _correlations(problem, point.scores, columns)
+        largest = problem.columns.largest(columns)
+        templates = np.divide(1.0, problem.loss.budget * largest, out=np.ones_like(largest), where=largest > 0.0)
+        moved = problem.penalty.exponential_update(plus, minus, weights, templates, prices)
+        steps = (moved - weights) / templates[:, None]
+        gains = -(plus * np.expm1(-steps) + minus * np.expm1(steps)).sum(axis=1) * templates
+        return np.asarray(gains + paid - prices * problem.penalty.size(moved))
+    slopes = problem.slopes(problem.residual(point.scores), columns)
+    if update == "newton":
+        curvatures = problem.columns.weighted_squares(columns, problem.diagonal(point.scores))
+    else:
+        bound = problem.loss.lipschitz
+        assert bound is not None
+        line = np.ascontiguousarray(bound * problem.row_weights[None])
+        curvatures = np.broadcast_to(problem.columns.weighted_squares(columns, line), slopes.shape)
+    moved = problem.penalty.update(curvatures, slopes - curvatures * weights, prices)
+    steps = moved - weights
+    gains = -(0.5 * curvatures * steps**2 + slopes * steps).sum(axis=1)
+    return np.asarray(gains + paid - prices * problem.penalty.size(moved))

@@ -1,0 +1,288 @@
+"""Features enter (induction), are weighed again, and leave (back-pruning): section 8 of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.families.columns import Column
+from radboost.families.generators import Generator, Proposing, Training
+from radboost.families.kinds import by_kind
+from radboost.linear.bounds import progress, solve_by_bounds
+from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range
+from radboost.linear.newton import newton_step, solve_by_newton
+from radboost.linear.problem import Certificate, Point, Problem, Trail
+from radboost.losses import ScoreLoss
+from radboost.penalties import RowPenalty
+
+DEFAULT_FEATURES_PER_ROUND = 8
+# Steps with which the members are weighed between two inductions, at most.
+INNER_ROUNDS = 200
+# Values of candidates that are kept from one round to the next: 128 MB.
+KEPT_CELLS = 2**24
+
+
+@dataclass(frozen=True)
+class InductionSettings:
+    """What a fit asks for."""
+
+    penalty: RowPenalty
+    alpha: float
+    update: str
+    template: str | int
+    features_per_round: int | None
+    totally_corrective: bool
+    standardize: bool
+    fit_intercept: bool
+    tolerance: float
+    max_rounds: int
+
+    @property
+    def scales_columns(self) -> bool:
+        """Whether columns are brought to a spread of 1. A price for columns as they are is turned into one for columns
+        with a factor by the degree of the penalty; without a degree columns stay as they are.
+        """
+        return self.standardize or self.penalty.degree is not None
+
+    def problem(self, columns: Columns, loss: ScoreLoss, row_weights: FloatArray, alpha: float) -> Problem:
+        """The objective over some columns, with a price for columns as they are or as scaled."""
+        degree = 0 if self.standardize else self.penalty.degree or 0
+        return Problem(columns, loss, self.penalty, row_weights, alpha * columns.factors**degree, self.fit_intercept)
+
+
+@dataclass(frozen=True)
+class Induced:
+    """A model: hypotheses, a line of weights for each, an intercept for each output."""
+
+    hypotheses: list[Any]
+    weights: FloatArray
+    intercept: FloatArray
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates that are the same in every round, as one problem."""
+
+    hypotheses: Sequence[Any]
+    problem: Problem
+    places: dict[Any, int]
+
+
+class Induction:
+    """The rounds. Weights are kept for the hypotheses as they are, and scaled for each problem."""
+
+    def __init__(self, training: Training, generator: Generator, settings: InductionSettings, trail: Trail) -> None:
+        self.training, self.settings, self.trail = training, settings, trail
+        assert isinstance(training.loss, ScoreLoss)  # generators ask less of it than solvers do
+        self.loss = training.loss
+        self.propose: Proposing = generator.start(training)
+        k, m = training.loss.n_outputs, training.loss.n_rows
+        self.members: list[Any] = []
+        self.values = np.zeros((0, m))
+        self.inner = Trail(stop_reason="optimal")  # of the last time that the members were weighed
+        self.seen: dict[Any, FloatArray] = {}
+        self.weights, self.intercept = np.zeros((0, k)), np.zeros(k)
+        self.pool = self._pool() if generator.finite else None
+        at_once = settings.features_per_round is None and generator.finite
+        self.most = None if at_once else settings.features_per_round or DEFAULT_FEATURES_PER_ROUND
+
+    def run(self) -> Induced:
+        """Rounds until no candidate can help, or there were `max_rounds` of them."""
+        problem, point = self._problem()
+        self.intercept = point.intercept
+        for _ in range(self.settings.max_rounds):
+            problem, point, entered = self._induce(problem, point)
+            if not entered and self.inner.stop_reason != "max_rounds":
+                self.trail.stop_reason = self.inner.stop_reason
+                break
+            # Without an entry the weights of those inside are not there yet.
+            point = self._weigh(problem, point, entered)
+            self.trail.note(problem.objective(point), len(point.used))
+            problem, point = self._prune(problem, point)
+        worst = float(self._scored(problem, point)[2].max(initial=0.0))
+        certificate = problem.certify(point)
+        return Induced(
+            self.members,
+            self.weights,
+            self.intercept,
+            replace(certificate, violation=max(certificate.violation, worst), duality_gap=np.nan),
+        )
+
+    def _problem(self) -> tuple[Problem, Point]:
+        """The objective over the members, and where their weights are."""
+        problem = self._problem_of(self.values.copy())
+        factors, centres = problem.columns.factors, problem.columns.centres
+        scaled = np.divide(
+            self.weights, factors[:, None], out=np.zeros_like(self.weights), where=factors[:, None] > 0.0
+        )
+        point = (
+            problem.start() if not self.members else Point(scaled, self.intercept + centres @ self.weights, np.empty(0))
+        )
+        if self.members:
+            point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
+        return problem, point
+
+    def _pool(self) -> Pool | None:
+        """All candidates, if they are columns of X or their values can be kept."""
+        training, m = self.training, self.training.loss.n_rows
+        hypotheses = list(dict.fromkeys(self.propose([], np.zeros((training.loss.n_outputs, m)))))
+        if hypotheses == [Column(feature) for feature in range(training.X.shape[1])]:
+            intercept, everywhere = self.settings.fit_intercept, np.arange(m)
+            columns = Columns.of(
+                training.X,
+                everywhere,
+                training.row_weights,
+                intercept=intercept,
+                n_threads=training.n_threads,
+                scale=self.settings.scales_columns,
+            )
+            problem = self._problem_over(columns)
+        elif len(hypotheses) * m <= KEPT_CELLS:
+            problem = self._problem_of(self._evaluated(hypotheses))
+        else:
+            return None
+        return Pool(hypotheses, problem, {hypothesis: place for place, hypothesis in enumerate(hypotheses)})
+
+    def _problem_of(self, values: FloatArray) -> Problem:
+        training, intercept = self.training, self.settings.fit_intercept
+        return self._problem_over(
+            Columns.of_dense(
+                values,
+                training.row_weights,
+                intercept=intercept,
+                n_threads=training.n_threads,
+                scale=self.settings.scales_columns,
+            )
+        )
+
+    def _problem_over(self, columns: Columns) -> Problem:
+        training = self.training
+        return self.settings.problem(columns, self.loss, training.row_weights, self.settings.alpha)
+
+    def _candidates(self, problem: Problem, point: Point) -> list[Any]:
+        present = set(self.members)
+        proposed = self.propose(self.members, problem.residual(point.scores))
+        return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
+
+    def _blocks(self, hypotheses: Sequence[Any]) -> list[list[Any]]:
+        size = max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
+        return [list(hypotheses[begin : begin + size]) for begin in range(0, len(hypotheses), size)]
+
+    def _evaluate(self, hypotheses: Sequence[Any]) -> FloatArray:
+        """A line for each. Most candidates of a round were there in the round before, and are not worked out again."""
+        m = self.training.loss.n_rows
+        fresh = [hypothesis for hypothesis in hypotheses if hypothesis not in self.seen]
+        if (len(self.seen) + len(fresh)) * m > KEPT_CELLS:
+            self.seen.clear()
+            return self._evaluated(hypotheses)
+        self.seen.update(zip(fresh, self._evaluated(fresh), strict=True))
+        return np.array([self.seen[hypothesis] for hypothesis in hypotheses]).reshape(len(hypotheses), m)
+
+    def _evaluated(self, hypotheses: Sequence[Any]) -> FloatArray:
+        if not hypotheses:
+            return np.zeros((0, self.training.loss.n_rows))
+        values = np.empty((len(hypotheses), self.training.loss.n_rows))
+        for kind, places in by_kind(hypotheses).items():
+            alike = [hypotheses[place] for place in places]
+            found = kind.values(alike, self.training.X)
+            if found.shape != (len(places), values.shape[1]) or not (kind.overflows or np.isfinite(found).all()):
+                raise ValueError(
+                    "A hypothesis must return one finite number for each row; one of "
+                    f"{', '.join(type(hypothesis).__name__ for hypothesis in alike[:3])} did not."
+                )
+            values[places] = found
+        return values
+
+    def _induce(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int]]:
+        """Lets the candidates with the best progress bounds enter; the places of those that did."""
+        settings = self.settings
+        candidates, gain, excess = self._scored(problem, point)
+        helpful = np.flatnonzero(excess > settings.tolerance)
+        ranked = helpful[np.argsort(-gain[helpful], kind="stable")]
+        if settings.totally_corrective or not self.members:
+            entering, again = ranked[: self.most], list[int]()
+        else:
+            entering, again = self._beside_members(problem, point, ranked, gain)
+        if not len(entering) and not again:
+            return problem, point, []
+        chosen = [candidates[place] for place in entering]
+        n_before = len(self.members)
+        if chosen:
+            self.members = [*self.members, *chosen]
+            values = self._evaluate(chosen) if self.pool is None else self._evaluated(chosen)
+            self.values = np.concatenate([self.values, values])
+            self.weights = np.concatenate([self.weights, np.zeros((len(chosen), self.weights.shape[1]))])
+            problem, point = self._problem()
+        return problem, point, [*again, *range(n_before, len(self.members))]
+
+    def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Any], FloatArray, FloatArray]:
+        """Candidates, the progress bound of each, and by how much it violates the termination condition."""
+        if self.pool is not None:
+            gain, excess = self._score(self.pool.problem, point)
+            inside = [self.pool.places[member] for member in self.members]
+            gain[inside] = excess[inside] = 0.0
+            return self.pool.hypotheses, gain, excess
+        candidates = self._candidates(problem, point)
+        gains, excesses = [np.zeros(0)], [np.zeros(0)]
+        for block in self._blocks(candidates):
+            gain, excess = np.zeros(len(block)), np.zeros(len(block))
+            values = self._evaluate(block)
+            usable = np.flatnonzero(in_range(values))
+            gain[usable], excess[usable] = self._score(self._problem_of(values[usable]), point)
+            gains.append(gain)
+            excesses.append(excess)
+        return candidates, np.concatenate(gains), np.concatenate(excesses)
+
+    def _score(self, problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
+        empty = Point(np.zeros((problem.columns.n_columns, problem.loss.n_outputs)), point.intercept, point.scores)
+        slopes = problem.slopes(problem.residual(point.scores), problem.everything)
+        excess = problem.penalty.violation(empty.weights, slopes, problem.prices)
+        return progress(problem, empty, problem.everything, self.settings.update), excess
+
+    def _beside_members(
+        self, problem: Problem, point: Point, ranked: Places, gain: FloatArray
+    ) -> tuple[Places, list[int]]:
+        """Sequential boosting: a step along a member may promise more than any candidate."""
+        old = progress(problem, point, problem.everything, self.settings.update)
+        new = gain[ranked]
+        order = np.argsort(-np.concatenate([old, new]), kind="stable")[: self.most]
+        order = order[np.concatenate([old, new])[order] > 1e-15]
+        return ranked[order[order >= len(old)] - len(old)], order[order < len(old)].tolist()
+
+    def _weigh(self, problem: Problem, point: Point, entered: list[int]) -> Point:
+        """The weights to tolerance (totally corrective), or one step along those that were chosen."""
+        settings = self.settings
+        self.inner = inner = Trail() if settings.totally_corrective else Trail(stop_reason="optimal")
+        columns = None if settings.totally_corrective else np.array(entered)
+        rounds = INNER_ROUNDS if settings.totally_corrective else 1
+        if settings.update != "newton":
+            return solve_by_bounds(
+                problem, point, settings.tolerance, rounds, inner,
+                update=settings.update, template=settings.template, columns=columns,
+            )  # fmt: skip
+        if columns is None:
+            return solve_by_newton(problem, point, settings.tolerance, rounds, inner)
+        newton_step(problem, point, columns)
+        return point
+
+    def _prune(self, problem: Problem, point: Point) -> tuple[Problem, Point]:
+        """Members without a weight leave; they may come back as candidates."""
+        factors, centres = problem.columns.factors, problem.columns.centres
+        weights = point.weights * factors[:, None]
+        self.intercept = point.intercept - centres @ weights
+        kept = np.asarray(weights.any(axis=1))
+        self.members = [member for member, keep in zip(self.members, kept, strict=True) if keep]
+        self.values, self.weights = self.values[kept], weights[kept]
+        if kept.all():
+            return problem, point
+        problem, moved = self._problem()
+        if not self.members:
+            moved = Point(
+                self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1)
+            )
+        return problem, moved

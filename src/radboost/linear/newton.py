@@ -1,0 +1,162 @@
+"""The fast way to the optimum: working sets chosen by the termination rule, and Newton's method within them.
+
+The bounds of the paper hold for the worst curvature that a loss can have. Here the loss is replaced by its quadratic
+model at the current scores, descent along columns minimises the model plus the penalty, and a line search makes sure
+that the objective falls. Columns that have nothing to add by the condition of section 8 are not looked at meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.linear.columns import Places
+from radboost.linear.problem import Point, Problem, Trail
+
+SMALLEST_WORKING_SET = 64
+# The model is minimised to this share of the violation at its start, a working set to this share of that outside.
+MODEL_SHARE, SET_SHARE = 0.1, 0.3
+MOST_PASSES = 300
+ENOUGH_DECREASE = 1e-4
+SHORTEST_STEP = 1e-10
+ROUNDING = 1e-14
+# Weights below this share of the largest one are what rounding left of a zero.
+DUST = 1e-13
+
+
+def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
+    """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
+    newton = Newton(problem, point, problem.objective(point))
+    size = SMALLEST_WORKING_SET
+    while len(trail.objective) < max_rounds:
+        residual = problem.residual(point.scores)
+        slopes = problem.slopes(residual, problem.everything)
+        violations = problem.penalty.violation(point.weights, slopes, problem.prices)
+        worst = _worst(problem, violations, residual)
+        if worst <= tolerance:
+            trail.stop_reason, point.slopes = "optimal", slopes
+            break
+        used = point.used
+        size = max(size, 2 * len(used))
+        working = _working_set(violations, used, size)
+        if not newton.solve_on(working, max(0.5 * tolerance, SET_SHARE * worst), max_rounds, trail):
+            trail.stop_reason = "precision"
+            break
+        size *= 2
+    if problem.penalty.sparse:
+        _sweep(problem, point)
+    return point
+
+
+def _sweep(problem: Problem, point: Point) -> None:
+    """Takes out columns whose weights are rounding: a duplicate of another one, for example."""
+    sizes = np.abs(point.weights).max(axis=1, initial=0.0)
+    dust = np.flatnonzero((sizes > 0.0) & (sizes <= DUST * sizes.max(initial=0.0)))
+    if len(dust):
+        point.scores = point.scores - problem.columns.scores(dust, point.weights[dust])
+        point.weights[dust] = 0.0
+
+
+def newton_step(problem: Problem, point: Point, columns: Places) -> bool:
+    """One step along some columns and the intercept, in place; whether it lowered the objective."""
+    others = np.setdiff1d(point.used, columns)
+    elsewhere = problem.price_of(others, point.weights[others])
+    newton = Newton(problem, point, problem.objective(point) - elsewhere)
+    return newton.solve_on(columns, 0.0, 1, Trail())
+
+
+def _worst(problem: Problem, violations: FloatArray, residual: FloatArray) -> float:
+    worst = float(violations.max(initial=0.0))
+    return max(worst, float(np.abs(residual.sum(axis=1)).max())) if problem.fit_intercept else worst
+
+
+def _working_set(violations: FloatArray, used: Places, size: int) -> Places:
+    """What is in the model, and the columns outside that violate their condition most."""
+    outside = violations.copy()
+    outside[used] = 0.0
+    helpful = np.flatnonzero(outside)
+    room = size - len(used)
+    if room < len(helpful):
+        helpful = helpful[np.argsort(-outside[helpful], kind="stable")[:room]]
+    return np.sort(np.concatenate([used, helpful]))
+
+
+@dataclass
+class Newton:
+    """Newton's method at a point, which it moves. Weights outside a working set are not paid for in `objective`."""
+
+    problem: Problem
+    point: Point
+    objective: float
+    passes: int = 0  # of the last descent: the next one will be much like it
+    blind: bool = False  # whether the last step was too short to be seen in the objective
+
+    def solve_on(self, working: Places, goal: float, max_rounds: int, trail: Trail) -> bool:
+        """Steps on a working set until it violates no condition by more than `goal`; whether any of them helped."""
+        problem, point, helped, before = self.problem, self.point, False, np.inf
+        while len(trail.objective) < max_rounds:
+            residual = problem.residual(point.scores)
+            slopes = problem.slopes(residual, working)
+            violations = problem.penalty.violation(point.weights[working], slopes, problem.prices[working])
+            inside = _worst(problem, violations, residual)
+            helped = helped or inside <= 0.5 * before < np.inf
+            if (helped and inside <= goal) or (self.blind and inside > 0.5 * before):
+                break
+            # A step that the model was not minimised well enough for gets a second chance.
+            if not any(self.step(working, residual, slopes, share * inside) for share in (MODEL_SHARE, 1e-6)):
+                break
+            helped, before = helped or not self.blind, inside
+            trail.note(self.objective, int(np.count_nonzero(point.weights[working].any(axis=1))))
+        return helped
+
+    def step(self, working: Places, residual: FloatArray, slopes: FloatArray, tolerance: float) -> bool:
+        """One step along the minimum of the model, halved until the objective falls enough; whether it was taken.
+
+        Near the optimum the objective falls by less than it is rounded by. Such a step is taken blindly, and judged by
+        what it does to the violation.
+        """
+        problem, point = self.problem, self.point
+        old = point.weights[working]
+        weights, intercept, direction = self._minimum_of_the_model(working, residual, tolerance)
+        steps, shift = weights - old, intercept - point.intercept
+        expected = float((slopes * steps).sum() + residual.sum(axis=1) @ shift)
+        expected += problem.price_of(working, weights) - problem.price_of(working, old)
+        self.blind = abs(expected) <= ROUNDING * max(1.0, abs(self.objective))
+        share = 1.0
+        while (expected < 0.0 or self.blind) and share > SHORTEST_STEP:
+            tried = weights if share == 1.0 else old + share * steps
+            scores = point.scores + share * direction
+            value = problem.mean_loss(scores) + problem.price_of(working, tried)
+            if self.blind or value < min(self.objective, self.objective + ENOUGH_DECREASE * share * expected):
+                point.weights[working], point.scores, self.objective = tried, scores, value
+                point.intercept = point.intercept + share * shift
+                return bool(steps.any() or shift.any())
+            share *= 0.5
+        return False
+
+    def _minimum_of_the_model(
+        self, working: Places, residual: FloatArray, tolerance: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weights and intercept that minimise the quadratic model plus the penalty, and the way there in scores."""
+        problem, point, coupled = self.problem, self.point, self.problem.loss.coupled
+        diagonal = problem.diagonal(point.scores)
+        weights, intercept = point.weights[working], point.intercept.copy()
+        self.passes, direction = problem.columns.native.descend(
+            working,
+            np.ascontiguousarray(problem.loss.curvature(point.scores)) if coupled else diagonal,
+            problem.row_weights if coupled else np.zeros(0),
+            residual,
+            problem.columns.weighted_squares(working, diagonal),
+            diagonal.sum(axis=1),
+            problem.prices[working],
+            penalty=problem.penalty.name,
+            intercept=problem.fit_intercept,
+            tolerance=tolerance,
+            most_passes=MOST_PASSES,
+            expected_passes=self.passes,
+            weights=weights,
+            intercepts=intercept,
+        )
+        return weights, intercept, direction.reshape(point.scores.shape)

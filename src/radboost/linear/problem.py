@@ -1,0 +1,213 @@
+"""The objective of boosting with structural sparsity, and the proof that nothing can lower it further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.linear.columns import Columns, Places
+from radboost.losses import ScoreLoss
+from radboost.penalties import RowPenalty
+
+INTERCEPT_STEPS, BRACKET_STEPS = 50, 200
+
+
+class Point:
+    """Weights with a line for each column, one intercept per output, and the scores that both give.
+
+    A solver that has just computed the slopes of all columns may keep them in `slopes`. They belong to these scores:
+    setting other ones (`point.scores = ...`, `point.scores += ...`) makes them None.
+    """
+
+    slopes: FloatArray | None
+
+    def __init__(self, weights: FloatArray, intercept: FloatArray, scores: FloatArray) -> None:
+        self.weights = weights
+        self.intercept = intercept
+        self.scores = scores
+
+    @property
+    def scores(self) -> FloatArray:
+        """A line for each output."""
+        return self._scores
+
+    @scores.setter
+    def scores(self, scores: FloatArray) -> None:
+        self._scores = scores
+        self.slopes = None
+
+    def copy(self) -> Point:
+        return Point(self.weights.copy(), self.intercept.copy(), self.scores.copy())
+
+    @property
+    def used(self) -> Places:
+        """The columns with a weight."""
+        return np.flatnonzero(self.weights.any(axis=1))
+
+
+@dataclass
+class Trail:
+    """What happened, step by step."""
+
+    objective: list[float] = field(default_factory=list)
+    n_features: list[int] = field(default_factory=list)
+    stop_reason: str = "max_rounds"
+    # Called after every step with the objective and the number of features.
+    watch: Callable[[float, int], None] | None = None
+
+    def note(self, objective: float, n_features: int) -> None:
+        self.objective.append(objective)
+        self.n_features.append(n_features)
+        if self.watch is not None:
+            self.watch(objective, n_features)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a point can be from the optimum."""
+
+    violation: float  # of the termination conditions of section 8
+    duality_gap: float  # the objective is at most this far above the smallest
+
+
+@dataclass(frozen=True)
+class Problem:
+    """(1/m) sum of loss_i(W^T x_i + b) + sum over j of price_j size(w_j).
+
+    Boosting with Structural Sparsity, equations (2) to (4), with a mean in place of the sum: alpha is the paper's
+    lambda divided by the number of rows. `row_weights` sum to 1.
+    """
+
+    columns: Columns
+    loss: ScoreLoss
+    penalty: RowPenalty
+    row_weights: FloatArray
+    prices: FloatArray
+    fit_intercept: bool = True
+
+    @property
+    def everything(self) -> Places:
+        return self.columns.everything
+
+    def start(self) -> Point:
+        """No feature, and the intercept that is best without any."""
+        k = self.loss.n_outputs
+        point = Point(np.zeros((self.columns.n_columns, k)), np.zeros(k), np.zeros((k, self.columns.n_rows)))
+        self.fit_the_intercept(point)
+        return point
+
+    def fit_the_intercept(self, point: Point) -> None:
+        """The best intercept for the weights."""
+        if self.fit_intercept:
+            shift = self._shift_of_classes(point) if self.loss.coupled else self._shift_of_outputs(point)
+            point.intercept, point.scores = point.intercept + shift, point.scores + shift[:, None]
+
+    def _shift_of_classes(self, point: Point) -> FloatArray:
+        """Steps that bring the mean probability of each class to its share of the rows, halved until the loss falls.
+
+        Exact where all rows have the same scores.
+        """
+        shift, scores, value = np.zeros(self.loss.n_outputs), point.scores, self.mean_loss(point.scores)
+        for _ in range(INTERCEPT_STEPS):
+            slopes = self.residual(scores).sum(axis=1)
+            means = np.maximum(self.loss.curvature(scores) @ self.row_weights, 1e-300)
+            step = np.log1p(np.maximum(-slopes / means, -1.0 + 1e-12))
+            decrement = float(-slopes @ step)
+            if decrement <= 1e-15 * max(1.0, abs(value)):  # too short a step to be seen in the loss
+                return np.asarray(shift + step)
+            share = 1.0
+            while share > 1e-6:
+                moved = scores + share * step[:, None]
+                moved_value = self.mean_loss(moved)
+                if moved_value <= value - 1e-4 * share * decrement:
+                    break
+                share *= 0.5
+            else:
+                return shift
+            shift, scores, value = shift + share * step, moved, moved_value
+        return shift
+
+    def _shift_of_outputs(self, point: Point) -> FloatArray:
+        """The root of the slope along each output, by Newton's steps within a bracket that only closes.
+
+        The slope rises with the shift. A step outside of the bracket gives way to the middle; while one side is open,
+        steps are at most four times as long as the last one, however straight the loss is.
+        """
+        k = self.loss.n_outputs
+        shift, low, high, longest = np.zeros(k), np.full(k, -np.inf), np.full(k, np.inf), np.ones(k)
+        for _ in range(BRACKET_STEPS):
+            scores = point.scores + shift[:, None]
+            slopes, curvatures = self.residual(scores).sum(axis=1), self.diagonal(scores).sum(axis=1)
+            low, high = np.where(slopes <= 0.0, shift, low), np.where(slopes >= 0.0, shift, high)
+            step = np.clip(-slopes / np.maximum(curvatures, 1e-300), -longest, longest)
+            closed = np.isfinite(low) & np.isfinite(high)
+            middle = np.where(closed, 0.5 * np.where(closed, low + high, 0.0), 0.0)
+            outside = closed & ((shift + step < low) | (shift + step > high))
+            moved = np.where(slopes == 0.0, shift, np.where(outside, middle, shift + step))
+            longest = 4.0 * np.maximum(longest, np.abs(step))
+            if (np.abs(moved - shift) <= 1e-15 * np.maximum(1.0, np.abs(shift))).all():
+                return moved
+            shift = moved
+        return shift
+
+    def mean_loss(self, scores: FloatArray) -> float:
+        return float(self.row_weights @ self.loss.value(scores))
+
+    def objective(self, point: Point) -> float:
+        return self.mean_loss(point.scores) + self.price_of(point.used, point.weights[point.used])
+
+    def price_of(self, columns: Places, weights: FloatArray) -> float:
+        return float(self.prices[columns] @ self.penalty.size(weights)) if len(columns) else 0.0
+
+    def residual(self, scores: FloatArray) -> FloatArray:
+        """The derivative of the mean loss by each score."""
+        return np.ascontiguousarray(self.row_weights * self.loss.gradient(scores))
+
+    def diagonal(self, scores: FloatArray) -> FloatArray:
+        """A diagonal matrix above the Hessian by the scores of each row.
+
+        Of a coupled loss twice the diagonal: diag(p) - p p^T has p_r (1 - p_r) on the diagonal and rows that sum to
+        zero, so that Gershgorin's theorem leaves 2 diag(p (1 - p)) above it.
+        """
+        curvature = self.loss.safe_curvature(scores)
+        if self.loss.coupled:
+            curvature = 2.0 * curvature * (1.0 - curvature)
+        return np.ascontiguousarray(self.row_weights * curvature)
+
+    def slopes(self, residual: FloatArray, columns: Places) -> FloatArray:
+        """The derivatives of the mean loss by the weights: mu- minus mu+."""
+        return self.columns.correlate(columns, residual)
+
+    def certify(self, point: Point) -> Certificate:
+        """Both certificates, from the slopes at this point."""
+        residual = self.residual(point.scores)
+        slopes = self.slopes(residual, self.everything) if point.slopes is None else point.slopes
+        violation = float(self.penalty.violation(point.weights, slopes, self.prices).max(initial=0.0))
+        if self.fit_intercept:
+            violation = max(violation, float(np.abs(residual.sum(axis=1)).max()))
+        return Certificate(violation, max(0.0, self._duality_gap(point, slopes)))
+
+    def _duality_gap(self, point: Point, slopes: FloatArray) -> float:
+        """The primal objective minus the dual one at the slopes of the loss, made feasible.
+
+        The dual is -(1/m) sum of loss_i*(u_i), less the conjugate of the penalty at X^T u, over all u whose outputs sum
+        to zero if there is an intercept. Slopes of the loss at the best intercept do; a share of at most 1 brings
+        them to where the conjugate of the penalty is finite.
+        """
+        if self.fit_intercept:
+            point = point.copy()
+            self.fit_the_intercept(point)
+            slopes = self.slopes(self.residual(point.scores), self.everything)
+        gradient, objective = self.loss.gradient(point.scores), self.objective(point)
+        share = self.penalty.share_within(slopes, self.prices)
+        paid = self.penalty.conjugate(share * slopes, self.prices)
+        return objective + float(self.row_weights @ self.loss.conjugate(share * gradient)) + paid
+
+    def price_of_entry(self) -> float:
+        """The smallest alpha, for prices of alpha = 1, at which the empty model is optimal (section 8 at zero)."""
+        slopes = self.slopes(self.residual(self.start().scores), self.everything)
+        norms = self.penalty.dual_norm(slopes)
+        return float(np.divide(norms, self.prices, out=np.zeros_like(norms), where=self.prices > 0).max(initial=0.0))

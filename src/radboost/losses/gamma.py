@@ -1,0 +1,48 @@
+"""The loss of amounts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.engine import log
+from radboost.losses.target import NativeTargetLoss, WeightedRows
+
+# Beyond this exponent e^-f is cut, so that its product with a target stays finite.
+LARGEST_EXPONENT = 640.0
+
+
+@dataclass(frozen=True)
+class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
+    """Phi(y, f) = y exp(-f) + f, y > 0: f is the logarithm of the mean of amounts whose spread grows with their mean.
+
+    Up to constants half the deviance, or the negative logarithm of the likelihood, of the gamma distribution.
+    """
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return np.asarray(self._ratios(targets, scores) + scores, dtype=np.float64)
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return np.asarray(1.0 - self._ratios(targets, scores), dtype=np.float64)
+
+    def _ratios(self, targets: FloatArray, scores: FloatArray) -> FloatArray:
+        """Targets over predictions."""
+        return np.asarray(targets * np.exp(np.minimum(-scores, LARGEST_EXPONENT)))
+
+    def start(self, rows: WeightedRows) -> float:
+        return log(rows.mean(rows.targets))
+
+    def lowest(self, targets: FloatArray) -> FloatArray:
+        return np.asarray(1.0 + np.log(targets), dtype=np.float64)
+
+    def inverse_link(self, scores: FloatArray, /) -> FloatArray:
+        return np.exp(np.clip(scores, -708.0, 709.0))
+
+    def check_targets(self, targets: FloatArray) -> None:
+        if targets.min() <= 0.0:
+            raise ValueError(
+                f'loss="gamma" is for amounts and other targets above zero, and y goes down to {targets.min():g}. Use '
+                'loss="poisson" where y may be zero, and "squared", "absolute" or "huber" where it may be negative.'
+            )

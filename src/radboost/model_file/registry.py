@@ -1,0 +1,50 @@
+"""The classes that a model file can name. They register themselves where they are defined, above this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from radboost._members import register
+
+Class = TypeVar("Class", bound=type)
+
+_ESTIMATORS: dict[str, type[Any]] = {}
+_VALUES: dict[str, type[Any]] = {}
+_LOADERS: list[Callable[[], object]] = []
+
+
+def storable_estimator(estimator: Class) -> Class:
+    """Class decorator: fitted models of this class, subclasses not included, can be saved and loaded by its name."""
+    register(_ESTIMATORS, estimator.__name__, estimator)
+    return estimator
+
+
+def storable_value(kind: Class, name: str | None = None) -> Class:
+    """Class decorator: parameters of this dataclass are stored field by field, under `name` or that of the class."""
+    register(_VALUES, kind.__name__ if name is None else name, kind)
+    return kind
+
+
+def loaded_on_demand(load: Callable[[], object]) -> None:
+    """`load` is called, once, when a name is looked up that nobody has registered so far; it imports who will."""
+    _LOADERS.append(load)
+
+
+def known_values() -> dict[str, type[Any]]:
+    """The dataclasses that parameters may be, by the names that they have in files."""
+    return _VALUES
+
+
+def known_estimators() -> list[str]:
+    """The names of all estimators, those that are loaded on demand included."""
+    while _LOADERS:
+        _LOADERS.pop()()
+    return sorted(_ESTIMATORS)
+
+
+def estimator_named(name: object) -> type[Any] | None:
+    """The estimator that has registered itself under this name; None if there is none."""
+    if not isinstance(name, str) or (name not in _ESTIMATORS and name not in known_estimators()):
+        return None
+    return _ESTIMATORS[name]

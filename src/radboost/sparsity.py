@@ -1,0 +1,25 @@
+"""Boosting with structural sparsity (Duchi and Singer, 2009): where features come from, and what models are made of."""
+
+from radboost.ensemble.sparse import SparseEnsemble
+from radboost.families.base import Hypothesis
+from radboost.families.centres import Centre, Kernel
+from radboost.families.columns import Column, Product, Products
+from radboost.families.generators import GENERATORS, Generator, Training
+from radboost.families.thresholds import Stump, Stumps
+from radboost.families.tree_features import Trees
+
+__all__ = [
+    "GENERATORS",
+    "Centre",
+    "Column",
+    "Generator",
+    "Hypothesis",
+    "Kernel",
+    "Product",
+    "Products",
+    "SparseEnsemble",
+    "Stump",
+    "Stumps",
+    "Training",
+    "Trees",
+]

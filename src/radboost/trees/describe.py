@@ -1,0 +1,70 @@
+"""Trees in a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from radboost._typing import Category
+
+if TYPE_CHECKING:
+    from radboost.trees.tree import Tree
+
+LISTED = 4  # more classes or categories than these are counted instead
+
+
+def describe(
+    tree: Tree, feature_names: Sequence[str] | None, categories: Mapping[int, Sequence[Category]] | None = None
+) -> str:
+    """A stump in full; of a larger tree its size, its first question and, with several classes, its answers."""
+    if tree.n_splits == 0:
+        return _answer(tree, 0)
+    question = _question(tree, _first(tree, feature_names), (categories or {}).get(int(tree.feature[0])))
+    if tree.n_nodes == 3:
+        return f"[{_answer(tree, 1)} if {question} else {_answer(tree, 2)}]"
+    size = f"tree of {tree.n_splits} splits, depth {tree.depth}, first asks {question}"
+    votes = tree.n_outputs > 1 and tree.vectors is None
+    return f"{size}, votes for {_answers(tree)}" if votes else size
+
+
+def term(tree: Tree, feature_names: Sequence[str] | None) -> str:
+    """The tree in a formula: its size and the column of its first question."""
+    return f"tree({tree.n_splits} splits, first on {_first(tree, feature_names)})"
+
+
+def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
+    feature = int(tree.feature[0])
+    return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
+
+
+def _question(tree: Tree, name: str, known: Sequence[Category] | None) -> str:
+    codes, threshold = tree.categories_left(0), tree.threshold[0]
+    if codes is None:
+        return f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
+    if known is not None and len(codes) == len(known):
+        return f"{name} is not missing"
+    shown = [str(code if known is None else known[code]) for code in codes[:LISTED]]
+    more = [f"{len(codes) - LISTED} more"] if len(codes) > LISTED else []
+    return f"{name} in {{{', '.join(shown + more)}}}"
+
+
+def _answer(tree: Tree, node: int) -> str:
+    value = tree.value[node]
+    if tree.vectors is not None:
+        numbers = [f"{number:+.3g}" for number in tree.vectors[int(value), :LISTED]]
+        return f"({', '.join(numbers)}{', ...' if tree.n_outputs > LISTED else ''})"
+    if tree.n_outputs == 1:
+        return f"{value:+.3g}"
+    return "abstains" if value < 0 else f"class {value:.0f}"
+
+
+def _answers(tree: Tree) -> str:
+    values = tree.value[tree.feature < 0]
+    classes = [f"{value:.0f}" for value in np.unique(values[values >= 0])]
+    if not classes:
+        return "no class"
+    if len(classes) > LISTED:
+        return f"{len(classes)} classes"
+    return f"class {classes[0]}" if len(classes) == 1 else f"classes {', '.join(classes[:-1])} and {classes[-1]}"

@@ -1,0 +1,349 @@
+"""Every estimator in every setting that takes another path, and what it promises.
+
+A member joins the property suite by being listed in CASES. Its flags say what it does not promise, which is then tested
+the other way round where the documents name a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost import (
+    DeepBoostClassifier,
+    EarlyStopping,
+    KernelFamily,
+    MultiTaskSparseBoostClassifier,
+    MultiTaskSparseBoostClassifierCV,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostClassifierCV,
+    SparseBoostRegressor,
+    SparseBoostRegressorCV,
+    TreeFamilies,
+    TreeOptions,
+)
+from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from reference.data import smooth, smooth_classes, tiny, tiny_classes
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator with settings, the number of classes of its data, and its promises."""
+
+    name: str
+    make: Callable[..., Any]  # keyword arguments change parameters
+    n_classes: int = 2  # 0: targets are numbers
+    tasks: bool = False  # y has a column for each of three tasks
+    random: bool = False  # another seed gives another model
+    missing: bool = True  # NaN is a value like others; otherwise refused
+    categories: bool = True  # columns may be categories; otherwise text is refused
+    rows_decide: bool = (
+        True  # neither the order of rows nor copies in place of weights matter (cross-validation: they do)
+    )
+    sums_of_floats: bool = False  # sparse and dense rows, or rows in other units, agree up to rounding only
+    boosted: bool = True  # has rounds: staged predictions, n_skipped_rounds_
+    splits: bool = True  # hypotheses ask questions of columns: units do not matter, columns have importances
+    descends: bool = True  # history_["objective"] never rises
+    draws_rows: bool = False  # by a hash of all their cells: a column that tells nothing still changes the draws
+    held_back: bool = False  # early stopping is set: some of the rows only watch, drawn in the same way
+    stops_early: bool = False  # early stopping can be set, and there is random_state
+    validates: bool = False  # takes X_val, y_val
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def classifies(self) -> bool:
+        return self.n_classes > 0
+
+    @property
+    def takes_names(self) -> bool:
+        """Labels of any type, one for each row."""
+        return self.classifies and not self.tasks
+
+    def data(self, seed: int = 0, m: int = 90, d: int = 5, missing: float = 0.0) -> Rows:
+        """Real values without ties, and labels that follow some of them with noise."""
+        missing = missing if self.missing else 0.0
+        if self.n_classes > 2:
+            X, y = smooth_classes(seed, m=m, d=d, n_classes=self.n_classes, missing=missing)
+        else:
+            X, y = smooth(seed, m=m, d=d, missing=missing)
+        return X, self._targets(X, y, seed)
+
+    def tied(self, seed: int, m: int, missing: float = 0.0) -> Rows:
+        """Few values per column, so that questions tie and rows are copies of each other."""
+        missing = missing if self.missing else 0.0
+        if self.n_classes > 2:
+            X, y = tiny_classes(seed, m=m, d=3, n_classes=self.n_classes, missing=missing)
+        else:
+            X, y = tiny(seed, m=m, missing=missing)
+        return X, self._targets(X, y, seed)
+
+    def _targets(self, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        if self.tasks:
+            tasks = np.column_stack([y, np.where(np.nan_to_num(X[:, 1]) > 0, 1, -1), rng.permutation(y)]).astype(float)
+            tasks[::7, 1] = np.nan
+            return tasks
+        if not self.classifies:
+            return np.maximum(4.0 + np.nan_to_num(X[:, 0]) + 0.5 * y + rng.integers(0, 3, len(y)) / 4.0, 0.0)
+        return y
+
+
+def essence(model: Any, X: Any) -> dict[str, Any]:
+    """Everything that must be equal to the last bit; missing numbers are equal to each other."""
+    facts: dict[str, Any] = {"class": type(model).__name__}
+    for method in ("predict", "decision_function", "predict_proba"):
+        if hasattr(model, method):
+            facts[method] = getattr(model, method)(X)
+    for name in ("history_", "stop_reason_", "n_iter_", "n_skipped_rounds_", "feature_importances_"):
+        facts[name] = getattr(model, name, None)
+    for name in ("coef_", "intercept_", "alpha_", "optimality_gap_", "n_features_used_", "classes_"):
+        facts[name] = getattr(model, name, None)
+    for name in ("weights", "complexities", "steps", "right_on_plus", "right_on_minus", "sample_size"):
+        facts[f"ensemble {name}"] = getattr(model.ensemble_, name, None)
+    return {name: _plain(fact) for name, fact in facts.items()}
+
+
+def _plain(fact: Any) -> Any:
+    """Lists and words, so that == compares, and NaN is equal to NaN."""
+    if isinstance(fact, dict):
+        return {key: _plain(value) for key, value in fact.items()}
+    if isinstance(fact, np.ndarray):
+        return _plain(fact.tolist())
+    if isinstance(fact, list | tuple):
+        return [_plain(value) for value in fact]
+    return "NaN" if isinstance(fact, float) and np.isnan(fact) else fact
+
+
+def scores(model: Any, X: Any) -> np.ndarray:
+    """What a model computes for rows before it answers."""
+    found = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    return np.asarray(found)
+
+
+def take(y: np.ndarray, rows: Any) -> np.ndarray:
+    return np.asarray(y)[rows]
+
+
+BEST_FIRST = TreeOptions(growth="best_first", max_leaves=7, min_leaf_weight=2.0)
+PAPER = {
+    "loss": "exponential",
+    "learning_rate": 1.0,
+    "subsample": 1.0,
+    "max_features": None,
+    "thresholds": "best",
+    "split_criterion": "edge",
+}
+# Settings of DeepBoost for any number of classes.
+DEEPBOOST: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": PAPER,
+    "half of the rows": {"subsample": 0.5, "thresholds": "best", "split_criterion": "gini"},
+    "half, random, edge": {"subsample": 0.5, "thresholds": "random", "split_criterion": "edge", "learning_rate": 0.5},
+    "stumps": {"family": "stumps", "loss": "exponential"},
+    "stump pairs": {"family": "stump_pairs", "loss": "exponential", "subsample": 0.7},
+    "best first": {"tree_options": BEST_FIRST},
+    "line search": {"step": "line_search", "complexity_penalty": 0.01},
+    "early stopping": {"early_stopping": 5, "subsample": 0.5},
+    "mixture": {"family": ["stumps", "trees"], "complexity_penalty": 0.02},
+    "few bins": {"tree_options": TreeOptions(max_bins=7, min_leaf_weight=3.0)},
+    "kernel": {"family": KernelFamily(n_centres=40), "complexity_penalty": 0.0},
+}
+# And for more than two.
+DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
+    "compsum": {"objective": "compsum"},
+    "half of the rows, compsum": {**DEEPBOOST["half of the rows"], "objective": "compsum"},
+    "half, random, edge, maxsum": {**DEEPBOOST["half, random, edge"], "objective": "maxsum"},
+    "best first by edge, max": {"objective": "max", "split_criterion": "edge", "tree_options": BEST_FIRST},
+    "line search, maxsum": {**DEEPBOOST["line search"], "objective": "maxsum"},
+    "maxsum": {"objective": "maxsum", "loss": "exponential"},
+    "max": {"objective": "max", "learning_rate": 1.0, "complexity_penalty": 0.0},
+    "stumps, max": {"family": "stumps", "objective": "max", "loss": "exponential"},
+    "kernel, compsum": {**DEEPBOOST["kernel"], "objective": "compsum"},
+    "kernel, maxsum": {**DEEPBOOST["kernel"], "objective": "maxsum"},
+    "kernel, max": {**DEEPBOOST["kernel"], "objective": "max"},
+}
+
+
+def _deepboost() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        kernel = isinstance(settings.get("family"), KernelFamily)
+        defaults: dict[str, Any] = {"n_rounds": 10, "complexity_penalty": 0.005, "random_state": 3}
+        return Case(
+            f"DeepBoost {name}, {n_classes} classes",
+            lambda **changes: DeepBoostClassifier(**{**defaults, **settings, **changes}),
+            n_classes,
+            random=name in ("default", "half of the rows", "half, random, edge"),
+            missing=not kernel,
+            categories=not kernel,
+            splits=not kernel,
+            descends=settings.get("objective") != "max" and not kernel,
+            draws_rows="subsample" in settings and settings["subsample"] < 1.0,
+            held_back="early_stopping" in settings,
+            stops_early=True,
+            validates=True,
+        )
+
+    everything = DEEPBOOST | DEEPBOOST_CLASSES
+    found = [case(name, settings, n) for n in (2, 4) for name, settings in DEEPBOOST.items()]
+    found += [case(name, settings, 4) for name, settings in DEEPBOOST_CLASSES.items()]
+    return [*found, *(case(name, everything[name], 26) for name in ("default", "best first", "maxsum"))]
+
+
+SOFTMAX: dict[str, dict[str, Any]] = {
+    "default": {},
+    "best thresholds": {"thresholds": "best", "max_features": None},
+    "by the rule": {"sampling": "rule"},
+    "sampled steps, 70 pairs": {"step": "sampled", "samples_per_round": 70},
+    "all pairs": {"samples_per_round": "all", "step": "projection", "min_leaf_pairs": 0.0},
+    "line search": {"step": "line_search"},
+    "early stopping": {"early_stopping": EarlyStopping(5, 0.3)},
+}
+
+
+def _softmax() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        return Case(
+            f"Softmax {name}, {n_classes} classes",
+            lambda **changes: SoftmaxBoostClassifier(**{"n_rounds": 8, "random_state": 3, **settings, **changes}),
+            n_classes,
+            random=name in ("default", "by the rule"),
+            descends=False,
+            draws_rows=settings.get("samples_per_round") != "all",
+            held_back="early_stopping" in settings,
+            stops_early=True,
+        )
+
+    found = [case(name, settings, n) for n in (2, 4) for name, settings in SOFTMAX.items()]
+    paper = [
+        Case(
+            f"Softmax paper, {n} classes",
+            lambda **changes: SoftmaxBoostClassifier.paper(**{"n_rounds": 8, **changes}),
+            n,
+            random=True,
+            descends=False,
+            draws_rows=True,
+            stops_early=True,
+        )
+        for n in (2, 3)
+    ]
+    return [*found, *paper, case("default", {}, 26)]
+
+
+LOOSE = TreeOptions()  # leaves of any weight
+DRAWN = {"subsample": 0.6, "max_features": 2, "n_candidates": 2}
+WATCHED = {**DRAWN, "early_stopping": 5}
+RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
+    "default": ({"tree_options": LOOSE}, (2, 3, 26)),
+    "drawn rows and columns": (DRAWN, (2, 3)),
+    "exponential": ({"loss": "exponential", "families": TreeFamilies(norm_order=1)}, (2,)),
+    "drawn and watched": (WATCHED, (2, 3)),
+    "exponential, drawn and watched": ({"loss": "exponential", **WATCHED}, (2,)),
+    "all rows": ({"subsample": 1.0, "tree_options": LOOSE}, (2, 3)),
+    "squared": ({"loss": "squared", "subsample": 1.0, "tree_options": LOOSE}, (0,)),
+    "absolute": ({"loss": "absolute"}, (0,)),
+    "huber, monotone": ({"loss": "huber", "monotonic_constraints": {0: 1}}, (0,)),
+    "quantile": ({"loss": "quantile", "step": "line_search"}, (0,)),
+    "poisson": ({"loss": "poisson"}, (0,)),
+    **{
+        f"{loss}, drawn and watched": ({"loss": loss, **WATCHED}, (0,))
+        for loss in ("squared", "absolute", "huber", "quantile", "poisson")
+    },
+}
+
+
+def _rgb() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        estimator: Any = RGBClassifier if n_classes else RGBRegressor
+        return Case(
+            f"RGB {name}, {n_classes} classes" if n_classes else f"RGB {name}",
+            lambda **changes: estimator(**{"n_rounds": 8, **settings, **changes}),
+            n_classes,
+            random=name == "drawn rows and columns",
+            draws_rows=settings.get("subsample") != 1.0,
+            held_back="early_stopping" in settings,
+            stops_early=True,
+            validates=True,
+        )
+
+    return [case(name, settings, n) for name, (settings, numbers) in RGB.items() for n in numbers]
+
+
+def _sparse() -> list[Case]:
+    def case(name: str, estimator: Any, n_classes: int, *, trees: bool = False, **settings: Any) -> Case:
+        return Case(
+            f"{estimator.__name__} {name}, {n_classes} classes",
+            lambda **changes: estimator(**{**settings, **changes}),
+            n_classes,
+            tasks=estimator in (MultiTaskSparseBoostClassifier, MultiTaskSparseBoostClassifierCV),
+            missing=False,
+            categories=False,
+            rows_decide="n_alphas" not in settings,
+            sums_of_floats=True,
+            boosted=False,
+            splits=trees,
+        )
+
+    induced: dict[str, Any] = {"alpha": 0.01, "features_per_round": 4, "max_rounds": 4, "tol": 1e-2}
+    folds: dict[str, Any] = {"n_alphas": 4, "cv": 3}
+    return [
+        case("given", SparseBoostClassifier, 2, alpha=0.02),
+        case("exponential", SparseBoostClassifier, 2, alpha=0.02, loss="exponential"),
+        case("given", SparseBoostClassifier, 3, alpha=0.02),
+        case("l1/linf", SparseBoostClassifier, 4, alpha=0.05, penalty="l1/linf"),
+        case("gradboost", SparseBoostClassifier, 2, alpha=0.02, update="gradboost", penalty="l1", tol=1e-4),
+        case("stumps", SparseBoostClassifier, 2, features="stumps", **induced, trees=True),
+        case("trees", SparseBoostClassifier, 3, features="trees", **induced, trees=True),
+        case("products", SparseBoostClassifier, 2, features="products", **induced),
+        case("kernel", SparseBoostClassifier, 2, features="kernel", **induced),
+        case("given", SparseBoostRegressor, 0, alpha=0.01),
+        case("given", MultiTaskSparseBoostClassifier, 2, alpha=0.02),
+        case("cross-validation", SparseBoostClassifierCV, 2, **folds),
+        case("cross-validation", SparseBoostClassifierCV, 3, **folds),
+        case("cross-validation", SparseBoostRegressorCV, 0, **folds),
+        case("cross-validation", MultiTaskSparseBoostClassifierCV, 2, **folds),
+    ]
+
+
+def _baselines() -> list[Case]:
+    def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
+        return Case(
+            f"{estimator.__name__}, {n_classes} classes",
+            lambda **changes: estimator(**{**settings, **changes}),
+            n_classes,
+            descends=descends,
+        )
+
+    return [
+        *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
+        *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
+        case(MartiBoostClassifier, 2, descends=False, n_layers=5, max_leaves=4),
+    ]
+
+
+CASES: list[Case] = [*_deepboost(), *_softmax(), *_rgb(), *_sparse(), *_baselines()]
+
+
+def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:
+    """Runs a test for every case with a promise."""
+    return pytest.mark.parametrize("case", [case for case in CASES if promise(case)], ids=str)
+
+
+def one_of_each(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:
+    """Runs a test for the first case of every estimator and number of classes: what needs no setting in particular."""
+    first: dict[tuple[str, bool, bool], Case] = {}
+    for case in CASES:
+        key = (type(case.make()).__name__, case.n_classes > 2, case.n_classes > 10)
+        if promise(case) and not key[2]:
+            first.setdefault(key, case)
+    return pytest.mark.parametrize("case", list(first.values()), ids=str)

@@ -1,0 +1,112 @@
+"""A progress bar never costs the model, whatever happens to its stream."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from boosting_cases import everything, two
+from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostClassifier
+from radboost import _progress as progress
+
+SCRIPT = """
+import sys
+{before}
+import numpy as np
+from radboost import DeepBoostClassifier, SparseBoostClassifier
+X = np.random.default_rng(0).random((150, 5))
+model = DeepBoostClassifier(15, verbose=1).fit(X, X[:, 0] > 0.5)
+SparseBoostClassifier(verbose=1).fit(X, X[:, 0] > 0.5)
+with open({path!r}, "w") as file:
+    file.write(str(len(model.history_["objective"])))
+"""
+NO_RICH = "sys.modules['rich'] = sys.modules['rich.progress'] = sys.modules['rich.console'] = None"
+
+
+def run(tmp_path: Any, before: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    script = SCRIPT.format(before=before, path=str(tmp_path / "rounds"))
+    done = subprocess.run([sys.executable, "-c", script], text=True, check=False, **more)
+    assert (tmp_path / "rounds").read_text() == "15"
+    return done
+
+
+@pytest.mark.parametrize("rich", ["", NO_RICH], ids=["rich", "plain"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "sys.stdout.close(); sys.stderr.close()",
+        "sys.stderr = None",
+        "sys.stderr = open('/dev/full', 'w', buffering=1)",
+        "sys.stderr = open('/dev/full', 'w')",
+        "sys.stderr.reconfigure(encoding='ascii')",
+        "import io; sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding='latin-1')",
+    ],
+    ids=["closed", "none", "full", "full at the end", "ascii", "latin-1"],
+)
+def test_a_stream_that_fails(before: str, rich: str, tmp_path: Any) -> None:
+    done = run(tmp_path, f"{rich}\n{before}", capture_output=True)
+    assert done.returncode in (0, 120), done.stderr  # 120: Python could not flush a stream at its end
+
+
+@pytest.mark.parametrize("rich", ["", NO_RICH], ids=["rich", "plain"])
+def test_a_reader_that_leaves(rich: str, tmp_path: Any) -> None:
+    """`2>&1 | head -c 1`: the pipe breaks while the bar is drawn."""
+    reader = subprocess.Popen(["head", "-c", "1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        force = "import os; os.environ['FORCE_COLOR'] = '1'"
+        run(tmp_path, f"{force}\n{rich}", stdout=reader.stdin, stderr=reader.stdin)
+    finally:
+        assert reader.stdin is not None
+        reader.stdin.close()
+        reader.wait(60)
+
+
+def test_rich_failing_is_not_heard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    calls: list[str] = []
+
+    class Failing:
+        def start(self) -> None:
+            calls.append("start")
+
+        def advance(self, line: Any) -> None:
+            calls.append("advance")
+            raise SystemExit(1)  # what rich does where a pipe is broken
+
+        def stop(self) -> None:
+            calls.append("stop")
+
+    monkeypatch.setattr(progress, "_make_bar", lambda n_rounds, n_done: Failing())
+    model = DeepBoostClassifier(6, verbose=1).fit(*two())
+    assert calls == ["start", "advance"]  # and nothing after the first failure
+    assert everything(model) == everything(DeepBoostClassifier(6).fit(*two()))
+
+
+def test_ctrl_c_is_heard_while_the_bar_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def start(self) -> None:
+            raise KeyboardInterrupt
+
+        def stop(self) -> None: ...
+
+    monkeypatch.setattr(progress, "_make_bar", lambda n_rounds, n_done: Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        DeepBoostClassifier(6, verbose=1).fit(*two())
+
+
+def test_lines_of_every_kind_of_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    monkeypatch.setattr(sys, "stderr", stream)
+    X, y = two()
+    DeepBoostClassifier(20, verbose=1).fit(X, y)
+    RGBRegressor(10, verbose=1).fit(X, y)
+    SparseBoostClassifier(0.01, max_rounds=9, verbose=1).fit(X[:, [0, 3]] > 0, y)
+    text = stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    assert text.startswith("round 2/20: objective ")
+    assert "train error" in text.splitlines()[0]
+    assert "train error" not in text.splitlines()[10]
+    assert "nan" not in text
+    assert " features" in text.splitlines()[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,14 +40,15 @@ class RawRows:
         """The class that a tree votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
         return np.concatenate([_classes(tree.predict(block, self._n_threads)) for block in self._blocks()])
 
-    def _blocks(self) -> list[FloatMatrix]:
+    def _blocks(self) -> Iterator[FloatMatrix]:
         if not sparse.issparse(self._X):
             if self._dense is None:
                 self._dense = np.ascontiguousarray(self._X[self._order])
-            return [self._dense]
+            yield self._dense
+            return
         height = max(1, BLOCK_BYTES // (8 * max(1, self._X.shape[1])))
-        firsts = range(0, max(1, len(self)), height)
-        return [self._X[self._order[first : first + height]].toarray() for first in firsts]
+        for first in range(0, max(1, len(self)), height):
+            yield self._X[self._order[first : first + height]].toarray()
 
     def forget(self) -> None:
         """Gives back the memory of the sorted rows."""

@@ -318,7 +318,7 @@ def test_forged_steps_are_a_clear_error_or_another_fit(name: str, tmp_path: Path
 def test_models_and_checkpoints_are_not_taken_for_each_other(tmp_path: Path) -> None:
     X, y = two()
     path = checkpoint(tmp_path)
-    with pytest.raises(ModelFileError):
+    with pytest.raises(ModelFileError, match=r"it is a checkpoint of a fit.*resume_from"):
         load(path)
     DeepBoostClassifier(6).fit(X, y).save(path)
     with pytest.raises(ModelFileError, match="is no checkpoint"):

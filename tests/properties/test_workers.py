@@ -13,7 +13,10 @@ import fingerprints
 from boosting_cases import CASES, everything
 from collective_tools import ThreadGroup, split_at_random
 from radboost.estimators import _learning, learn
+from radboost.losses.target import WeightedRows
+from radboost.rows.costs import make_costs
 from radboost.rows.prepare import PreparedRows
+from radboost.rows.weights import RowWeights
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:The model")]
 
@@ -86,3 +89,49 @@ def test_a_worker_that_fails_takes_the_others_with_it(monkeypatch: pytest.Monkey
 
     with pytest.raises(RuntimeError, match="this worker is gone"):
         ThreadGroup(2).run(work)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_held_back_by_several_workers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, prepared = caught(lambda: CASES["deep, 4 classes"].fitted(CASES["deep, 4 classes"].model()), monkeypatch)
+    rest, watched, _ = prepared.hold_back(0.3, seed, 1)
+    parts = split_at_random(prepared.n_rows, 3, np.random.default_rng(seed), empty=1)
+    found = ThreadGroup(3).run(
+        lambda rank, collective: prepared.part(prepared.order[parts[rank]], collective).hold_back(0.3, seed, 1)
+    )
+
+    def rows_of(blocks: list[np.ndarray]) -> list[bytes]:
+        return sorted(row.tobytes() for block in blocks for row in np.ascontiguousarray(block))
+
+    assert rows_of([own.X for _, own, _ in found]) == rows_of([watched.X])
+    assert rows_of([own.X[own.order] for own, _, _ in found]) == rows_of([rest.X[rest.order]])
+
+
+def test_mean_floors_of_several_workers() -> None:
+    rng = np.random.default_rng(1)
+    examples, class_ids = rng.integers(1, 9, (50, 3)) / 7.0, rng.integers(0, 3, 50).astype(np.uint16)
+    weights = rng.integers(1, 30, 50) / 7.0
+    costs = make_costs(None, examples, 3)
+    whole = costs.mean_floor(class_ids, RowWeights(weights, 50))
+    parts = split_at_random(50, 3, rng, empty=0)
+
+    def work(rank: int, collective: Any) -> float:
+        own = parts[rank]
+        rows = RowWeights(weights[own], len(own), collective=collective)
+        return costs.select(own.astype(np.uint32)).mean_floor(class_ids[own], rows)
+
+    assert ThreadGroup(3).run(work) == [whole] * 3
+    assert whole == pytest.approx(np.average(examples.min(axis=1), weights=weights))
+
+
+def test_targets_of_several_workers() -> None:
+    targets = np.random.default_rng(2).normal(size=40)
+    parts = split_at_random(40, 3, np.random.default_rng(3), empty=2)
+    whole = WeightedRows(targets, None, np.mean)
+
+    def work(rank: int, collective: Any) -> tuple[float, ...]:
+        own = targets[parts[rank]]
+        given = WeightedRows(own, None, np.mean, RowWeights(None, len(own), collective=collective).gather)
+        return given.largest(), given.quantile(0.5), given.quantile(0.9)
+
+    assert ThreadGroup(3).run(work) == [(targets.max(), whole.quantile(0.5), whole.quantile(0.9))] * 3

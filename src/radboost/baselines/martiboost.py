@@ -74,6 +74,7 @@ class MartiBoostClassifier(Baseline):
     """
 
     type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
+    name_of_rounds: ClassVar[str] = "n_layers"
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(
@@ -106,12 +107,6 @@ class MartiBoostClassifier(Baseline):
                 f"Only binary classification is supported by MartiBoostClassifier: y holds {len(classes)} classes. Use "
                 "SAMMEClassifier, AdaBoostMHClassifier or DeepBoostClassifier for more than two."
             )
-
-    def _n_stages(self) -> int:
-        return self.n_layers
-
-    def _free_when_resumed(self) -> set[str]:
-        return {"n_layers"}
 
     def _max_leaves(self, n_classes: int) -> int:
         return self.max_leaves

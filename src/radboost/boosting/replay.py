@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,23 @@ class RawRows:
         """One number for each row, or a line of them."""
         return np.concatenate([predictions(hypothesis, block, self._n_threads) for block in self._blocks()])
 
+    def scores(self, predict: Callable[[FloatMatrix, int], FloatArray]) -> FloatArray:
+        """What an ensemble, or anything else that is given rows and a number of threads, says of all rows."""
+        return np.concatenate([predict(block, self._n_threads) for block in self._blocks()])
+
     def answers(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
         """The class that it votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
         return np.concatenate([_classes(predictions(hypothesis, block, self._n_threads)) for block in self._blocks()])
 
-    def _blocks(self) -> list[FloatMatrix]:
+    def _blocks(self) -> Iterator[FloatMatrix]:
         if not sparse.issparse(self._X):
             if self._dense is None:
                 self._dense = np.ascontiguousarray(self._X[self._order])
-            return [self._dense]
+            yield self._dense
+            return
         height = max(1, BLOCK_BYTES // (8 * max(1, self._X.shape[1])))
-        firsts = range(0, len(self), height)
-        return [self._X[self._order[first : first + height]].toarray() for first in firsts]
+        for first in range(0, max(1, len(self)), height):
+            yield self._X[self._order[first : first + height]].toarray()
 
     def forget(self) -> None:
         """Gives back the memory of the sorted rows."""
@@ -62,7 +68,8 @@ def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumn
         slot = columns.take_slot()
         answers = rows.answers(hypothesis)
         groups = np.where(answers < 0, np.int32(n_classes), answers)
-        columns.set_answers(slot, groups, np.array([*range(n_classes), -1], dtype=np.int32)[: groups.max() + 1], 1)
+        abstaining = [] if n_classes == 2 else [-1]
+        columns.set_answers(slot, groups, np.array([*range(n_classes), *abstaining], dtype=np.int32), 1)
         return slot
     values = rows.predict(hypothesis)
     if values.ndim == 1:

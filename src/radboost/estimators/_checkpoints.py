@@ -19,7 +19,7 @@ from radboost.model_file.sections import ENSEMBLE, history_arrays, read_history,
 from radboost.rows.prepare import PreparedRows, digest_of
 
 DETAILS = "details/"
-# Parameters that a model does not depend on; `n_rounds` and `n_layers` are looked at apart.
+# Parameters that a model does not depend on.
 WITHOUT_EFFECT = {"n_jobs", "verbose", "warm_start"}
 LONGEST_SHOWN = 60
 
@@ -72,7 +72,7 @@ class Saver:
         write(path, {**self.described, "stop_reason": stop_reason, "ensemble": header}, arrays)
 
 
-def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows, n_rounds: int) -> SavedFit:
+def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedFit:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"resume_from must be the path of a checkpoint, or None; got {path!r}.")
@@ -87,9 +87,10 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows, n_rounds:
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise ModelFileError(f"{path} is not a usable checkpoint: {reason}.") from error
+    name, n_rounds = estimator.name_of_rounds, getattr(estimator, estimator.name_of_rounds)
     if trace.n_rounds > n_rounds:
         raise ValueError(
-            f"The checkpoint {path} holds {trace.n_rounds} rounds, and n_rounds={n_rounds} now. Give at least as many."
+            f"The checkpoint {path} holds {trace.n_rounds} rounds, and {name}={n_rounds} now. Give at least as many."
         )
     return SavedFit(trace, seed)
 

@@ -24,6 +24,7 @@ from radboost._validation import (
 )
 from radboost.boosting import Trace
 from radboost.boosting.norm_balls import NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
@@ -31,7 +32,6 @@ from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
-from radboost.rows.read import dense_rows
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
@@ -263,10 +263,10 @@ class GradientBoosting(BoostingEstimator):
         unit = self._norm_unit(derivative, rows.mean)
 
         def raw_scores(trace: Trace) -> FloatArray:
-            X = dense_rows(prepared.X[prepared.order])
+            raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
             plan = Plan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
-            return ensemble.decision_function(X, growth.n_threads)
+            return raw_rows.scores(ensemble.decision_function)
 
         maker = NormBallDescent(
             rows,

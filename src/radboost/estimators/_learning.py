@@ -62,6 +62,7 @@ def learn(
     checkpoint. The rows must have been prepared with the estimator's number of bins. `settings` are those of the
     parameters, where a caller has read them already.
     """
+    callbacks = check_callbacks(callbacks)
     settings = estimator._read_parameters() if settings is None else settings
     if prepared.max_bins != settings.growth.options.max_bins:
         raise ValueError(
@@ -70,7 +71,7 @@ def learn(
         )
     earlier = None
     if resume_from is not None:
-        saved = read_checkpoint(resume_from, estimator, prepared, estimator._n_stages())
+        saved = read_checkpoint(resume_from, estimator, prepared)
         earlier = estimator._supplied(saved.trace)
         settings = replace(settings, growth=replace(settings.growth, seed=saved.seed))
     elif estimator.warm_start and estimator.__sklearn_is_fitted__():
@@ -144,6 +145,8 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
 
     # Whether targets are numbers, and not classes.
     regression: ClassVar[bool] = False
+    # The parameter that says how many rounds there are.
+    name_of_rounds: ClassVar[str] = "n_rounds"
 
     n_rounds: int
     warm_start: bool
@@ -224,11 +227,11 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
 
     def _n_stages(self) -> int:
         """Rounds, or what the algorithm calls so, at most."""
-        return self.n_rounds
+        return int(getattr(self, self.name_of_rounds))
 
     def _free_when_resumed(self) -> set[str]:
         """Parameters that a resumed fit may have different, besides those without an effect."""
-        return {"n_rounds"}
+        return {self.name_of_rounds}
 
     def _supplied(self, trace: Trace) -> Trace:
         """A trace from a file, with objects of the user's own put back where files leave them out."""
@@ -241,7 +244,7 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
         """What a warm start goes on from."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
         if self._n_stages() < self.n_iter_:
-            name = "n_rounds" if hasattr(self, "n_rounds") else "n_layers"
+            name = self.name_of_rounds
             raise ValueError(
                 f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and {name}="
                 f"{self._n_stages()} is less. Give {name} as the number of all rounds together, or set "

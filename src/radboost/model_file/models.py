@@ -62,6 +62,8 @@ def load_model(path: PathLike) -> Any:
 
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
+    if "checkpoint_of" in header:
+        raise ModelFileError("it is a checkpoint of a fit, which fit(..., resume_from=path) goes on from.")
     name = header["model"]
     estimator = estimator_named(name)
     if estimator is None:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from radboost import complexity
 from radboost._typing import ClassIds
 from radboost.boosting.replay import RawRows
-from radboost.boosting.row_weights import RowWeights
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import BinnedData
+from radboost.engine import BinnedData, Collective
+from radboost.rows.weights import RowWeights
 from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 
 # Steps are multiples of this, so that scores of up to 2^17 add up without rounding.
@@ -34,6 +34,7 @@ class ClassicProblem:
     weights: RowWeights
     raw_rows: RawRows
     n_threads: int
+    collective: Collective | None = None
 
     @property
     def n_rows(self) -> int:
@@ -43,13 +44,13 @@ class ClassicProblem:
         """Trees for problems of so many classes, grown leaf by leaf by the impurity of Gini, like the paper's."""
         options = TreeOptions(growth="best_first", max_leaves=max_leaves)
         settings = GrowthSettings(max_depth=DEEPEST, criterion="gini", n_threads=self.n_threads, options=options)
-        return GivenTrees(self.data, n_classes, settings)
+        return GivenTrees(self.data, n_classes, settings, self.collective)
 
     def error_rate(self, wrong: npt.NDArray[np.bool_]) -> float:
         """Share of the rows."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
-        return int(counted[wrong].sum()) / int(counted.sum())
+        return int(self.weights.add(np.where(wrong, counted, 0))) / int(self.weights.add(counted))
 
     @cached_property
     def n_questions(self) -> float:

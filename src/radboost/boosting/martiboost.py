@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.driver import RoundMaker
-from radboost.boosting.row_weights import GROWTH_TOTAL, Fixed
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree
+from radboost.rows.weights import GROWTH_TOTAL, Fixed
 from radboost.trees import Tree
 from radboost.trees.tree import NODE_ARRAYS
 
@@ -69,21 +69,23 @@ class MartingaleLayers(RoundMaker):
         start = self._masses.sum(axis=0)
         right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
         lost = np.where(self._positive, start - right, right)
-        total = int(self._start.sum())
+        weights = self.problem.weights
+        total = int(weights.add(self._start))
         wrong = (2 * right > start) != self._positive
         return {
-            "objective": int(self.problem.weights.counted(lost).sum()) / total,
-            "train_error": int(self._start[wrong].sum()) / total,
+            "objective": int(weights.add(weights.counted(lost))) / total,
+            "train_error": int(weights.add(np.where(wrong, self._start, 0))) / total,
             "n_hypotheses": len(self.trace.hypotheses),
         }
 
     def _totals(self, masses: Fixed) -> Fixed:
         """What either class weighs in each node."""
-        counted, n_negative = self.problem.weights.counted(masses), self._n_negative
-        return np.stack([counted[:, :n_negative].sum(axis=1), counted[:, n_negative:].sum(axis=1)], axis=1)
+        weights, n_negative = self.problem.weights, self._n_negative
+        counted = weights.counted(masses)
+        return np.stack([weights.add(counted[:, :n_negative]), weights.add(counted[:, n_negative:])], axis=1)
 
     def _add_nodes(self, layer: int, first: int, masses: Fixed, following: Fixed) -> None:
-        n_negative = self._n_negative
+        weights, n_negative = self.problem.weights, self._n_negative
         totals = self._totals(masses)
         two_sided = np.flatnonzero(totals.min(axis=1) > 0)
         grown = iter(self._grow(masses[two_sided], totals[two_sided], layer * (layer + 1) // 2 + first))
@@ -91,10 +93,9 @@ class MartingaleLayers(RoundMaker):
             if min(negatives, positives) > 0:
                 tree = next(grown)
                 plus = self._grower.answers(tree) == 1
-                said = self.problem.weights.counted(masses[node]) * plus
-                odds = _balanced_odds(
-                    0.5 * (int(said[:n_negative].sum()) / negatives + int(said[n_negative:].sum()) / positives)
-                )
+                said = weights.counted(masses[node]) * plus
+                of_negatives, of_positives = weights.add(said[:n_negative]), weights.add(said[n_negative:])
+                odds = _balanced_odds(0.5 * (int(of_negatives) / negatives + int(of_positives) / positives))
                 self._add_node(self._grower.hypothesis(tree), layer, odds)
             else:  # one class at most comes here: it is sent to its side
                 plus = np.zeros(self.problem.n_rows, dtype=bool)

@@ -193,7 +193,7 @@ class Trees(Family, name="trees"):
 
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
-        leaves = [2**problem.settings.max_depth, problem.data.n_rows]
+        leaves = [2**problem.settings.max_depth, problem.objective.row_weights.n_rows]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
         return int(min(leaves))

@@ -76,6 +76,6 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
         return np.ascontiguousarray(by_class.T)
 
     def start(self, rows: WeightedRows) -> FloatArray:
-        classes = np.arange(int(rows.targets.max()) + 1)
+        classes = np.arange(int(rows.largest()) + 1)
         logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
         return np.asarray(logs - math.fsum(logs) / len(logs), dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import ClassIds, FloatArray, FloatMatrix
+from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import RowWeights
 from radboost.families.kinds import scorers
 from radboost.model_file import storable_value
 from radboost.objectives import Objective, margins_of
+from radboost.rows.prepare import Watched
 
 DEFAULT_PATIENCE = 25
 
@@ -64,39 +63,6 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
     )
 
 
-def split_by_content(
-    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
-    with np.errstate(over="ignore"):
-        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
-        keyed ^= keyed >> np.uint64(29)
-        keyed *= np.uint64(0xBF58476D1CE4E5B9)
-    held_back = np.zeros(len(class_ids), dtype=bool)
-    for class_id in np.unique(class_ids):
-        ranked = np.unique(keyed[class_ids == class_id])
-        # The smallest keys of each class, but never all of a class.
-        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
-        if n_held > 0:
-            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
-    if not held_back.any():
-        raise ValueError(
-            f"No class has two different rows ({len(class_ids)} samples in all), so none can be held back for early "
-            "stopping. Switch early_stopping off, or give more rows."
-        )
-    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
-
-
-@dataclass(frozen=True)
-class Watched:
-    """Validation rows."""
-
-    X: FloatMatrix
-    class_ids: ClassIds
-    weights: FloatArray | None
-    targets: FloatArray | None = None  # of regression, which has no classes
-
-
 class Watch(ABC):
     """Scores of the validation rows, kept up with the fit step by step."""
 
@@ -109,7 +75,7 @@ class Watch(ABC):
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.X = rows.X
         self.class_ids = rows.class_ids
-        self._weights = RowWeights(len(rows.class_ids), rows.weights, folds_large=False, collective=None)
+        self._weights = rows.row_weights()
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
@@ -155,7 +121,7 @@ class Watch(ABC):
             add(self.X, self._scores, self._n_threads)
 
     def _mean(self, values: npt.NDArray[Any]) -> float:
-        return self._weights.mean(np.ascontiguousarray(values, dtype=np.float64), self._n_threads)
+        return self._weights.mean(values, self._n_threads)
 
 
 class LossWatch(Watch):

@@ -40,8 +40,8 @@ def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind
 class Need:
     """Something that a solver needs of a loss or a penalty: an attribute, which is None or False where it is lacking.
 
-    `message` is what to say then; {name} in it stands for the one that was given, {able} for those of `known` that
-    have it.
+    `message` is what to say then; {given} and {name} in it stand for the one that was given and its name, {able} for
+    those of `known` that have it.
     """
 
     part: str
@@ -54,10 +54,11 @@ def check_needs(needs: Iterable[Need], **parts: Any) -> None:
     """Refuses the first of the parts that lacks what a solver has declared that it needs."""
     for need in needs:
         given = parts[need.part]
-        if getattr(given, need.attribute, None) in (None, False):
+        found = getattr(given, need.attribute, None)
+        if found is None or found is False:
             able = [repr(name) for name, kind in need.known.items() if getattr(kind, need.attribute, None)]
             name = getattr(given, "name", type(given).__name__)
-            raise ValueError(need.message.format(name=name, able=" or ".join(able).replace("'", '"')))
+            raise ValueError(need.message.format(given=given, name=name, able=" or ".join(able).replace("'", '"')))
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from radboost import complexity
 from radboost._typing import FloatArray
+from radboost._validation import Need
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
@@ -21,6 +22,17 @@ from radboost.losses.target import WeightedRows
 from radboost.rows.weights import RowWeights
 from radboost.trees import constant_tree, regression_tree
 
+# What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
+NEEDS = {
+    "paper": (
+        Need(
+            "loss",
+            "lipschitz",
+            'step="paper" needs a loss whose derivative has a Lipschitz constant, and {given!r} has none. Use '
+            'step="line_search".',
+        ),
+    ),
+}
 # Rounds in a row that may pass without a step before the search gives up.
 PATIENCE = 10
 # A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink

@@ -16,6 +16,7 @@ from radboost._validation import (
     check_choice,
     check_integer,
     check_max_features,
+    check_needs,
     check_real,
     check_real_or,
     check_score_memory,
@@ -23,7 +24,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.norm_balls import NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
@@ -165,11 +166,7 @@ class GradientBoosting(BoostingEstimator):
 
     def _check_training(self, training: CheckedRows) -> None:
         loss, n_outputs = self._resolve_loss(training)
-        if self.step == "paper" and getattr(loss, "lipschitz", None) is None:
-            raise ValueError(
-                f'step="paper" needs a loss whose derivative has a Lipschitz constant, and {loss!r} has none. Use '
-                'step="line_search".'
-            )
+        check_needs(NEEDS.get(self.step, ()), loss=loss)
         rows = training.rows
         self._read_directions(training.column_names, rows.n_features, rows.categories, n_outputs)
 

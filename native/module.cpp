@@ -11,4 +11,5 @@ NB_MODULE(_native, m) {
     radboost::bind_gradient(m);
     radboost::bind_sparse(m);
     radboost::bind_functions(m);
+    radboost::bind_masks(m);
 }

@@ -20,13 +20,7 @@ settings.load_profile("quick")
 
 
 # Files and folders, from here, whose tests never run native code.
-PURE = (
-    "test_layers.py",
-    "test_tree_hygiene.py",
-    "test_reference.py",
-    "test_reference_multiclass.py",
-    "test_reference_softmax.py",
-)
+PURE = ("reference", "test_layers.py", "test_tree_hygiene.py")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -18,11 +18,12 @@ LAYERS: list[set[str]] = [
     {"_members", "_progress", "_typing", "_validation", "engine"},
     {"model_file"},
     {"datasets", "metrics"},
-    {"complexity", "losses", "penalties"},
-    {"objectives", "trees"},
+    {"complexity", "losses", "penalties", "trees"},
+    {"rows"},
+    {"objectives"},
     {"families"},
     {"boosting", "linear"},
-    {"ensemble", "rows"},
+    {"ensemble"},
     {"estimators", "sparsity"},
     {"baselines"},
     {"guarantees", "experiments"},
@@ -121,3 +122,20 @@ def test_importing_radboost_loads_no_optional_dependency() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not OPTIONAL & set(run.stdout.split())
+
+
+def test_what_is_listed_as_pure_never_imports_the_package() -> None:
+    """Tests that are left out of `make sanitize` because they run no native code."""
+    text = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    (listed,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PURE"
+    )
+    files = [file for place in listed for file in [ROOT / "tests" / place, *(ROOT / "tests" / place).rglob("*.py")]]
+    for file in (file for file in files if file.is_file()):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 0}
+        tops = {name.split(".")[0] for name in plain | named if name}
+        assert not tops & {"radboost", "benchmarks", "native_tools", "hand_made", "model_files"}, file

@@ -75,6 +75,8 @@ void bind_weights(nb::module_& m) {
         .def_prop_ro("n_rows", &RowWeights::n_rows_of_all)
         .def_prop_ro("n_own_rows", &RowWeights::n_rows)
         .def_prop_ro("total", &RowWeights::total)
+        .def_prop_ro("given", &RowWeights::given)
+        .def_prop_ro("whole", &RowWeights::whole)
         .def_prop_ro("alone", [](const RowWeights& w) { return w.collective().alone(); }, Release())
         .def("sum",
              [](const RowWeights& w, Vector<double> values, int n_threads) {

@@ -28,7 +28,7 @@ bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& state, con
     const bool dense = data.n_rows >= kFewestRows &&
                        static_cast<double>(data.n_rows) >=
                            kFewestRowsPerClassAndLeaf * static_cast<double>(state.n_classes()) * most_leaves;
-    return masks_available() && dense && by_labels && options.growth == Growth::layers && options.random_thresholds &&
+    return dense && by_labels && options.growth == Growth::layers && options.random_thresholds &&
            options.minimum_leaf_weight <= 0 &&
            std::none_of(data.is_categorical.begin(), data.is_categorical.end(), [](auto yes) { return yes != 0; });
 }

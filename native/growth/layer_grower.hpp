@@ -36,7 +36,7 @@ public:
     LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
                 const std::vector<std::int64_t>& masses);
 
-    // Whether trees of this kind can be grown so, on this CPU.
+    // Whether trees of this kind can be grown so, and faster than node by node.
     static bool fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options);
 
     // Grows on the drawn rows; null: on all, and then the label of each row's leaf is written to leaf_of_row.

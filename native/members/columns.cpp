@@ -110,11 +110,11 @@ std::size_t HypothesisColumns::add_values(const float* values, std::size_t class
     return slots_.size() - 1;
 }
 
-const std::uint8_t* HypothesisColumns::signs(std::size_t block) const {
+bool HypothesisColumns::has_signs(std::size_t block) const {
     bool any = false;
     for (std::size_t slot = 8 * block; slot < std::min(8 * block + 8, slots_.size()); ++slot)
         any = any || slots_[slot].kind == Kind::answers;
-    return any ? blocks_[block].data() : nullptr;
+    return any;
 }
 
 const std::uint8_t* HypothesisColumns::narrow_answers(std::size_t slot) const {

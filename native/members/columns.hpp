@@ -44,8 +44,9 @@ public:
     const float* values(std::size_t slot) const;
     // The class that real predictions speak for.
     std::size_t class_index(std::size_t slot) const { return slots_[slot].class_index; }
-    // Two classes: a byte per row with the answers of the slots 8 block .. 8 block + 7; null where none of them is in use.
-    const std::uint8_t* signs(std::size_t block) const;
+    // Two classes: a byte per row with the answers of the slots 8 block .. 8 block + 7, and whether any of them is in use.
+    const std::uint8_t* signs(std::size_t block) const { return blocks_[block].data(); }
+    bool has_signs(std::size_t block) const;
     std::size_t n_sign_blocks() const { return blocks_.size(); }
     // 3 to 254 classes: a byte per row with the answer; null elsewhere.
     const std::uint8_t* narrow_answers(std::size_t slot) const;

@@ -135,7 +135,7 @@ void MarginWeighting::edge_sums(const HypothesisColumns& columns, bool, int n_th
     std::vector<std::size_t> blocks, real;
     std::vector<const std::uint8_t*> bytes;
     for (std::size_t b = 0; b < columns.n_sign_blocks(); ++b) {
-        if (columns.signs(b) == nullptr) continue;
+        if (!columns.has_signs(b)) continue;
         blocks.push_back(b);
         bytes.push_back(columns.signs(b));
     }

@@ -1,11 +1,13 @@
 #include "search/masks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
-#include <stdexcept>
+
+#include "core/common.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
-#define RADBOOST_MASKS 1
+#define RADBOOST_FAST_MASKS 1
 // The headers of GCC 12 leave registers undefined on purpose, and then warn of it where they are used.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -17,9 +19,197 @@
 
 namespace radboost {
 
-#if defined(RADBOOST_MASKS)
+namespace portable {
+namespace {
 
-bool masks_available() {
+// A byte or word of ones for each bit that is set.
+RADBOOST_INLINE void spread(MaskWord mask, std::uint8_t* bytes) {
+    constexpr std::uint64_t kEachByte = 0x0101010101010101;
+    constexpr std::uint64_t kOneBitEach = 0x8040201008040201;  // bit k of byte k
+    for (std::size_t part = 0; part < 8; ++part) {
+        const std::uint64_t copies = ((mask >> (8 * part)) & 255) * kEachByte & kOneBitEach;
+        std::memcpy(bytes + 8 * part, &copies, sizeof copies);
+    }
+    for (std::size_t i = 0; i < kWordRows; ++i) bytes[i] = bytes[i] != 0 ? 255 : 0;
+}
+
+// Bit i of the result is set where bytes[i] is 1; all are 0 or 1.
+RADBOOST_INLINE MaskWord collect(const std::uint8_t* bytes) {
+    MaskWord mask = 0;
+    for (std::size_t part = 0; part < 8; ++part) {
+        std::uint64_t eight;
+        std::memcpy(&eight, bytes + 8 * part, sizeof eight);
+        mask |= ((eight * 0x0102040810204080) >> 56) << (8 * part);  // the factor takes bit 0 of byte k to bit 56 + k
+    }
+    return mask;
+}
+
+// The 64 entries of a word. Those of the last word may end with the highest row of the mask: they are copied.
+template <class T>
+RADBOOST_INLINE const T* entries_of(const T* entries, std::size_t word, std::size_t n_words, MaskWord mask, T* copy) {
+    if (word + 1 < n_words) return entries + kWordRows * word;
+    const std::size_t n = kWordRows - static_cast<std::size_t>(__builtin_clzll(mask));
+    std::fill(copy, copy + kWordRows, T{0});
+    std::copy_n(entries + kWordRows * word, n, copy);
+    return copy;
+}
+
+RADBOOST_INLINE void mask_weights(const std::uint32_t* weights, MaskWord mask, std::uint32_t* out) {
+    for (std::size_t part = 0; part < 8; ++part) {
+        const auto bits = static_cast<std::uint32_t>((mask >> (8 * part)) & 255);
+        for (std::uint32_t i = 0; i < 8; ++i) out[8 * part + i] = weights[8 * part + i] & (0u - ((bits >> i) & 1u));
+    }
+}
+
+}  // namespace
+
+RADBOOST_CLONES CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words,
+                                       int missing_code, const CodeRange& bounds) {
+    constexpr std::size_t kLook = 16;  // words between two looks whether the bounds are reached
+    CodeRange range;
+    for (std::size_t first = 0; first < n_words && !range.covers(bounds); first += kLook) {
+        std::uint8_t low[kWordRows], high[kWordRows], missing[kWordRows] = {};
+        std::fill(low, low + kWordRows, std::uint8_t{255});
+        std::fill(high, high + kWordRows, std::uint8_t{0});
+        for (std::size_t w = first; w < std::min(n_words, first + kLook); ++w) {
+            if (mask[w] == 0) continue;
+            std::uint8_t wanted[kWordRows], copy[kWordRows];
+            spread(mask[w], wanted);
+            const std::uint8_t* here = entries_of(codes, w, n_words, mask[w], copy);
+            const auto lost = static_cast<std::uint8_t>(missing_code);
+            for (std::size_t i = 0; missing_code >= 0 && i < kWordRows; ++i) {
+                const std::uint8_t is_lost = here[i] == lost ? wanted[i] : std::uint8_t{0};
+                missing[i] |= is_lost;
+                wanted[i] = static_cast<std::uint8_t>(wanted[i] & ~is_lost);
+            }
+            for (std::size_t i = 0; i < kWordRows; ++i) {
+                const auto least = static_cast<std::uint8_t>(here[i] | static_cast<std::uint8_t>(~wanted[i]));
+                const auto most = static_cast<std::uint8_t>(here[i] & wanted[i]);
+                low[i] = least < low[i] ? least : low[i];
+                high[i] = most > high[i] ? most : high[i];
+            }
+        }
+        range.widen({*std::min_element(low, low + kWordRows), *std::max_element(high, high + kWordRows),
+                     *std::max_element(missing, missing + kWordRows) != 0});
+    }
+    return range;
+}
+
+RADBOOST_CLONES void masked_sums(const ColumnCut* cuts, std::size_t n_cuts, const std::uint32_t* weights,
+                                 const MaskWord* mask, std::size_t n_words, std::uint32_t* sums) {
+    std::fill(sums, sums + n_cuts, 0u);
+    for (std::size_t w = 0; w < n_words; ++w) {
+        if (mask[w] == 0) continue;
+        std::uint32_t copied[kWordRows], masked[kWordRows];
+        std::uint8_t codes[kWordRows];
+        mask_weights(entries_of(weights, w, n_words, mask[w], copied), mask[w], masked);
+        for (std::size_t k = 0; k < n_cuts; ++k) {
+            const std::uint8_t* here = entries_of(cuts[k].codes, w, n_words, mask[w], codes);
+            const std::uint8_t bin = cuts[k].bin;
+            std::uint32_t sum = 0;
+            for (std::size_t i = 0; i < kWordRows; ++i) sum += here[i] <= bin ? masked[i] : 0;
+            sums[k] += sum;
+        }
+    }
+}
+
+RADBOOST_CLONES std::uint32_t masked_sum_of_code(const std::uint8_t* codes, std::uint8_t code,
+                                                 const std::uint32_t* weights, const MaskWord* mask,
+                                                 std::size_t n_words) {
+    std::uint32_t total = 0;
+    for (std::size_t w = 0; w < n_words; ++w) {
+        if (mask[w] == 0) continue;
+        std::uint32_t copied[kWordRows], masked[kWordRows];
+        std::uint8_t copy[kWordRows];
+        mask_weights(entries_of(weights, w, n_words, mask[w], copied), mask[w], masked);
+        const std::uint8_t* here = entries_of(codes, w, n_words, mask[w], copy);
+        for (std::size_t i = 0; i < kWordRows; ++i) total += here[i] == code ? masked[i] : 0;
+    }
+    return total;
+}
+
+RADBOOST_CLONES std::size_t split_mask(const std::uint8_t* codes, std::uint8_t bin, int left_code, const MaskWord* mask,
+                                       std::size_t n_words, MaskWord* left, MaskWord* right) {
+    std::size_t count = 0;
+    // Without a code of its own the comparison with 0 says nothing new: it is at most `bin` anyway.
+    const std::uint8_t also = left_code >= 0 ? static_cast<std::uint8_t>(left_code) : std::uint8_t{0};
+    for (std::size_t w = 0; w < n_words; ++w) {
+        left[w] = right[w] = 0;
+        if (mask[w] == 0) continue;
+        std::uint8_t copy[kWordRows], goes_left[kWordRows];
+        const std::uint8_t* here = entries_of(codes, w, n_words, mask[w], copy);
+        for (std::size_t i = 0; i < kWordRows; ++i)
+            goes_left[i] = static_cast<std::uint8_t>((here[i] <= bin) | (here[i] == also));
+        left[w] = collect(goes_left) & mask[w];
+        right[w] = mask[w] & ~left[w];
+        count += static_cast<std::size_t>(__builtin_popcountll(left[w]));
+    }
+    return count;
+}
+
+RADBOOST_CLONES std::size_t count_rows(const MaskWord* mask, std::size_t n_words) {
+    std::size_t count = 0;
+    for (std::size_t w = 0; w < n_words; ++w) count += static_cast<std::size_t>(__builtin_popcountll(mask[w]));
+    return count;
+}
+
+namespace {
+
+// entry(i) of every row i of the mask, one after the other.
+template <class T, class Entry>
+RADBOOST_INLINE void pack_entries(const MaskWord* mask, std::size_t n_words, T* to, Entry&& entry) {
+    for (std::size_t w = 0; w < n_words; ++w) {
+        if (mask[w] == ~MaskWord{0}) {
+            for (std::size_t i = 0; i < kWordRows; ++i) to[i] = entry(kWordRows * w + i);
+            to += kWordRows;
+            continue;
+        }
+        for (MaskWord word = mask[w]; word != 0; word &= word - 1)
+            *to++ = entry(kWordRows * w + static_cast<std::size_t>(__builtin_ctzll(word)));
+    }
+}
+
+}  // namespace
+
+void pack(const std::uint8_t* from, const MaskWord* mask, std::size_t n_words, std::uint8_t* to, std::size_t) {
+    pack_entries(mask, n_words, to, [&](std::size_t i) { return from[i]; });
+}
+
+void pack(const std::uint32_t* from, const MaskWord* mask, std::size_t n_words, std::uint32_t* to, std::size_t) {
+    pack_entries(mask, n_words, to, [&](std::size_t i) { return from[i]; });
+}
+
+void pack_numbers(std::uint32_t first, const MaskWord* mask, std::size_t n_words, std::uint32_t* to, std::size_t) {
+    pack_entries(mask, n_words, to, [&](std::size_t i) { return first + static_cast<std::uint32_t>(i); });
+}
+
+RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, int missing_code,
+                    const std::uint32_t* rows, std::uint32_t first, std::size_t n, std::uint32_t* left,
+                    std::uint32_t* right) {
+    const std::uint32_t* const left_begin = left;
+    std::size_t missing = 0;
+    const auto send = [&](std::uint32_t row) {
+        // Both stores always happen and only one pointer moves on: no branch to mispredict.
+        const int code = codes[row];
+        const bool goes_left = (code <= bin) | (code == left_code);
+        missing += code == missing_code;
+        *left = row;
+        *right = row;
+        left += goes_left;
+        right += !goes_left;
+    };
+    if (rows == nullptr)
+        for (std::size_t i = 0; i < n; ++i) send(first + static_cast<std::uint32_t>(i));
+    else
+        for (std::size_t i = 0; i < n; ++i) send(rows[i]);
+    return {static_cast<std::size_t>(left - left_begin), missing};
+}
+
+}  // namespace portable
+
+#if defined(RADBOOST_FAST_MASKS)
+
+bool has_fast_masks() {
     static const bool available = [] {
         __builtin_cpu_init();
         return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi") &&
@@ -28,6 +218,7 @@ bool masks_available() {
     return available;
 }
 
+namespace fast {
 namespace {
 
 RADBOOST_AVX512 inline __m512i load_codes(const std::uint8_t* codes, MaskWord mask) {
@@ -272,34 +463,56 @@ RADBOOST_AVX512 RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin,
     return result;
 }
 
+}  // namespace fast
+
+#define RADBOOST_CHOOSE(...) return has_fast_masks() ? fast::__VA_ARGS__ : portable::__VA_ARGS__
+
 #else
 
-bool masks_available() { return false; }
+bool has_fast_masks() { return false; }
 
-namespace {
-[[noreturn]] void unavailable() { throw std::logic_error("masks are not available on this CPU"); }
-}  // namespace
-
-CodeRange masked_range(const std::uint8_t*, const MaskWord*, std::size_t, int, const CodeRange&) { unavailable(); }
-void masked_sums(const ColumnCut*, std::size_t, const std::uint32_t*, const MaskWord*, std::size_t, std::uint32_t*) {
-    unavailable();
-}
-std::uint32_t masked_sum_of_code(const std::uint8_t*, std::uint8_t, const std::uint32_t*, const MaskWord*,
-                                 std::size_t) {
-    unavailable();
-}
-std::size_t split_mask(const std::uint8_t*, std::uint8_t, int, const MaskWord*, std::size_t, MaskWord*, MaskWord*) {
-    unavailable();
-}
-std::size_t count_rows(const MaskWord*, std::size_t) { unavailable(); }
-void pack(const std::uint8_t*, const MaskWord*, std::size_t, std::uint8_t*, std::size_t) { unavailable(); }
-void pack(const std::uint32_t*, const MaskWord*, std::size_t, std::uint32_t*, std::size_t) { unavailable(); }
-void pack_numbers(std::uint32_t, const MaskWord*, std::size_t, std::uint32_t*, std::size_t) { unavailable(); }
-RowSplit split_rows(const std::uint8_t*, std::uint8_t, int, int, const std::uint32_t*, std::uint32_t, std::size_t,
-                    std::uint32_t*, std::uint32_t*) {
-    unavailable();
-}
+#define RADBOOST_CHOOSE(...) return portable::__VA_ARGS__
 
 #endif
+
+CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words, int missing_code,
+                       const CodeRange& bounds) {
+    RADBOOST_CHOOSE(masked_range(codes, mask, n_words, missing_code, bounds));
+}
+
+void masked_sums(const ColumnCut* cuts, std::size_t n_cuts, const std::uint32_t* weights, const MaskWord* mask,
+                 std::size_t n_words, std::uint32_t* sums) {
+    RADBOOST_CHOOSE(masked_sums(cuts, n_cuts, weights, mask, n_words, sums));
+}
+
+std::uint32_t masked_sum_of_code(const std::uint8_t* codes, std::uint8_t code, const std::uint32_t* weights,
+                                 const MaskWord* mask, std::size_t n_words) {
+    RADBOOST_CHOOSE(masked_sum_of_code(codes, code, weights, mask, n_words));
+}
+
+std::size_t split_mask(const std::uint8_t* codes, std::uint8_t bin, int left_code, const MaskWord* mask,
+                       std::size_t n_words, MaskWord* left, MaskWord* right) {
+    RADBOOST_CHOOSE(split_mask(codes, bin, left_code, mask, n_words, left, right));
+}
+
+std::size_t count_rows(const MaskWord* mask, std::size_t n_words) { RADBOOST_CHOOSE(count_rows(mask, n_words)); }
+
+void pack(const std::uint8_t* from, const MaskWord* mask, std::size_t n_words, std::uint8_t* to, std::size_t count) {
+    RADBOOST_CHOOSE(pack(from, mask, n_words, to, count));
+}
+
+void pack(const std::uint32_t* from, const MaskWord* mask, std::size_t n_words, std::uint32_t* to, std::size_t count) {
+    RADBOOST_CHOOSE(pack(from, mask, n_words, to, count));
+}
+
+void pack_numbers(std::uint32_t first, const MaskWord* mask, std::size_t n_words, std::uint32_t* to, std::size_t count) {
+    RADBOOST_CHOOSE(pack_numbers(first, mask, n_words, to, count));
+}
+
+RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, int missing_code,
+                    const std::uint32_t* rows, std::uint32_t first, std::size_t n, std::uint32_t* left,
+                    std::uint32_t* right) {
+    RADBOOST_CHOOSE(split_rows(codes, bin, left_code, missing_code, rows, first, n, left, right));
+}
 
 }  // namespace radboost

@@ -24,8 +24,6 @@ struct NumberSides {
 
     bool left(std::uint32_t code) const { return (code <= bin) | (code == left_code); }
 
-    // 64 rows at a time, where the CPU can: three times as fast.
-    static constexpr bool kByWords = true;
     RowSplit split(const RowSet& rows, std::size_t begin, std::size_t end, std::uint32_t* to_left,
                    std::uint32_t* to_right) const {
         const auto code_or_none = [](std::uint32_t code) { return code == kNoCode ? -1 : static_cast<int>(code); };
@@ -47,7 +45,23 @@ struct CategorySides {
 
     bool left(std::uint32_t code) const { return table[code] != 0; }
 
-    static constexpr bool kByWords = false;
+    RowSplit split(const RowSet& rows, std::size_t begin, std::size_t end, std::uint32_t* to_left,
+                   std::uint32_t* to_right) const {
+        const std::uint32_t* const left_begin = to_left;
+        std::size_t missing = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            // Both stores always happen and only one pointer moves on: no branch to mispredict.
+            const auto row = static_cast<std::uint32_t>(rows[i]);
+            const std::uint32_t code = codes[row];
+            const bool goes_left = left(code);
+            missing += code == missing_code;
+            *to_left = row;
+            *to_right = row;
+            to_left += goes_left;
+            to_right += !goes_left;
+        }
+        return {static_cast<std::size_t>(to_left - left_begin), missing};
+    }
 };
 
 std::size_t parts_for(std::size_t count, int n_threads) {
@@ -60,29 +74,7 @@ Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32
     std::vector<RowSplit> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(count, parts, part), end = range_begin(count, parts, part + 1);
-        std::uint32_t *left = out + begin, *right = scratch + begin;
-        std::size_t missing = 0;
-        if constexpr (Sides::kByWords) {
-            if (masks_available()) {
-                counts[part] = sides.split(rows, begin, end, left, right);
-                return;
-            }
-        }
-        const auto send = [&](std::uint32_t row) {
-            // Both stores always happen and only one pointer moves on: no branch to mispredict.
-            const std::uint32_t code = sides.codes[row];
-            const bool goes_left = sides.left(code);
-            missing += code == sides.missing_code;
-            *left = row;
-            *right = row;
-            left += goes_left;
-            right += !goes_left;
-        };
-        if (rows.indices == nullptr)
-            for (std::size_t i = begin; i < end; ++i) send(static_cast<std::uint32_t>(i));
-        else
-            for (std::size_t i = begin; i < end; ++i) send(rows.indices[i]);
-        counts[part] = {static_cast<std::size_t>(left - (out + begin)), missing};
+        counts[part] = sides.split(rows, begin, end, out + begin, scratch + begin);
     });
     Partition result{counts[0].left, counts[0].missing};
     for (std::size_t part = 1; part < parts; ++part) {

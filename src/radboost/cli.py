@@ -212,7 +212,6 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
     from radboost import experiments
     from radboost.experiments import report, studies, studies_report
     from radboost.experiments.progress import progress
-    from radboost.experiments.soft_max_boosting import StagedTable
 
     study = experiments.STUDIES[given.table]
     if given.split_criterion is not None:
@@ -235,11 +234,11 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
             wanted, jobs=given.jobs, data_dir=given.data_dir, kept=kept, advance=display.advance
         ):
             outcomes.append(outcome)
-            if isinstance(study, StagedTable):
-                display.say(studies_report.staged_row(study, outcome))
-        if not isinstance(study, StagedTable):
-            display.say("\n".join(studies_report.rows(study, outcomes)))
-        display.say(f"\n{studies_report.legend(study)}")
+            if study.line_by_line:
+                display.say("\n".join(study.rows([outcome])))
+        if not study.line_by_line:
+            display.say("\n".join(study.rows(outcomes)))
+        display.say(f"\n{study.legend}")
     if given.json is not None:
         report.write_document(given.json, studies_report.as_document(settings, outcomes))
     if draw is not None:

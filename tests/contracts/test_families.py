@@ -17,8 +17,6 @@ from radboost.trees import GrowthSettings, bin_rows
 from reference import rademacher
 from reference.data import smooth, tiny
 
-pytestmark = pytest.mark.native
-
 CASES: dict[str, Any] = {
     **{name: name for name in FAMILIES},
     "laplacian": KernelFamily("laplacian", 0.3),

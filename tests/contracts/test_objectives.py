@@ -20,8 +20,6 @@ from radboost.penalties import closed_form_step, on_grid
 from reference import class_objectives as naive
 from reference import losses
 
-pytestmark = pytest.mark.native
-
 GRID = 2.0**20
 
 

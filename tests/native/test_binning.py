@@ -15,8 +15,6 @@ from native_tools import bin_natively, naive_columns
 from radboost import _native
 from reference import binning
 
-pytestmark = pytest.mark.native
-
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
 LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 + 2**-52, 1.0 + 2**-51, math.nan])
 

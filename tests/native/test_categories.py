@@ -17,8 +17,6 @@ from reference import categories as naive
 from reference import chance
 from reference.binning import MISSING
 
-pytestmark = pytest.mark.native
-
 SEEDS = st.integers(0, 10**6)
 PAIRS = [
     ("sum", "exponential"),

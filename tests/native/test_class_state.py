@@ -16,8 +16,6 @@ from radboost import _native
 from reference import class_objectives as naive
 from reference import losses
 
-pytestmark = pytest.mark.native
-
 GRID = 2.0**20
 PAIRS = [
     ("sum", "exponential"),

@@ -6,8 +6,6 @@ import pytest
 from collective_tools import ThreadGroup, split_at_random
 from radboost import _native
 
-pytestmark = pytest.mark.native
-
 MASK = (1 << 64) - 1
 
 

@@ -9,8 +9,6 @@ import pytest
 
 from radboost import _native
 
-pytestmark = pytest.mark.native
-
 
 def broken_forest(**changes: Any) -> Any:
     parts = {

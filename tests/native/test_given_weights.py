@@ -16,8 +16,6 @@ from reference import growth, splits
 from reference import multiclass_growth as class_growth
 from reference.data import smooth, smooth_classes, tiny
 
-pytestmark = pytest.mark.native
-
 SEEDS = st.integers(0, 10**6)
 
 

@@ -15,8 +15,6 @@ from radboost.trees import bin_rows
 from reference import chance
 from reference import gradient as naive
 
-pytestmark = pytest.mark.native
-
 SEEDS = st.integers(0, 10**6)
 ORDERS = {"1": 1.0, "2": 2.0, "inf": np.inf}
 NO_DIRECTIONS = np.zeros(0, dtype=np.int8)

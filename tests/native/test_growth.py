@@ -21,8 +21,6 @@ from radboost import _native
 from reference import chance, growth, splits
 from reference.data import smooth, tiny
 
-pytestmark = pytest.mark.native
-
 SEEDS = st.integers(0, 10**6)
 
 

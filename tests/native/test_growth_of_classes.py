@@ -18,8 +18,6 @@ from reference.data import smooth_classes, tiny_classes
 from reference.losses import LOSSES
 from reference.multiclass import ABSTAIN, Objective, Sums, make_objective, vertex
 
-pytestmark = pytest.mark.native
-
 PAIRS = [
     ("sum", "exponential"),
     ("sum", "logistic"),

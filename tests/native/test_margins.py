@@ -15,8 +15,6 @@ from native_tools import state_with_weights
 from radboost import _native
 from reference import losses
 
-pytestmark = pytest.mark.native
-
 
 @given(st.floats(-700, 700))
 def test_exp(x: float) -> None:

@@ -16,8 +16,6 @@ from radboost import _native
 from reference import growth
 from reference.data import smooth
 
-pytestmark = pytest.mark.native
-
 
 def random_tree(rng: np.random.Generator, n_features: int, answers: Any = (-1, 1)) -> Any:
     feature, threshold, left, missing_left, value = [-1], [0.0], [0], [False], [int(answers[-1])]

@@ -17,8 +17,6 @@ from reference import softmax as naive
 from reference import softmax_draws
 from reference.data import smooth_classes
 
-pytestmark = pytest.mark.native
-
 SEEDS = st.integers(0, 10**6)
 
 

@@ -14,7 +14,6 @@ from radboost.penalties import ROW_PENALTIES, get_row_penalty
 from reference import canonical_rows as naive_rows
 from reference import sparsity as naive
 
-pytestmark = pytest.mark.native
 M, N = 83, 11
 
 

@@ -13,8 +13,6 @@ from native_rows import ClassRows, GradientRows, MarginRows
 from native_tools import bin_natively, grower
 from radboost import _native
 
-pytestmark = pytest.mark.native
-
 PARTS = [(2, None), (2, 0), (3, None), (3, 1)]  # workers, and one of them that has no rows
 N_ROWS = 600
 

@@ -95,7 +95,7 @@ class Case:
             tasks[::7, 1] = np.nan
             return tasks
         if not self.classifies:
-            return np.maximum(4.0 + np.nan_to_num(X[:, 0]) + 0.5 * y + rng.integers(0, 3, len(y)) / 4.0, 0.0)
+            return np.maximum(4.0 + np.nan_to_num(X[:, 0]) + 0.5 * y + rng.integers(0, 3, len(y)) / 4.0, 0.25)
         return y
 
 
@@ -255,9 +255,10 @@ RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
     "huber, monotone": ({"loss": "huber", "monotonic_constraints": {0: 1}}, (0,)),
     "quantile": ({"loss": "quantile", "step": "line_search"}, (0,)),
     "poisson": ({"loss": "poisson"}, (0,)),
+    "gamma": ({"loss": "gamma"}, (0,)),
     **{
         f"{loss}, drawn and watched": ({"loss": loss, **WATCHED}, (0,))
-        for loss in ("squared", "absolute", "huber", "quantile", "poisson")
+        for loss in ("squared", "absolute", "huber", "quantile", "poisson", "gamma")
     },
 }
 
@@ -301,6 +302,7 @@ def _sparse() -> list[Case]:
         case("exponential", SparseBoostClassifier, 2, alpha=0.02, loss="exponential"),
         case("given", SparseBoostClassifier, 3, alpha=0.02),
         case("l1/linf", SparseBoostClassifier, 4, alpha=0.05, penalty="l1/linf"),
+        case("smooth_l1", SparseBoostClassifier, 3, alpha=0.05, penalty="smooth_l1"),
         case("gradboost", SparseBoostClassifier, 2, alpha=0.02, update="gradboost", penalty="l1", tol=1e-4),
         case("stumps", SparseBoostClassifier, 2, features="stumps", **induced, trees=True),
         case("trees", SparseBoostClassifier, 3, features="trees", **induced, trees=True),

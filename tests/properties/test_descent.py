@@ -195,10 +195,10 @@ def test_history_holds_the_training_error(pair: tuple[str, str], n_classes: int)
 def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes: int) -> None:
     """With several classes exactly: weights are multiples of 2^-20, and a leaf adds its weight to one class or none."""
     X, y = rows(8, n_classes, m=80, missing=0.1)
-    model = DeepBoostClassifier(25, objective=pair[0], loss=pair[1], complexity_penalty=0.01, l1_penalty=0.001)
+    model: Any = DeepBoostClassifier(25, objective=pair[0], loss=pair[1], complexity_penalty=0.01, l1_penalty=0.001)
     model.fit(X, y)
     assert np.all(model.ensemble_.weights != 0)
-    total = np.zeros((80, max(1, n_classes if n_classes > 2 else 1)))
+    total = np.zeros((80, n_classes if n_classes > 2 else 1))
     for weight, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True):
         assert n_classes == 2 or weight * 2**20 == round(weight * 2**20)
         for row, x in enumerate(X):
@@ -219,7 +219,7 @@ def test_scores_are_the_weighted_sum_of_answers(pair: tuple[str, str], n_classes
 
 def test_hypotheses_predict_one_hot_rows() -> None:
     X, y = smooth_classes(9, m=60)
-    model = DeepBoostClassifier(5, objective="maxsum").fit(X, y)
+    model: Any = DeepBoostClassifier(5, objective="maxsum").fit(X, y)
     for tree in model.ensemble_.hypotheses:
         h = tree.predict(X)
         assert h.shape == (60, 3)

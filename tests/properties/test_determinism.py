@@ -72,8 +72,8 @@ def test_any_number_of_threads_on_data_large_enough_to_share(
 def test_wide_data_share_columns_between_threads(n_classes: int, criterion: str) -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(300, 400)), rng.integers(0, n_classes, 300)
-    settings = {"thresholds": "best", "max_features": None, "split_criterion": criterion, "complexity_penalty": 0.0}
-    models = [DeepBoostClassifier(3, n_jobs=n, **settings).fit(X, y) for n in (1, 2, 4)]
+    changes: dict[str, Any] = {"thresholds": "best", "max_features": None, "split_criterion": criterion}
+    models = [DeepBoostClassifier(3, n_jobs=n, complexity_penalty=0.0, **changes).fit(X, y) for n in (1, 2, 4)]
     assert essence(models[0], X) == essence(models[1], X) == essence(models[2], X)
 
 

@@ -109,7 +109,7 @@ def test_targets_of_any_type(case: Case, dtype: Any) -> None:
         same(scores(case.make().fit(X, targets), X), scores(plain, X), case)
 
 
-FRAMES = {
+FRAMES: dict[str, Any] = {
     "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
     "polars": lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])]),
     "pandas nullable": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]).convert_dtypes(),
@@ -270,13 +270,17 @@ def test_constant_columns_do_nothing(case: Case) -> None:
 
 @over(lambda case: "kernel" not in case.name)
 def test_duplicate_columns(case: Case) -> None:
-    """Twins of columns change nothing that a model says: of equal questions the first is asked."""
+    """Twins of columns change nothing that a model says: of equal questions the first is asked.
+
+    A penalty without a corner at zero is cheaper for a weight in two halves.
+    """
     X, y = case.data(14)
     twice = np.hstack([X, X])
     model = case.make(**looking_at_everything(case)).fit(twice, y)
     assert np.all(np.isfinite(scores(model, twice)))
     induced = case.sums_of_floats and case.make().features != "given"
-    if case.draws_rows or case.held_back or induced or not case.rows_decide or "stump pairs" in case.name:
+    others = ("stump pairs", "smooth_l1")
+    if case.draws_rows or case.held_back or induced or not case.rows_decide or any(o in case.name for o in others):
         return
     plain = scores(case.make(**looking_at_everything(case)).fit(X, y), X)
     if case.sums_of_floats:

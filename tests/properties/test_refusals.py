@@ -281,10 +281,11 @@ def test_an_interrupted_fit_leaves_the_model_alone(case: Case) -> None:
     X, y = case.data(0, m=60)
     model = case.make().fit(X, y)
     before, kept = essence(model, X), dict(vars(model))
-    long = {"n_layers": 2000} if "n_layers" in kept else {"n_rounds": 1_000_000}
+    long: dict[str, Any] = {"n_layers": 2000} if "n_layers" in kept else {"n_rounds": 1_000_000}
     long |= {"complexity_penalty": 0.0} if "complexity_penalty" in kept else {}
     long |= {"max_leaves": 2} if isinstance(kept.get("max_leaves"), int) else {}
     rows, labels = case.data(1, m=3000, d=8)
+    before_handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background has none
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -292,6 +293,7 @@ def test_an_interrupted_fit_leaves_the_model_alone(case: Case) -> None:
             model.set_params(**long).fit(rows, labels)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before_handler)
     assert all(vars(model)[name] is value for name, value in kept.items() if name.endswith("_"))
     model.set_params(**{name: kept[name] for name in long})
     assert essence(model, X) == before

@@ -15,9 +15,9 @@ import numpy as np
 
 from . import deepboost
 from .binning import bin_matrix
-from .growth import all_stumps, question_threshold
+from .growth import all_stumps
 from .losses import LOSSES
-from .splits import Sample, best_split, make_sample, node_score, questions, split_score, total
+from .splits import Sample, best_split, make_sample, node_score, questions, split_score, threshold_of, total
 from .steps import along, closed_form, exact_line_search
 
 SLACK = 1e-9  # of a total weight of 1
@@ -191,7 +191,7 @@ def _check_tree(
             asked = [
                 q
                 for q in questions(sample, int(tree.feature[i]))
-                if question_threshold(sample, q) == tree.threshold[i]
+                if threshold_of(sample, q) == tree.threshold[i]
                 and {r for r in node.rows if q.goes_left(int(sample.codes[r][q.feature]))} == left
             ]
             assert asked, "the tree asks a question that the bins do not know"

@@ -88,14 +88,14 @@ def total_loss(
     w: np.ndarray,
     margins: np.ndarray,
 ) -> float:
-    return sum(w[i] * row_value(name, loss, scores[i], y[i], margins[i]) for i in range(len(y)))
+    return float(sum(w[i] * row_value(name, loss, scores[i], y[i], margins[i]) for i in range(len(y))))
 
 
 def errors(scores: np.ndarray, y: Sequence[int], w: np.ndarray) -> float:
     """The weight of the rows that f gets wrong: f(y_i) is not above every other score."""
-    return sum(w[i] for i in range(len(y)) if scores[i, y[i]] <= np.delete(scores[i], y[i]).max())
+    return float(sum(w[i] for i in range(len(y)) if scores[i, y[i]] <= np.delete(scores[i], y[i]).max()))
 
 
 def expected_loss(name: str, loss: Loss, scores: np.ndarray, p: np.ndarray) -> float:
     """The mean of the loss of a row whose class is drawn from p."""
-    return sum(p[y] * row_value(name, loss, scores, y, math.nan) for y in range(len(p)))
+    return float(sum(p[y] * row_value(name, loss, scores, y, math.nan) for y in range(len(p))))

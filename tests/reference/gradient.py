@@ -140,7 +140,8 @@ def grow(
     """Best-first: the nodes that were split, in that order; on some of the rows, or on all."""
     root = Node("", list(range(len(data.codes)) if rows is None else rows))
     find_split(data, root, minimum, directions)
-    leaves, done = [root], []
+    leaves: list[Node] = [root]
+    done: list[Node] = []
     while len(done) < max_splits:
         ready = [leaf for leaf in leaves if leaf.split is not None]
         if not ready:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, Protocol
 
@@ -263,12 +264,12 @@ def grow_stump_pair(sample: Sample, criterion: str = "edge", *, tie: float = 0) 
     own = sum(
         node_score(criterion, total(sample.signed, n.rows), total(sample.mass, n.rows)) for n in (root.left, root.right)
     )
-    best: tuple[float, Question] | None = None
+    best: tuple[float | Fraction, Question] | None = None
     for feature in range(len(sample.columns)):
         if feature == first.question.feature and len(sample.columns) > 1:
             continue
         for question in questions(sample, feature, root.left.grown, root.right.grown):
-            score = 0
+            score: float | Fraction = 0
             for node in (root.left, root.right):
                 for side in parts(sample, node.rows, question):
                     score += node_score(criterion, total(sample.signed, side), total(sample.mass, side))

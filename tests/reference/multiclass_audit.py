@@ -147,7 +147,7 @@ class Auditor:
     def stuck(self) -> bool:
         """No member and no stump goes down, or not by a step that the grid of steps knows."""
         price = self.price(deepboost.complexity(self.settings.family, 1, self.objective.m, self.d))
-        members = np.flatnonzero(self.alpha)
+        members = np.flatnonzero(self.alpha).tolist()
         if any(abs(self.size(k)) > SLACK and self.moves(self.h[k], k) for k in members):
             return False
         if not self.search:
@@ -201,7 +201,7 @@ class Auditor:
     def check_choice(self, j: int, chosen: float, known: bool) -> None:
         """As steep as every member that competes, as the best stump, and as the other sizes of its own tree."""
         settings = self.settings
-        for k in np.flatnonzero(self.alpha):
+        for k in np.flatnonzero(self.alpha).tolist():
             other = self.size(k)
             if settings.learning_rate == 1 or other > 0:
                 assert chosen >= abs(other) - SLACK

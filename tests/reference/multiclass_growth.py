@@ -79,7 +79,7 @@ def best_answer(sums: Sequence[float], parent: int, tie: float = 0) -> int:
 def node_score(sample: ClassSample, rows: Sequence[int], criterion: str) -> float:
     if criterion == "edge":
         return max(0, *class_sums(sample, rows))
-    by_class = [0] * sample.n_classes
+    by_class: list[float] = [0] * sample.n_classes
     for i in rows:
         by_class[sample.y[i]] += sample.mass[i]
     whole = sum(by_class)

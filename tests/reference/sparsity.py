@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -76,7 +77,11 @@ def minimum(function: Callable[[np.ndarray], float], size: int, penalty: str, pr
     if penalty == "l1/l2":
         x = np.full(size, 0.1)
         for width in (1e-3, 1e-7):
-            x = _smooth(lambda w, h=width: function(w) + price * math.sqrt((w**2).sum() + h**2), x)[1]
+
+            def rounded(w: np.ndarray, width: float = width) -> float:
+                return function(w) + price * math.sqrt((w**2).sum() + width**2)
+
+            x = _smooth(rounded, x)[1]
         return min(function(v) + price * float(np.linalg.norm(v)) for v in (x, np.zeros(size)))
     owner = np.arange(size) if penalty == "l1" else np.zeros(size, dtype=int)
     return _epigraph(function, size, owner, np.full(owner.max() + 1, price))
@@ -111,7 +116,7 @@ def _epigraph(function: Callable[[np.ndarray], float], size: int, owner: np.ndar
 
 
 def optimum(
-    loss: Callable[[np.ndarray], float], X: np.ndarray, k: int, penalty: str, alpha: float, gradient: Callable
+    loss: Callable[[np.ndarray], float], X: np.ndarray, k: int, penalty: str, alpha: float, gradient: Callable[..., Any]
 ) -> float:
     """The smallest value of loss(W^T X^T + b) + alpha * penalty(W), b free, from a general solver.
 
@@ -151,7 +156,7 @@ def optimum(
 TIGHT = {"maxiter": 20000, "maxfun": 100000, "ftol": 1e-17, "gtol": 1e-11, "maxcor": 40}
 
 
-def _split(both: Callable, size: int, k: int, alpha: float) -> float:
+def _split(both: Callable[..., Any], size: int, k: int, alpha: float) -> float:
     """W = P - N with P, N >= 0, whose sum is the penalty."""
 
     def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
@@ -167,7 +172,7 @@ def _split(both: Callable, size: int, k: int, alpha: float) -> float:
     return both(np.concatenate([weights, z[2 * size :]]))[0] + alpha * float(np.abs(weights).sum())
 
 
-def _constrained(both: Callable, size: int, k: int, owner: np.ndarray, alpha: float) -> float:
+def _constrained(both: Callable[..., Any], size: int, k: int, owner: np.ndarray, alpha: float) -> float:
     n = owner.max() + 1
     rows = np.zeros((2 * size, size + k + n))
     for i in range(size):

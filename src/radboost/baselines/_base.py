@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from radboost._validation import check_integer, check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
-from radboost.boosting.fixed_weights import FixedWeights
 from radboost.boosting.replay import RawRows
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
@@ -56,18 +55,20 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         n_threads = settings.growth.n_threads
+        weights = prepared.row_weights(folds_large=True)
         problem = ClassicProblem(
             prepared.data,
             prepared.class_ids,
             len(prepared.known_classes),
-            FixedWeights(prepared.weights, prepared.row_weights()),
+            weights,
             RawRows(prepared.X, prepared.order, n_threads),
             n_threads,
+            prepared.collective,
         )
         max_leaves = self._max_leaves(problem.n_classes)
         return Plan(
             maker=self._maker(problem, max_leaves, trace),
-            n_families=int(min(max_leaves, problem.weights.n_rows)),
+            n_families=int(min(max_leaves, weights.n_rows)),
             sample_size=problem.weights.total,
         )
 

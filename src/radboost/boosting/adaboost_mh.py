@@ -11,10 +11,10 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.boosting.classic import FLAWLESS, NO_EDGE, STEP_GRID, ClassicProblem, RepeatedTrees
 from radboost.boosting.driver import End, RoundMaker
-from radboost.boosting.fixed_weights import GROWTH_TOTAL
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import log
 from radboost.penalties import on_grid
+from radboost.rows.weights import GROWTH_TOTAL
 from radboost.trees import Tree
 
 
@@ -94,16 +94,16 @@ class _Lines:
 
     def __init__(self, problem: ClassicProblem, exponents: FloatArray) -> None:
         self._weights = problem.weights
-        values, shifts = problem.weights.exponentials(exponents)
-        self.fixed, bits = problem.weights.fixed(values)
-        self._counted = problem.weights.counted(self.fixed)
-        self.totals = problem.weights.sums(self._counted)
+        values, shifts = self._weights.exponentials(exponents)
+        self.fixed, bits = self._weights.fixed(values)
+        self._counted = self._weights.counted(self.fixed)
+        self.totals = self._weights.add(self._counted)
         self.shift = float(shifts.max())
         self._units = [math.exp(float(shift) - self.shift) * 2.0**-bits for shift in shifts]
 
     def total(self, chosen: npt.NDArray[np.bool_] | None = None) -> float:
         """The weight of all pairs, or of the chosen ones, in units of exp(shift)."""
-        sums = self.totals if chosen is None else self._weights.sums(np.where(chosen, self._counted, 0))
+        sums = self.totals if chosen is None else self._weights.add(np.where(chosen, self._counted, 0))
         return math.fsum(unit * int(line) for unit, line in zip(self._units, sums, strict=True))
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from radboost import complexity
 from radboost._typing import ClassIds
-from radboost.boosting.fixed_weights import FixedWeights
 from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import BinnedData
+from radboost.engine import BinnedData, Collective
+from radboost.rows.weights import RowWeights
 from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 
 # Steps are multiples of this, so that scores of up to 2^17 add up without rounding.
@@ -31,26 +31,26 @@ class ClassicProblem:
     data: BinnedData
     class_ids: ClassIds
     n_classes: int
-    weights: FixedWeights
+    weights: RowWeights
     raw_rows: RawRows
     n_threads: int
+    collective: Collective | None = None
 
     @property
     def n_rows(self) -> int:
-        """Those of this process."""
         return len(self.class_ids)
 
     def trees(self, n_classes: int, max_leaves: int) -> GivenTrees:
         """Trees for problems of so many classes, grown leaf by leaf by the impurity of Gini, like the paper's."""
         options = TreeOptions(growth="best_first", max_leaves=max_leaves)
         settings = GrowthSettings(max_depth=DEEPEST, criterion="gini", n_threads=self.n_threads, options=options)
-        return GivenTrees(self.data, n_classes, settings)
+        return GivenTrees(self.data, n_classes, settings, self.collective)
 
     def error_rate(self, wrong: npt.NDArray[np.bool_]) -> float:
         """Share of the rows."""
         fixed, _ = self.weights.fixed(np.ones(self.n_rows))
         counted = self.weights.counted(fixed)
-        return self.weights.sum(np.where(wrong, counted, 0)) / self.weights.sum(counted)
+        return int(self.weights.add(np.where(wrong, counted, 0))) / int(self.weights.add(counted))
 
     @cached_property
     def n_questions(self) -> float:

@@ -15,9 +15,9 @@ from radboost.boosting.replay import RawRows, enter_again
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import HypothesisColumns, log
 from radboost.families.base import Candidate, Hypothesis, Proposer
+from radboost.families.kinds import kind_of
 from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
-from radboost.trees.tree import Tree
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
@@ -125,7 +125,7 @@ class CoordinateDescent(RoundMaker):
         assert self._raw_rows is not None
         hypothesis = self.trace.hypotheses[index]
         slot = enter_again(hypothesis, self._raw_rows, self.columns)
-        real_valued = not isinstance(hypothesis, Tree)
+        real_valued = kind_of(hypothesis).real_valued
         return self._let_in(hypothesis, index, slot, self.trace.complexities[index], real_valued)
 
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.driver import RoundMaker
-from radboost.boosting.fixed_weights import GROWTH_TOTAL, Fixed
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import AnsweringTree
+from radboost.rows.weights import GROWTH_TOTAL, Fixed
 from radboost.trees import Tree
 from radboost.trees.tree import NODE_ARRAYS
 
@@ -70,11 +70,11 @@ class MartingaleLayers(RoundMaker):
         right = self._masses[(len(self._masses) - 1) // 2 + 1 :].sum(axis=0)
         lost = np.where(self._positive, start - right, right)
         weights = self.problem.weights
-        total = weights.sum(self._start)
+        total = int(weights.add(self._start))
         wrong = (2 * right > start) != self._positive
         return {
-            "objective": weights.sum(weights.counted(lost)) / total,
-            "train_error": weights.sum(np.where(wrong, self._start, 0)) / total,
+            "objective": int(weights.add(weights.counted(lost))) / total,
+            "train_error": int(weights.add(np.where(wrong, self._start, 0))) / total,
             "n_hypotheses": len(self.trace.hypotheses),
         }
 
@@ -82,7 +82,7 @@ class MartingaleLayers(RoundMaker):
         """What either class weighs in each node."""
         weights, n_negative = self.problem.weights, self._n_negative
         counted = weights.counted(masses)
-        return np.stack([weights.sums(counted[:, :n_negative]), weights.sums(counted[:, n_negative:])], axis=1)
+        return np.stack([weights.add(counted[:, :n_negative]), weights.add(counted[:, n_negative:])], axis=1)
 
     def _add_nodes(self, layer: int, first: int, masses: Fixed, following: Fixed) -> None:
         weights, n_negative = self.problem.weights, self._n_negative
@@ -94,8 +94,8 @@ class MartingaleLayers(RoundMaker):
                 tree = next(grown)
                 plus = self._grower.answers(tree) == 1
                 said = weights.counted(masses[node]) * plus
-                false, true = weights.sum(said[:n_negative]), weights.sum(said[n_negative:])
-                odds = _balanced_odds(0.5 * (false / negatives + true / positives))
+                of_negatives, of_positives = weights.add(said[:n_negative]), weights.add(said[n_negative:])
+                odds = _balanced_odds(0.5 * (int(of_negatives) / negatives + int(of_positives) / positives))
                 self._add_node(self._grower.hypothesis(tree), layer, odds)
             else:  # one class at most comes here: it is sent to its side
                 plus = np.zeros(self.problem.n_rows, dtype=bool)

@@ -14,10 +14,11 @@ from radboost._typing import FloatArray
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees, RowWeights
+from radboost.engine import CutTree, GradientScores, GradientWeighting, RegressionTrees
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.losses.target import WeightedRows
+from radboost.rows.weights import RowWeights
 from radboost.trees import constant_tree, regression_tree
 
 # Rounds in a row that may pass without a step before the search gives up.
@@ -165,15 +166,16 @@ class OwnLossRows(LossRows):
 def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
     """Training rows with their loss; scores are still to be set."""
     if isinstance(loss, NativeTargetLoss):
-        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, weights)
+        scores = GradientScores(loss.name, loss.parameter, n_outputs, targets, weights.native)
         return NativeRows(scores, weights, loss, n_threads)
-    return OwnLossRows(GradientScores("given", 0.0, 1, targets, weights), weights, loss, targets, n_threads)
+    return OwnLossRows(GradientScores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads)
 
 
-def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | None) -> FloatArray:
+def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
     """What every row is scored with before the first round, one number for each output."""
     if isinstance(rows.loss, NativeTargetLoss):
-        given = WeightedRows(targets, weights, rows.mean, lambda values: gathered(values, rows.weights))
+        weights = rows.weights
+        given = WeightedRows(targets, weights.given, rows.mean, weights.gather)
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
     assert isinstance(rows, OwnLossRows)
@@ -183,13 +185,6 @@ def start_constant(rows: LossRows, targets: FloatArray, weights: FloatArray | No
     way = -math.copysign(1.0, slope)
     found = convex_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
     return np.array([way * found])
-
-
-def gathered(values: FloatArray, weights: RowWeights) -> FloatArray:
-    """The numbers of the rows of all workers, in the order of the workers."""
-    if weights.alone:
-        return values
-    return np.concatenate([np.frombuffer(part) for part in weights.gather(np.ascontiguousarray(values).tobytes())])
 
 
 def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:

@@ -12,8 +12,7 @@ from scipy import sparse
 from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.engine import HypothesisColumns
 from radboost.families.base import Hypothesis
-from radboost.families.kinds import predictions
-from radboost.trees.tree import Tree
+from radboost.families.kinds import kind_of, predictions
 
 BLOCK_BYTES = 2**26  # of rows that are made dense together
 
@@ -36,9 +35,9 @@ class RawRows:
         """What an ensemble, or anything else that is given rows and a number of threads, says of all rows."""
         return np.concatenate([predict(block, self._n_threads) for block in self._blocks()])
 
-    def answers(self, tree: Tree) -> npt.NDArray[np.int32]:
-        """The class that a tree votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
-        return np.concatenate([_classes(tree.predict(block, self._n_threads)) for block in self._blocks()])
+    def answers(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
+        """The class that it votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""
+        return np.concatenate([_classes(predictions(hypothesis, block, self._n_threads)) for block in self._blocks()])
 
     def _blocks(self) -> Iterator[FloatMatrix]:
         if not sparse.issparse(self._X):
@@ -65,7 +64,7 @@ def _classes(predictions: FloatArray) -> npt.NDArray[np.int32]:
 def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumns) -> int:
     """Stores the predictions of a hypothesis on the training rows, as on its first entry, and returns the slot."""
     n_classes = columns.n_classes
-    if isinstance(hypothesis, Tree):
+    if not kind_of(hypothesis).real_valued:
         slot = columns.take_slot()
         answers = rows.answers(hypothesis)
         groups = np.where(answers < 0, np.int32(n_classes), answers)

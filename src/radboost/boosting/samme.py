@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from radboost.boosting.classic import FLAWLESS, NO_EDGE, STEP_GRID, ClassicProblem, RepeatedTrees
 from radboost.boosting.driver import End, RoundMaker
-from radboost.boosting.fixed_weights import GROWTH_TOTAL
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import log
 from radboost.penalties import on_grid
+from radboost.rows.weights import GROWTH_TOTAL
 
 
 class SAMME(RoundMaker):
@@ -45,11 +45,11 @@ class SAMME(RoundMaker):
         problem, labels, n_classes = self.problem, self.problem.class_ids, self.problem.n_classes
         fixed, _ = problem.weights.fixed(problem.weights.exponentials(self._missed)[0])
         counted = problem.weights.counted(fixed)
-        total = problem.weights.sum(counted)
+        total = int(problem.weights.add(counted))
         growth = problem.weights.growth(fixed, GROWTH_TOTAL / total)
         (tree,) = self._trees.grow(labels[None], growth[None], round_index, problem.weights.given)
         answers = self._trees.answers(tree)
-        self._error = problem.weights.sum(np.where(answers != labels, counted, 0)) / total
+        self._error = int(problem.weights.add(np.where(answers != labels, counted, 0))) / total
         if self._error >= 1.0 - 1.0 / n_classes:
             return End(NO_EDGE)
         # A flawless tree asks for an infinite step: it gets that of half an error among all rows.
@@ -80,5 +80,5 @@ class SAMME(RoundMaker):
         weights, n_classes = self.problem.weights, self.problem.n_classes
         values, shift = weights.exponentials(self._missed)
         fixed, bits = weights.fixed(values)
-        mean = math.ldexp(weights.sum(weights.counted(fixed)), -bits) / weights.total
-        return mean * math.exp(float(shift[0]) - self._total_step * (n_classes - 1) / n_classes)
+        mean = math.ldexp(int(weights.add(weights.counted(fixed))), -bits) / weights.total
+        return mean * math.exp(float(shift) - self._total_step * (n_classes - 1) / n_classes)

@@ -1,5 +1,6 @@
 """Published algorithms as scikit-learn estimators."""
 
+from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._learning import learn
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
@@ -14,7 +15,6 @@ from radboost.estimators.sparse_cv import (
     SparseBoostClassifierCV,
     SparseBoostRegressorCV,
 )
-from radboost.rows.watch import EarlyStopping
 
 __all__ = [
     "DeepBoostClassifier",

@@ -25,13 +25,13 @@ from radboost._validation import (
 from radboost.boosting import Trace
 from radboost.boosting.norm_balls import NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
 from radboost.boosting.replay import RawRows
+from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import NativeTargetLoss, TargetLoss
 from radboost.rows.categories import Categories
-from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.rows.watch import EarlyStopping, Watch, Watched, resolve_early_stopping
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
@@ -257,7 +257,7 @@ class GradientBoosting(BoostingEstimator):
         data, targets = prepared.data, self._targets(prepared.class_ids, prepared.targets, n_outputs)
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
         rows = make_rows(loss, targets, prepared.row_weights(folds_large=True), n_outputs, growth.n_threads)
-        constant = start_constant(rows, targets, prepared.weights)
+        constant = start_constant(rows, targets)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
         derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
         unit = self._norm_unit(derivative, rows.mean)

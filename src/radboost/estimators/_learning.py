@@ -15,12 +15,12 @@ from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.driver import Follower, ReplayError
+from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._predicting import ScoringMixin
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training, read_validation
-from radboost.rows.watch import EarlyStopping
 from radboost.trees import GrowthSettings
 
 BEGIN_ANEW = "Set warm_start=False to begin anew."

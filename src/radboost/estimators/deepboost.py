@@ -19,6 +19,7 @@ from radboost._validation import (
 )
 from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.replay import RawRows
+from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
@@ -28,7 +29,6 @@ from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import PreparedRows
-from radboost.rows.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.

@@ -28,15 +28,15 @@ from radboost._validation import (
 )
 from radboost.boosting import Trace
 from radboost.boosting.replay import RawRows
+from radboost.boosting.risk_watch import RiskWatch
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
+from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import SoftmaxPairs, SoftmaxScores
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.rows.risk_watch import RiskWatch
-from radboost.rows.watch import EarlyStopping, resolve_early_stopping
 from radboost.trees import GrowthSettings, TreeOptions
 from radboost.trees.grower import make_weighted_trees
 
@@ -323,7 +323,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     def _maker(self, prepared: PreparedRows, costs: Costs, growth: GrowthSettings, trace: Trace) -> SoftmaxDescent:
         data, n_classes = prepared.data, len(prepared.known_classes)
         weights = prepared.row_weights()
-        scores = SoftmaxScores(prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights)
+        scores = SoftmaxScores(
+            prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
+        )
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
         drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
@@ -333,7 +335,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         return SoftmaxDescent(
             scores,
             SoftmaxPairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
-            make_weighted_trees(data, 2, growth),
+            make_weighted_trees(data, 2, growth, prepared.collective),
             SoftmaxSettings(
                 "all" if every_pair else f"by_{self.sampling}",
                 max(1, round(drawn)),
@@ -346,7 +348,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
             sample_size=weights.total,
             cost_unit=costs.scale,
-            cost_floor=costs.mean_floor(prepared.class_ids, prepared.weights, weights),
+            cost_floor=costs.mean_floor(prepared.class_ids, weights),
             trace=trace,
             raw_rows=RawRows(prepared.X, prepared.order, growth.n_threads),
         )

@@ -16,16 +16,16 @@ from radboost.experiments.protocol import RULES, Cell, Run, reproduce
 from radboost.experiments.regularized_gradient_boosting import TABLES as _REGULARIZED
 from radboost.experiments.regularized_gradient_boosting import ComparisonTable
 from radboost.experiments.soft_max_boosting import STUDIES as _SOFT_MAX
-from radboost.experiments.soft_max_boosting import Study
 from radboost.experiments.spec import Algorithm, Figures, Table
 from radboost.experiments.structural_sparsity import STUDIES as _STRUCTURAL_SPARSITY
 from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
+from radboost.experiments.study import Study
 
 TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
-STUDIES: dict[str, Study | SparsityStudy] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY)}
 """Without a grid: `radboost.experiments.studies` runs them."""
 
 COMPARISONS = {table.name: table for table in _REGULARIZED}

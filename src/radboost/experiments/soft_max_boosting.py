@@ -9,12 +9,16 @@ change on segment without noise: its first tree is right on all 210 training row
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from radboost import datasets as registry
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.estimators.softmax import SoftmaxBoostClassifier
+from radboost.experiments.study import Study
 
 STAGES = (10, 100, 1000)
 QUICK_STAGES = (10, 100)
@@ -24,6 +28,16 @@ TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
 
 # Beside the paper's algorithms in Figure 7 (docs/decisions/0031-the-draws-of-figure-7.md).
 FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
+
+
+CLOSE_POINTS, CLOSE_SHARE = 0.01, 0.15
+_STAGE = "{:>10}{:>8}"
+_DUEL = "{:<10}{:>8}{:>14}{:>14}{:>18}{:>8}{:>16}"
+
+
+def close(error: float, paper: float) -> bool:
+    """Whether an error is at most the paper's plus one point or 15 percent of it, whichever is more."""
+    return error <= paper + max(CLOSE_POINTS, CLOSE_SHARE * paper)
 
 
 def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
@@ -44,7 +58,7 @@ def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
 
 
 @dataclass(frozen=True)
-class StagedTable:
+class StagedTable(Study):
     """Test errors on the given splits after 10, 100 and 1000 rounds of one fit."""
 
     name: str
@@ -59,9 +73,52 @@ class StagedTable:
         """The data sets, under the paper's names and in its order."""
         return tuple(self.figures)
 
+    takes_datasets = line_by_line = True
+    legend = (
+        "T: test error after so many rounds of one fit, beside the paper's\n"
+        "close: it is at most the paper's plus one point, or 15 percent of it"
+    )
+
+    @property
+    def heading(self) -> str:
+        line = f"{'data set':<11}{'algorithm':<13}"
+        return line + "".join(_STAGE.format(f"T = {stage}", "paper") for stage in STAGES) + "  close"
+
+    def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        rounds = max(QUICK_STAGES if quick else STAGES)
+        return [
+            {"dataset": name, "noise": self.noise, "algorithm": algorithm, "rounds": rounds}
+            for name in self._chosen(datasets)
+            for algorithm in TABLE_ALGORITHMS
+        ]
+
+    def _chosen(self, datasets: Sequence[str] | None) -> tuple[str, ...]:
+        """The data sets that were asked for, in the order of the table and under its names."""
+        if datasets is None:
+            return self.datasets
+        wanted = {registry.entry(name).name: name for name in datasets}
+        chosen = tuple(name for name in self.datasets if registry.entry(name).name in wanted)
+        lacking = set(wanted) - {registry.entry(name).name for name in chosen}
+        if lacking:
+            raise ValueError(f"{self.name} lacks {', '.join(sorted(lacking))}; its sets are {', '.join(self.datasets)}")
+        return chosen
+
+    def rows(self, outcomes: Sequence[Any]) -> list[str]:
+        return [self.row(outcome) for outcome in outcomes]
+
+    def row(self, outcome: Any) -> str:
+        """One fit: ours beside the paper's."""
+        dataset, algorithm = outcome.facts["dataset"], outcome.facts["algorithm"]
+        paper = self.figures[dataset][algorithm]
+        ours = outcome.result["test"]
+        cells = "".join(_STAGE.format(f"{e:.4f}", f"{p:.4f}") for e, p in zip(ours, paper, strict=False))
+        verdicts = " ".join("yes" if close(e, p) else "no" for e, p in zip(ours, paper, strict=False))
+        missing = " " * (len(_STAGE.format("", "")) * (len(paper) - len(ours)))
+        return f"{dataset:<11}{algorithm:<13}{cells}{missing}  {verdicts}"
+
 
 @dataclass(frozen=True)
-class Duel:
+class Duel(Study):
     """Training and test errors of two algorithms over random problems (section 5.3), after 10, 100 and 1000 rounds."""
 
     name: str
@@ -76,9 +133,45 @@ class Duel:
         """The rounds after which errors are taken."""
         return tuple(stage for stage in STAGES if stage <= self.rounds)
 
+    legend = (
+        "means over the problems; wins: share of the problems in which an algorithm has the lower error\n"
+        "test errors are on 10,000 rows with right labels, training errors on the noisy ones"
+    )
+
+    @property
+    def heading(self) -> str:
+        rival = self.rival
+        return _DUEL.format("errors", "rounds", rival, SM_BOOST, f"{rival} wins", "equal", f"{SM_BOOST} wins")
+
+    def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        return [
+            {"problem": problem, "algorithm": algorithm, "rounds": self.rounds}
+            for problem in range(self.quick_problems if quick else self.problems)
+            for algorithm in (self.rival, SM_BOOST)
+        ]
+
+    def rows(self, outcomes: Sequence[Any]) -> list[str]:
+        """Means over the problems, and how often each algorithm has the lower error."""
+        rows = []
+        for part in ("train", "test"):
+            rival, ours = self.errors(outcomes, part)
+            for column, stage in enumerate(self.stages):
+                a, b = rival[:, column], ours[:, column]
+                wins = [f"{np.mean(a < b):.1%}", f"{np.mean(a == b):.1%}", f"{np.mean(a > b):.1%}"]
+                rows.append(_DUEL.format(part, stage, f"{a.mean():.4f}", f"{b.mean():.4f}", *wins))
+        return rows
+
+    def errors(self, outcomes: Sequence[Any], part: str) -> tuple[Any, Any]:
+        """Errors of the rival and of sm-boost, a line for each problem and a column for each stage."""
+
+        def of(algorithm: str) -> Any:
+            return np.array([o.result[part] for o in outcomes if o.facts["algorithm"] == algorithm])
+
+        return of(self.rival), of(SM_BOOST)
+
 
 @dataclass(frozen=True)
-class NoiseCurve:
+class NoiseCurve(Study):
     """Test errors on the problem of Long and Servedio at growing noise (section 5.5)."""
 
     name: str
@@ -92,8 +185,45 @@ class NoiseCurve:
     n_train: int = 4000
     n_test: int = 10_000
 
+    legend = (
+        "mean test error (standard deviation) over the repeats, on rows with right labels; noise: share of wrong "
+        "training labels\nMartiBoost answers with the side that its random walk reaches more often; one walk: the "
+        "expected error of the side that a single walk reaches\nSoftmaxBoost: our defaults, trees of up to 32 leaves; "
+        "everything else is stumps"
+    )
 
-Study = StagedTable | Duel | NoiseCurve
+    @property
+    def heading(self) -> str:
+        return f"{'noise':<8}" + "".join(f"{name:>20}" for name in [*self.sizes, "one walk"])
+
+    def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        sizes = self.quick_sizes if quick else self.sizes
+        sample = {"n_train": self.n_train, "n_test": self.n_test}
+        return [
+            sample | {"repeat": repeat, "flipped": noise, "algorithm": algorithm, "size": size}
+            for noise in self.noises
+            for repeat in range(self.quick_repeats if quick else self.repeats)
+            for algorithm, size in sizes.items()
+        ]
+
+    def rows(self, outcomes: Sequence[Any]) -> list[str]:
+        """Mean test error and its standard deviation at each level of noise."""
+        errors = self.errors(outcomes)
+        return [
+            f"{noise:<8.2f}"
+            + "".join(f"{f'{values[i].mean():.4f} ({values[i].std():.4f})':>20}" for values in errors.values())
+            for i, noise in enumerate(self.noises)
+        ]
+
+    def errors(self, outcomes: Sequence[Any]) -> dict[str, Any]:
+        """Errors by algorithm, a line for each level of noise and a column for each repeat."""
+
+        def of(algorithm: str, key: str) -> Any:
+            chosen = [o for o in outcomes if o.facts["algorithm"] == algorithm]
+            return np.array([[o.result[key] for o in chosen if o.facts["flipped"] == noise] for noise in self.noises])
+
+        *_, martiboost = self.sizes
+        return {name: of(name, "error") for name in self.sizes} | {"one walk": of(martiboost, "walk")}
 
 
 def _in_percent(rows: Mapping[str, tuple[tuple[float, ...], ...]]) -> dict[str, dict[str, tuple[float, ...]]]:

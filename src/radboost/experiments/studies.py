@@ -19,19 +19,9 @@ from numpy.typing import NDArray
 from radboost import datasets as registry
 from radboost.baselines import MartiBoostClassifier
 from radboost.experiments.kept import KeptResults
-from radboost.experiments.soft_max_boosting import (
-    QUICK_STAGES,
-    SM_BOOST,
-    STAGES,
-    TABLE_ALGORITHMS,
-    Duel,
-    StagedTable,
-    Study,
-    make_model,
-    make_noise_model,
-)
+from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
 from radboost.experiments.sparsity_fits import SPARSITY_FITS, fit_sparsity_unit
-from radboost.experiments.structural_sparsity import SparsityStudy, units_of
+from radboost.experiments.study import Study
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
@@ -45,53 +35,12 @@ class Outcome:
     result: dict[str, Any]
 
 
-def units(
-    study: Study | SparsityStudy, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0
-) -> list[Facts]:
+def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = False, seed: int = 0) -> list[Facts]:
     """The facts of every fit, in order."""
-    if not isinstance(study, StagedTable) and datasets is not None:
+    if datasets is not None and not study.takes_datasets:
         raise ValueError(f"{study.name} chooses or makes its own data; leave out the names of data sets")
     same: Facts = {"radboost": version("radboost"), "seed": seed}
-    if isinstance(study, SparsityStudy):
-        return [same | facts for facts in units_of(study, quick)]
-    if isinstance(study, StagedTable):
-        return [
-            same
-            | {
-                "dataset": name,
-                "noise": study.noise,
-                "algorithm": algorithm,
-                "rounds": max(QUICK_STAGES if quick else STAGES),
-            }
-            for name in _select(study, datasets)
-            for algorithm in TABLE_ALGORITHMS
-        ]
-    if isinstance(study, Duel):
-        return [
-            same | {"problem": problem, "algorithm": algorithm, "rounds": study.rounds}
-            for problem in range(study.quick_problems if quick else study.problems)
-            for algorithm in (study.rival, SM_BOOST)
-        ]
-    sizes = study.quick_sizes if quick else study.sizes
-    sample = {"n_train": study.n_train, "n_test": study.n_test}
-    return [
-        same | sample | {"repeat": repeat, "flipped": noise, "algorithm": algorithm, "size": size}
-        for noise in study.noises
-        for repeat in range(study.quick_repeats if quick else study.repeats)
-        for algorithm, size in sizes.items()
-    ]
-
-
-def _select(study: StagedTable, datasets: Sequence[str] | None) -> tuple[str, ...]:
-    """The data sets that were asked for, in the order of the table and under its names."""
-    if datasets is None:
-        return study.datasets
-    wanted = {registry.entry(name).name: name for name in datasets}
-    chosen = tuple(name for name in study.datasets if registry.entry(name).name in wanted)
-    lacking = set(wanted) - {registry.entry(name).name for name in chosen}
-    if lacking:
-        raise ValueError(f"{study.name} lacks {', '.join(sorted(lacking))}; its sets are {', '.join(study.datasets)}")
-    return chosen
+    return [same | facts for facts in study.units(quick, datasets)]
 
 
 def run(

@@ -186,7 +186,8 @@ class KernelProposer(Proposer):
         rows = _dense_rows(problem.X[problem.order])
         self._kernel = family.kernel
         self._gamma = family.resolve_gamma(rows, problem)
-        self._centres = _choose_centres(rows, family.n_centres, problem.settings.seed)
+        of_all = problem.objective.row_weights.gather(rows)
+        self._centres = _choose_centres(of_all, family.n_centres, problem.settings.seed)
         self._problem = problem
         _check_memory(len(self._centres), len(rows))
         self._values = evaluate_kernel(family.kernel, self._gamma, self._centres, rows, problem.settings.n_threads)
@@ -261,7 +262,7 @@ class KernelFamily(Family, name="kernel"):
 
 def _dense_rows(X: Any) -> FloatArray:
     rows = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    if np.abs(rows).max() > LARGEST_VALUE:
+    if np.abs(rows).max(initial=0.0) > LARGEST_VALUE:
         raise ValueError(
             f"X goes up to {np.abs(rows).max():g}; the squares that kernels sum would overflow. Scale the columns "
             "first, for example with sklearn.preprocessing.StandardScaler."

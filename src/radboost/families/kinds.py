@@ -51,6 +51,9 @@ class Kind(Generic[H]):
     of: ClassVar[type[Any] | None] = None
     code: ClassVar[int]
     boosted_code: ClassVar[int]
+    # Whether values are other numbers than votes. Votes are kept as answers of the rows, and the papers' closed-form
+    # steps are made for them.
+    real_valued: ClassVar[bool] = True
     # Whether values may leave the range of numbers. Induction leaves such hypotheses out, others it refuses.
     overflows: ClassVar[bool] = False
 

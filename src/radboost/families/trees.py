@@ -19,6 +19,8 @@ from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
 
 
 class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
+    real_valued = False
+
     def scorer(self, hypotheses: Sequence[Tree], weights: FloatArray) -> Scorer:
         """As one forest."""
         forest = forest_of(hypotheses)

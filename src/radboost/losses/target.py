@@ -49,29 +49,32 @@ class NativeTargetLoss(Loss):
 
 
 class WeightedRows:
-    """Targets with their weights, and what is asked about them: the same for every order of the rows."""
+    """Targets with their weights, and what is asked about them: the same for every order of the rows.
+
+    `mean` is the weighted mean of one number per row; `gather` makes of an array with an entry per row that of the rows
+    of all workers.
+    """
 
     def __init__(
         self,
         targets: FloatArray,
         weights: FloatArray | None,
         mean: Callable[[FloatArray], float],
-        of_all: Callable[[FloatArray], FloatArray] = lambda values: values,
+        gather: Callable[[FloatArray], FloatArray] = lambda values: values,
     ) -> None:
         self.targets = targets
         self.mean = mean
-        """The weighted mean of one number per row."""
         self._weights = weights
-        self._of_all = of_all  # the numbers of the rows of all workers
+        self._gather = gather
 
     def largest(self) -> float:
-        """The largest target."""
-        return float(self._of_all(np.array([self.targets.max(initial=-np.inf)])).max())
+        """The largest target of all."""
+        return float(self._gather(self.targets).max())
 
     def quantile(self, level: float) -> float:
         """The smallest target with at least this share of the weight up to it."""
-        weights = self._of_all(np.ones(len(self.targets)) if self._weights is None else self._weights)
-        targets = self._of_all(self.targets)
+        targets = self._gather(self.targets)
+        weights = np.ones(len(targets)) if self._weights is None else self._gather(self._weights)
         order = np.lexsort((weights, targets))
         cumulative = np.cumsum(weights[order])
         place = int(np.searchsorted(cumulative, level * cumulative[-1] * (1.0 - 1e-12)))

@@ -16,12 +16,12 @@ from radboost.engine import (
     HypothesisColumns,
     MarginScores,
     MarginWeighting,
-    RowWeights,
 )
 from radboost.losses import MarginLoss, NativeLoss
 from radboost.objectives.names import resolve_objective
 from radboost.objectives.own_loss import arguments, evaluate, terms_along
 from radboost.objectives.row_losses import row_losses
+from radboost.rows.weights import RowWeights
 
 BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
 
@@ -83,15 +83,15 @@ class Objective:
         self.smooth = name != "max" or n_classes == 2
         self._class_ids = class_ids
         self._native_loss = loss.name if isinstance(loss, NativeLoss) else ""
-        self.row_weights = RowWeights(len(class_ids), weights, folds_large=n_classes > 2, collective=collective)
+        self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
         if n_classes == 2:
             self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
-            self.scores = MarginScores(self._native_loss, class_ids, self.row_weights)
+            self.scores = MarginScores(self._native_loss, class_ids, self.row_weights.native)
             self.weighting = MarginWeighting(self.scores)
         else:
             check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
             self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
-            self.scores = ClassScores(name, self._native_loss, class_ids, n_classes, self.row_weights)
+            self.scores = ClassScores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
             self.weighting = ClassWeighting(self.scores)
 
     @property
@@ -163,5 +163,5 @@ class Objective:
         if self.n_classes > 2:
             predictions = predictions.reshape(-1, self.n_classes)
         terms = terms_along(self.name, self.loss, self._values(), self._margins(), predictions, eta, self._class_ids)
-        loss, slope = (self.row_weights.mean(np.ascontiguousarray(term), self.n_threads) for term in terms)
+        loss, slope = (self.row_weights.mean(term, self.n_threads) for term in terms)
         return loss, slope

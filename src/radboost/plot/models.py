@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radboost import guarantees
+from radboost.ensemble import SparseEnsemble
 from radboost.guarantees.margins import ensemble_of
 from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
 
@@ -94,7 +95,8 @@ def tree_sizes(model: Any, ax: Axes | None = None, *, weighted: bool = False) ->
             f"weighted=True draws shares of a vote, and the trees of {type(model).__name__} do not vote: they form a "
             f"{type(ensemble).__name__}, without weights. Leave out weighted."
         )
-    if not all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses):
+    sized = all(hasattr(hypothesis, "n_nodes") for hypothesis in ensemble.hypotheses)
+    if isinstance(ensemble, SparseEnsemble) or not sized:
         raise TypeError(f"{type(model).__name__} is not made of trees, so that there are no sizes to draw.")
     sizes = np.array([hypothesis.n_nodes for hypothesis in ensemble.hypotheses], dtype=np.int64)
     ax = axes(ax)

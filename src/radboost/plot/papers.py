@@ -14,11 +14,10 @@ from radboost.experiments.soft_max_boosting import (
     Duel,
     NoiseCurve,
     StagedTable,
-    Study,
 )
 from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
-from radboost.experiments.studies_report import curve_errors, duel_errors
+from radboost.experiments.study import Study
 from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
 from radboost.plot.noise import draw_noise_curves
 from radboost.plot.sparsity import draw_sparsity_study
@@ -27,13 +26,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_study(study: Study | SparsityStudy, outcomes: Sequence[Outcome]) -> Figure:
+def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
     """The figure of a study that has ended."""
     if isinstance(study, SparsityStudy):
         return draw_sparsity_study(study, outcomes)
     if isinstance(study, StagedTable):
         return _draw_table(study, outcomes)
-    return _draw_duel(study, outcomes) if isinstance(study, Duel) else _draw_curve(study, outcomes)
+    if isinstance(study, Duel):
+        return _draw_duel(study, outcomes)
+    assert isinstance(study, NoiseCurve)
+    return _draw_curve(study, outcomes)
 
 
 def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
@@ -76,7 +78,7 @@ def _draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
     n_stages = len(study.stages)
     figure, grid = pyplot().subplots(4, n_stages, figsize=(3.0 * n_stages, 10.5), layout="constrained", squeeze=False)
     for part, (line, name) in enumerate((("train", "training"), ("test", "test"))):
-        rival, ours = duel_errors(study, outcomes, line)
+        rival, ours = study.errors(outcomes, line)
         for column, stage in enumerate(study.stages):
             a, b = rival[:, column], ours[:, column]
             scatter, histogram = grid[2 * part, column], grid[2 * part + 1, column]
@@ -99,7 +101,7 @@ def _draw_curve(study: NoiseCurve, outcomes: Sequence[Outcome]) -> Figure:
     """Figure 7, right."""
     figure: Figure
     figure, ax = pyplot().subplots(figsize=(5.6, 4.2), layout="constrained")
-    errors = curve_errors(study, outcomes)
+    errors = study.errors(outcomes)
     errors["MartiBoost, one walk"] = errors.pop("one walk")
     draw_noise_curves(ax, study.noises, errors).set_title("Long and Servedio's problem", loc="left")
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray, RowOrder
-from radboost.engine import RowWeights
+from radboost.rows.weights import RowWeights
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,16 @@ class Costs:
             return self
         return Costs(np.ascontiguousarray(self.table[rows]), True, self.scale, self.floor[rows])
 
-    def mean_floor(self, class_ids: ClassIds, weights: FloatArray | None, rows: RowWeights) -> float:
-        """What the cheapest answers of these examples, and of those of other workers, cost in the mean."""
-        floors = self.floor if self.per_row else self.floor[class_ids]
-        if not rows.largest(np.array([np.abs(floors).max(initial=0.0)]))[0]:
+    def mean_floor(self, class_ids: ClassIds, weights: RowWeights) -> float:
+        """What the cheapest answers of these examples cost in the mean."""
+        floors = weights.gather(self.floor if self.per_row else self.floor[class_ids])
+        if not floors.any():
             return 0.0
-        weights = np.ones(len(floors)) if weights is None else weights
-        if not rows.alone:
-            floors, weights = (
-                np.concatenate([np.frombuffer(part) for part in rows.gather(array.tobytes())])
-                for array in (floors, weights)
-            )
         # By value, and by weight among equals: neither the order of the examples nor their copies change the sum.
         values, places = np.unique(floors, return_inverse=True)
-        order = np.lexsort((weights, places))
-        totals = np.bincount(places[order], weights[order])
+        counts = np.ones(len(floors)) if weights.given is None else weights.gather(weights.given)
+        order = np.lexsort((counts, places))
+        totals = np.bincount(places[order], counts[order])
         return float((values * totals).sum() / totals.sum())
 
     def of_rows(self, class_ids: ClassIds) -> npt.NDArray[np.float32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._typing import ClassIds, FloatArray, RowOrder
+from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
-from radboost.engine import BinnedData, Collective, RowWeights
+from radboost.engine import BinnedData, Collective
 from radboost.rows.categories import Categories
 from radboost.rows.costs import Costs
 from radboost.rows.read import (
@@ -25,10 +26,24 @@ from radboost.rows.read import (
     read_rows,
     read_targets,
 )
-from radboost.rows.watch import Watched, split_by_content
+from radboost.rows.weights import RowWeights
 from radboost.trees import bin_rows
 
 Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Validation rows."""
+
+    X: FloatMatrix
+    class_ids: ClassIds
+    weights: FloatArray | None
+    targets: FloatArray | None = None  # of regression, which has no classes
+    collective: Collective | None = None  # who has others of them; None: all are here
+
+    def row_weights(self) -> RowWeights:
+        return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
 
 
 @dataclass(frozen=True)
@@ -95,17 +110,31 @@ class PreparedRows:
     feature_names: npt.NDArray[np.object_] | None = None
     column_names: list[Any] | None = None
     validation: Watched | None = None  # rows that were given to be watched
+    collective: Collective | None = None  # who has the other rows, where these are the part of one worker
     costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
-    collective: Collective | None = None  # of the workers that have the other rows; None: there are no others
 
     @property
     def n_rows(self) -> int:
-        """Those of this worker."""
         return len(self.order)
 
     def row_weights(self, *, folds_large: bool = False) -> RowWeights:
-        """The sample weights, for sums over the rows. `folds_large`: large numbers of copies are factors."""
-        return RowWeights(self.n_rows, self.weights, folds_large=folds_large, collective=self.collective)
+        """The sample weights, for sums over the rows of all workers. `folds_large`: see there."""
+        return RowWeights(self.weights, self.n_rows, folds_large=folds_large, collective=self.collective)
+
+    def part(self, rows: npt.NDArray[Any], collective: Collective) -> PreparedRows:
+        """The rows of one worker, given by their places in X (or a mask), which may be none.
+
+        The parts of all workers together are these rows, and a part holds nothing of the others. Each worker calls
+        `learn` with its own part, and all of them end with the model of these rows, bit for bit.
+        """
+        chosen = self.select(rows)
+        return replace(
+            chosen,
+            X=self.X[chosen.order],
+            order=np.arange(chosen.n_rows, dtype=np.uint32),
+            costs=None if self.costs is None else self.costs.select(chosen.order),
+            collective=collective,
+        )
 
     @property
     def n_features(self) -> int:
@@ -130,8 +159,7 @@ class PreparedRows:
     def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter in X."""
         hashes = self.data.row_hashes(self.class_ids, n_threads)
-        n_classes = 1 if self.classes is None else len(self.classes)
-        keep, held_back = split_by_content(hashes, self.class_ids, n_classes, fraction, seed, self.row_weights())
+        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed, self.row_weights())
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
@@ -182,6 +210,31 @@ def digest_of(parts: list[Any]) -> str:
             for first in range(0, len(array), height):
                 digest.update(np.ascontiguousarray(array[first : first + height]).data)
     return digest.hexdigest()
+
+
+def split_by_content(
+    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int, weights: RowWeights
+) -> tuple[Places, Places]:
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    with np.errstate(over="ignore"):
+        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        keyed ^= keyed >> np.uint64(29)
+        keyed *= np.uint64(0xBF58476D1CE4E5B9)
+    all_keyed, all_ids = weights.gather(keyed), weights.gather(class_ids)
+    held_back, any_held = np.zeros(len(class_ids), dtype=bool), False
+    for class_id in np.unique(all_ids):
+        ranked = np.unique(all_keyed[all_ids == class_id])
+        # The smallest keys of each class, but never all of a class.
+        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
+        if n_held > 0:
+            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
+            any_held = True
+    if not any_held:
+        raise ValueError(
+            f"No class has two different rows ({len(all_ids)} samples in all), so none can be held back for early "
+            "stopping. Switch early_stopping off, or give more rows."
+        )
+    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
 
 
 def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:

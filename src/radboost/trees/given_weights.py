@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.engine import AnsweringTree, BinnedData
+from radboost.engine import AnsweringTree, BinnedData, Collective
 from radboost.trees.grower import GrowthSettings, make_weighted_trees
 from radboost.trees.tree import Tree
 
@@ -38,8 +38,10 @@ class GivenTrees:
     `settings` says how; `n_classes` are those of the problems handed in, not of the data.
     """
 
-    def __init__(self, data: BinnedData, n_classes: int, settings: GrowthSettings) -> None:
-        self._native = make_weighted_trees(data, n_classes, settings)
+    def __init__(
+        self, data: BinnedData, n_classes: int, settings: GrowthSettings, collective: Collective | None = None
+    ) -> None:
+        self._native = make_weighted_trees(data, n_classes, settings, collective)
         self._n_features = data.n_columns
         self._n_classes = n_classes
         self._n_threads = settings.n_threads

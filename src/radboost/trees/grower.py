@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._validation import check_choice, check_integer, check_real
-from radboost.engine import AnswerWeighting, BinnedData, GradientWeighting, Grower, RegressionTrees, WeightedTrees
+from radboost.engine import (
+    AnswerWeighting,
+    BinnedData,
+    Collective,
+    GradientWeighting,
+    Grower,
+    RegressionTrees,
+    WeightedTrees,
+)
 from radboost.model_file import storable_value
 
 
@@ -91,7 +99,9 @@ def make_grower(
     )
 
 
-def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettings) -> WeightedTrees:
+def make_weighted_trees(
+    data: BinnedData, n_classes: int, settings: GrowthSettings, collective: Collective | None = None
+) -> WeightedTrees:
     """The native grower of ordinary classification trees on rows, classes and weights that are handed in."""
     return WeightedTrees(
         data,
@@ -105,6 +115,7 @@ def make_weighted_trees(data: BinnedData, n_classes: int, settings: GrowthSettin
         minimum_leaf_weight=float(settings.options.min_leaf_weight),
         seed=settings.seed,
         n_threads=settings.n_threads,
+        collective=collective,
     )
 
 

@@ -1,0 +1,30 @@
+"""The risk of a soft-max rule on rows that it does not learn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from radboost._typing import FloatArray
+from radboost.boosting.watch import EarlyStopping, Watch
+from radboost.rows.costs import Costs
+from radboost.rows.prepare import Watched
+
+
+class RiskWatch(Watch):
+    """Soft-max boosting, equation (4)."""
+
+    what = "risk"
+
+    def __init__(self, rows: Watched, costs: Costs, stopping: EarlyStopping, n_classes: int, n_threads: int) -> None:
+        super().__init__(rows, n_classes, n_threads)
+        self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
+        self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
+        self.patience = stopping.patience
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """What the rule pays for each row, and whether the label that it prefers is another one."""
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        return (softmax(scores, axis=1) * self._costs).sum(axis=1), scores.argmax(axis=1) != self.class_ids

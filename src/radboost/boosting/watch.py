@@ -1,0 +1,139 @@
+"""Watching a fit on rows that it does not learn from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost._validation import check_integer, check_real
+from radboost.boosting.trace import Step, Trace
+from radboost.families.kinds import scorers
+from radboost.model_file import storable_value
+from radboost.objectives import Objective, margins_of
+from radboost.rows.prepare import Watched
+
+DEFAULT_PATIENCE = 25
+
+
+@storable_value
+@dataclass(frozen=True)
+class EarlyStopping:
+    """When to end a fit before its last round.
+
+    Parameters
+    ----------
+    patience : int
+        Stop after this many rounds without a lower loss on the validation rows, and keep the best round.
+    validation_fraction : float
+        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
+        that copies of a row stay together.
+    """
+
+    patience: int = DEFAULT_PATIENCE
+    validation_fraction: float = 0.15
+
+    def validate(self) -> None:
+        check_integer("patience", self.patience, 1)
+        share = check_real("validation_fraction", self.validation_fraction, low=0.0, open_low=True)
+        if share >= 1.0:
+            raise ValueError(f"validation_fraction must lie in (0, 1); got {self.validation_fraction!r}.")
+
+
+def resolve_early_stopping(value: object) -> EarlyStopping | None:
+    """False, True, a number of rounds to wait, or an EarlyStopping."""
+    if isinstance(value, EarlyStopping):
+        value.validate()
+        return value
+    if isinstance(value, np.bool_):
+        value = bool(value)
+    if value is None or value is False:
+        return None
+    if value is True:
+        return EarlyStopping()
+    if isinstance(value, int | np.integer):
+        return EarlyStopping(patience=check_integer("early_stopping", value, 1))
+    raise TypeError(
+        f"early_stopping must be False, True, a number of rounds to wait, or an EarlyStopping; got {value!r}."
+    )
+
+
+class Watch(ABC):
+    """Scores of the validation rows, kept up with the fit step by step."""
+
+    what: ClassVar[str]  # is to become low
+    tells_errors: bool = True  # whether rows can be plainly wrong
+    patience: int | None = None  # rounds to wait for it; None: watch only
+    unit: float = 1.0  # what `judge` finds, times this, plus `floor`, is what the history says
+    floor: float = 0.0
+
+    def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
+        self.X = rows.X
+        self.class_ids = rows.class_ids
+        self._weights = rows.row_weights()
+        self._n_threads = n_threads
+        shape = (len(rows.class_ids), n_classes)
+        self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
+        self._lowest = np.inf
+        self.best_round = 0  # rounds to keep
+
+    @abstractmethod
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """What each row costs with these scores, and whether it is wrong, where that can be said."""
+
+    @property
+    def recorded(self) -> list[str]:
+        """What it adds to the history."""
+        return [*(["validation_error"] if self.tells_errors else []), f"validation_{self.what}"]
+
+    def replay(self, trace: Trace) -> str | None:
+        """Follows all rounds of a trace once more; what its history says of these rows is written anew."""
+        rounds, reason = list(trace.rounds()), None
+        for name in self.recorded:
+            trace.history[name] = []
+        for steps in rounds:
+            reason = self.follow(trace, steps)
+        return reason
+
+    def follow(self, trace: Trace, steps: Sequence[Step]) -> str | None:
+        """Records the round and says when to stop."""
+        self._add(trace, steps)
+        costs, wrong = self.judge(self._scores)
+        cost = self._mean(costs)
+        line = {} if wrong is None else {"validation_error": self._mean(wrong)}
+        trace.record({**line, f"validation_{self.what}": cost * self.unit + self.floor})
+        n_rounds = len(trace.history[f"validation_{self.what}"])
+        if cost < self._lowest:
+            self._lowest, self.best_round = cost, n_rounds
+        if self.patience is not None and n_rounds - self.best_round >= self.patience:
+            return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
+        return None
+
+    def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
+        moved = [trace.hypotheses[step.hypothesis] for step in steps]
+        # Hypotheses of one kind together: soft-max boosting takes a step along a tree of every class.
+        for add in scorers(moved, np.array([step.eta for step in steps])):
+            add(self.X, self._scores, self._n_threads)
+
+    def _mean(self, values: npt.NDArray[Any]) -> float:
+        return self._weights.mean(values, self._n_threads)
+
+
+class LossWatch(Watch):
+    """The loss that is trained on."""
+
+    what = "loss"
+
+    def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
+        super().__init__(rows, objective.n_classes, n_threads)
+        self._objective = objective
+        self.patience = None if stopping is None else stopping.patience
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """The loss of each row; a tie is an error."""
+        return self._objective.row_losses(scores, self.class_ids), margins_of(scores, self.class_ids) <= 0

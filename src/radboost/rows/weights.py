@@ -1,0 +1,117 @@
+"""Sample weights, and every sum over the training rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.engine import Collective, evaluate_loss
+from radboost.engine import RowWeights as NativeRowWeights
+
+Fixed = npt.NDArray[np.int64]
+Entry = TypeVar("Entry", bound=np.generic)
+
+GROWTH_TOTAL = 2**30  # what the weights of a tree may sum to: histograms count in 32 bits
+SUM_BITS = 61  # of the largest sum
+
+
+class RowWeights:
+    """The sample weights of some rows, of which other workers may have more.
+
+    A row of weight w counts as w copies of it. Sums, means and maxima are over the rows of all workers of the
+    collective, and exact: they depend neither on the order of the rows nor on threads nor on who has which rows. The
+    numbers of a round (weights, losses) are given for one copy of a row and rounded before copies are counted in, so
+    that a row of weight 3 and three rows are the same. Sample weights that are no numbers of copies, and with
+    `folds_large` those that sum to 2^24 or more, are multiplied in at once.
+
+    Attributes
+    ----------
+    native : the same for the native core
+    given : array or None
+        The weights as they were given; None: every row counts once.
+    """
+
+    def __init__(
+        self,
+        weights: FloatArray | None,
+        n_rows: int,
+        *,
+        folds_large: bool = False,
+        collective: Collective | None = None,
+    ) -> None:
+        self.given = weights
+        self.native = NativeRowWeights(n_rows, weights, folds_large=folds_large, collective=collective)
+        counts = weights is not None and self.native.whole
+        self._copies: Fixed | None = weights.astype(np.int64) if weights is not None and counts else None
+        self._factor = None if counts else weights
+        self._n_copies = self.total if self.native.given and self.native.whole else float(self.n_rows)
+
+    @property
+    def total(self) -> float:
+        """m: the sum of the weights."""
+        return self.native.total
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all workers."""
+        return self.native.n_rows
+
+    @property
+    def n_own_rows(self) -> int:
+        """Rows of this worker."""
+        return self.native.n_own_rows
+
+    def sum(self, values: npt.NDArray[Any], n_threads: int = 1) -> float:
+        """sum of w v."""
+        return self.native.sum(np.ascontiguousarray(values, dtype=np.float64), n_threads)
+
+    def mean(self, values: npt.NDArray[Any], n_threads: int = 1) -> float:
+        """sum of w v / sum of w."""
+        return self.native.mean(np.ascontiguousarray(values, dtype=np.float64), n_threads)
+
+    def gather(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
+        """The entries of all workers, one worker after the other; all of one type, and of one shape but for the first
+        dimension.
+        """
+        if self.native.alone:
+            return array
+        parts = self.native.gather(np.ascontiguousarray(array).tobytes())
+        shape = (-1, *array.shape[1:])
+        return np.concatenate([np.frombuffer(part, dtype=array.dtype).reshape(shape) for part in parts])
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        """The largest entry along the last axis, which is that of the rows."""
+        own = values.max(axis=-1, initial=-np.inf)
+        return self.native.largest(np.atleast_1d(own)).reshape(np.shape(own))
+
+    def fixed(self, values: FloatArray) -> tuple[Fixed, int]:
+        """Non-negative values of one copy, of shape (..., n_rows), as multiples of 2^-k, and k."""
+        scaled = values if self._factor is None else values * self._factor
+        largest = float(self.largest(scaled).max())
+        n_terms = self._n_copies * math.prod(scaled.shape[:-1])
+        bits = SUM_BITS - math.ceil(math.log2(n_terms)) - math.frexp(largest)[1]
+        return np.rint(np.ldexp(scaled, bits)).astype(np.int64), bits
+
+    def counted(self, fixed: Fixed) -> Fixed:
+        """What all copies of each row weigh."""
+        return fixed if self._copies is None else fixed * self._copies
+
+    def add(self, counted: Fixed) -> Fixed:
+        """Integers of shape (..., n_rows) summed over the rows."""
+        own = counted.sum(axis=-1, dtype=np.int64)
+        return self.native.add_integers(np.atleast_1d(own).reshape(-1)).reshape(np.shape(own))
+
+    def growth(self, fixed: Fixed, factor: float | FloatArray) -> npt.NDArray[np.uint32]:
+        """Weights that trees are grown on; `factor` must bring the sum over all copies to 2^30 or less."""
+        return self.counted((fixed * factor).astype(np.int64)).astype(np.uint32)
+
+    def exponentials(self, exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """exp(u - shift) with the largest of a line 1, and the shifts; by our own exp, the same on every machine."""
+        shift = self.largest(exponents)
+        arguments = np.ascontiguousarray(exponents - shift[..., None]).reshape(-1)
+        values, _ = evaluate_loss("exponential", arguments)
+        return values.reshape(exponents.shape), shift

@@ -1,0 +1,449 @@
+"""Categorical columns through the estimator: how they may be passed, and what must not change the model."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.inspection import partial_dependence
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import radboost
+from model_files import assert_same_model
+from radboost import DeepBoostClassifier, KernelFamily, complexity, datasets
+
+COLOURS = np.array(["black", "blue", "green", "red", "white"])
+
+
+def quick(**changes: Any) -> DeepBoostClassifier:
+    return DeepBoostClassifier(**{"n_rounds": 15, "max_depth": 3, "complexity_penalty": 0.0, **changes})
+
+
+def make_rows(seed: int = 0, m: int = 200, n_classes: int = 2, missing: float = 0.1) -> tuple[pd.DataFrame, np.ndarray]:
+    """Text, integers, booleans and numbers; the label needs the colour and the number of doors."""
+    rng = np.random.default_rng(seed)
+    colour, doors = rng.integers(0, 5, m), rng.integers(2, 6, m)
+    sold, width = rng.random(m) < 0.5, rng.normal(size=m)
+    y = ((colour * 3 % 5 > 2).astype(int) + (doors % 2) * (width > 0) + (rng.random(m) < 0.1)) % n_classes
+    y[:n_classes] = range(n_classes)
+    frame = pd.DataFrame({"width": width, "colour": COLOURS[colour], "doors": doors, "sold": sold}).astype(object)
+    frame = frame.mask(rng.random(frame.shape) < missing, None)
+    frame["width"] = frame["width"].astype(float)
+    return frame, y
+
+
+NAMED = ["colour", "doors", "sold"]
+
+
+def as_categories(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(NAMED, "category"))
+
+
+def as_polars(frame: pd.DataFrame, colour: Any) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "width": pl.Series(frame["width"].to_numpy()).fill_nan(None),
+            "colour": pl.Series([v if isinstance(v, str) else None for v in frame["colour"]]).cast(colour),
+            "doors": [None if pd.isna(v) else int(v) for v in frame["doors"]],
+            "sold": [None if pd.isna(v) else bool(v) for v in frame["sold"]],
+        }
+    )
+
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "names of object columns": (lambda f: f, NAMED),
+    "array of names": (lambda f: f, np.array(NAMED)),
+    "index of names": (lambda f: f, pd.Index(NAMED)),
+    "category columns": (as_categories, "from_dtype"),
+    "category columns by name": (as_categories, tuple(NAMED)),
+    "nullable columns": (lambda f: f.convert_dtypes(), NAMED),
+    "polars strings": (lambda f: as_polars(f, pl.String), NAMED),
+    "polars categorical": (lambda f: as_polars(f, pl.Categorical), NAMED),
+    "polars enum": (lambda f: as_polars(f, pl.Enum(["white", "red", "x", "green", "blue", "black"])), [1, 2, 3]),
+    "object array": (lambda f: f.to_numpy(), [1, 2, 3]),
+    "object array, mask": (lambda f: f.to_numpy(), [False, True, True, True]),
+    "array of indices": (lambda f: f.to_numpy(), np.array([3, 1, 2, 1])),
+    "mask as an array": (lambda f: f.to_numpy(), np.array([False, True, True, True])),
+    "lists": (lambda f: f.to_numpy().tolist(), [1, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_every_form_gives_the_same_model(form: str, n_classes: int) -> None:
+    frame, y = make_rows(1, n_classes=n_classes)
+    convert, named = FORMS[form]
+    base = quick(categorical_features=NAMED).fit(frame, y)
+    model = quick(categorical_features=named).fit(convert(frame), y)
+    assert model.categories_ == {1: tuple(COLOURS.tolist()), 2: (2, 3, 4, 5), 3: (False, True)}
+    expected = base.decision_function(frame)
+    np.testing.assert_array_equal(model.decision_function(convert(frame)), expected)
+    assert repr(base.ensemble_).replace("x[", "").count("{") == repr(model.ensemble_).count("{") > 0
+    # A model does not care in which form later rows come.
+    np.testing.assert_array_equal(model.predict(frame.to_numpy()), base.predict(frame))
+
+
+def test_from_dtype_leaves_numbers_alone() -> None:
+    frame, y = make_rows(2, missing=0.0)
+    half = as_categories(frame).astype({"doors": int, "sold": bool})
+    model = quick().fit(half, y)
+    assert list(model.categories_) == [1]
+    assert quick().fit(frame[["width", "doors", "sold"]].astype(float), y).categories_ == {}
+    # Without the parameter a category column of numbers is a column of numbers.
+    numbers = frame[["width", "doors"]].astype({"doors": int})
+    plain = quick(categorical_features=None).fit(numbers.astype({"doors": "category"}), y)
+    np.testing.assert_array_equal(plain.decision_function(numbers), quick().fit(numbers, y).decision_function(numbers))
+
+
+def test_an_empty_list_means_none() -> None:
+    frame, y = make_rows(2, missing=0.0)
+    numbers = frame[["width", "doors"]].astype(float)
+    for nothing in ([], None, [False, False], np.zeros(2, dtype=bool), ()):
+        assert quick(categorical_features=nothing).fit(numbers, y).categories_ == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("colour", 'is not known; use "from_dtype", None, or a list'),
+        (1, "is not a list"),
+        ([[1]], "is not a list"),
+        ([1, "colour"], "is neither"),
+        ([1.0], "is neither"),
+        ([None], "is neither"),
+        ([True], "a mask of 1 entries for 4 columns"),
+        ([4], "names column 4; X has the columns 0 to 3"),
+        ([-1], "names column -1"),
+        (["color"], r"names the column 'color'; X has the columns \['width', 'colour', 'doors', 'sold'\]"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters_say_what_to_do(given: Any, message: str) -> None:
+    frame, y = make_rows(3)
+    with pytest.raises(ValueError, match=message):
+        quick(categorical_features=given).fit(frame, y)
+
+
+def test_wrong_columns_say_what_to_do() -> None:
+    frame, y = make_rows(3, m=40)
+    with pytest.raises(ValueError, match=r"X has no column names. Pass a data frame"):
+        quick(categorical_features=NAMED).fit(frame.to_numpy(), y)
+    with pytest.raises(ValueError, match=r"column 'colour'.*name categorical columns in categorical_features"):
+        quick(categorical_features=["doors", "sold"]).fit(frame, y)
+    with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 1 is categorical"):
+        quick(family=["trees", KernelFamily()], categorical_features=NAMED).fit(frame.fillna({"width": 0.0}), y)
+    sparse = scipy.sparse.csr_matrix(np.eye(40))
+    with pytest.raises(ValueError, match=r"need a dense X.*X.toarray"):
+        quick(categorical_features=[2]).fit(sparse, y)
+    with pytest.raises(ValueError, match=r"shape \(40,\). Reshape your data"):
+        quick(categorical_features=[0]).fit(np.arange(40), y)
+    dates = frame.assign(colour=pd.Timestamp("2020-02-02"))
+    with pytest.raises(ValueError, match=r"Column 'colour' is categorical and holds .*astype"):
+        quick(categorical_features=["colour"]).fit(dates[["colour", "width"]], y)
+    cut = frame.assign(colour=pd.cut(frame["width"], 3))
+    with pytest.raises(ValueError, match="Column 'colour' is categorical and holds Interval"):
+        quick().fit(cut[["colour", "width"]], y)
+    for strange in ([], (1, 2), 1j, b"x", float("inf")):
+        column = np.empty((40, 1), dtype=object)
+        column[:, 0] = [strange] * 40
+        with pytest.raises(ValueError, match="categor"):
+            quick(categorical_features=[0]).fit(column, y)
+    twice = frame.set_axis(["a", "b", "b", "c"], axis=1)
+    with pytest.raises(ValueError, match="more than one column named 'b'"):
+        quick(categorical_features=["c"]).fit(twice, y)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_predicting_checks_names_and_width() -> None:
+    frame, y = make_rows(3)
+    model = quick(categorical_features=NAMED).fit(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["colour", "width", "doors", "sold"]])
+    with pytest.raises(ValueError, match=r"expecting 4 features|feature names"):
+        model.predict(frame.to_numpy()[:, :3])
+    with pytest.raises(ValueError, match="need a dense X"):
+        model.predict(scipy.sparse.csr_matrix(np.ones((2, 4))))
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(frame.assign(width=np.inf))
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_unknown_and_missing_categories() -> None:
+    """Whatever training has not seen is missing, and so is everything that stands for nothing."""
+    frame, y = make_rows(4)
+    model = quick(categorical_features=NAMED, thresholds="best").fit(frame, y)
+    expected = model.decision_function(frame.assign(colour=None, doors=None))
+    for nothing in (np.nan, pd.NA, pd.NaT, "purple", 17, float("inf"), "", ()):
+        strange = frame.assign(colour=pd.Series([nothing] * 200, dtype=object), doors=None)
+        np.testing.assert_array_equal(model.decision_function(strange), expected)
+    as_category = frame.assign(colour=pd.Series(["purple"] * 200, dtype="category"), doors=99)
+    np.testing.assert_array_equal(model.decision_function(as_category), expected)
+
+
+def test_categories_in_another_order() -> None:
+    frame, y = make_rows(5)
+    model = quick(thresholds="best").fit(as_categories(frame), y)
+    declared = pd.CategoricalDtype(["white", "purple", "red", "green", "blue", "black"], ordered=True)
+    shuffled = as_categories(frame).assign(colour=frame["colour"].astype(declared))
+    np.testing.assert_array_equal(model.decision_function(shuffled), model.decision_function(as_categories(frame)))
+    again = quick(thresholds="best").fit(shuffled, y)
+    assert again.categories_ == model.categories_
+    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+
+
+def test_numbers_equal_numbers_of_another_type() -> None:
+    """Integers become floats in a column that misses some, and booleans integers."""
+    frame, y = make_rows(6, missing=0.0)
+    model = quick(categorical_features=["doors", "sold"]).fit(frame.drop(columns="colour"), y)
+    rows = frame.drop(columns="colour")
+    other = rows.astype({"doors": np.float32, "sold": np.int8})
+    np.testing.assert_array_equal(model.decision_function(other), model.decision_function(rows))
+    assert quick(categorical_features=["doors", "sold"]).fit(other, y).categories_ == {1: (2, 3, 4, 5), 2: (0, 1)}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_column_of_every_kind(order: int) -> None:
+    cells = [True, 1, 2.5, "1", "a", None, 2.0, -7, 1.0, "\u00e6"][::order]
+    X = np.array(cells * 8, dtype=object)[:, None]
+    model = quick(categorical_features=[0], n_rounds=2).fit(X, np.arange(80) % 2)
+    assert model.categories_ == {0: (-7, 1, 2, 2.5, "1", "a", "\u00e6")}
+    assert [type(value) for value in model.categories_[0]] == [int, int, int, float, str, str, str]
+
+
+def column_of(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.tile(np.arange(n), 4)[:, None] * 1000, np.tile(np.random.default_rng(0).integers(0, 2, n), 4)
+
+
+def test_255_categories_and_not_one_more() -> None:
+    X, y = column_of(255)
+    model = DeepBoostClassifier.paper(3, categorical_features=[0]).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.predict(X.astype(str).astype(object)).tolist() == [model.predict([[-1]])[0]] * len(X)
+    X, y = column_of(256)
+    message = "Column 0 holds 256 categories, and a categorical column may have at most 255. Merge the rare ones"
+    with pytest.raises(ValueError, match=message):
+        quick(categorical_features=[0]).fit(X, y)
+    # Rows of weight zero are not there, and neither are their categories.
+    weights = np.where(X[:, 0] == 0, 0.0, 1.0)
+    model = quick(categorical_features=[0]).fit(X, y, sample_weight=weights)
+    assert len(model.categories_[0]) == 255
+    kept = quick(categorical_features=[0]).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+
+
+def test_declared_categories_need_not_occur() -> None:
+    declared = pd.CategoricalDtype([f"c{i}" for i in range(1000)])
+    frame = pd.DataFrame({"c": pd.Series(["c7", "c999", None] * 20, dtype=declared), "x": np.arange(60.0)})
+    model = quick().fit(frame, np.tile([0, 1, 1], 20))
+    assert model.categories_ == {0: ("c7", "c999")}
+    assert model.score(frame, np.tile([0, 1, 1], 20)) == 1.0
+
+
+# --- what must not change the model -----------------------------------------------------------------------------
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"thresholds": "best", "split_criterion": "edge", "max_features": None},
+    {"thresholds": "best", "subsample": 0.6},
+    {"family": "stump_pairs", "thresholds": "best"},
+    {"family": ["stumps", "trees"], "learning_rate": 1.0},
+]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_order_threads_and_repetition(settings: dict[str, Any], n_classes: int) -> None:
+    frame, y = make_rows(7, n_classes=n_classes)
+    weights = np.random.default_rng(1).integers(1, 4, len(y))
+    model = quick(categorical_features=NAMED, **settings).fit(frame, y, sample_weight=weights)
+    expected = model.decision_function(frame)
+    order = np.random.default_rng(2).permutation(len(y))
+    moved = quick(categorical_features=NAMED, n_jobs=3, **settings)
+    moved.fit(frame.iloc[order], y[order], sample_weight=weights[order])
+    np.testing.assert_array_equal(moved.decision_function(frame), expected)
+    copies = np.repeat(np.arange(len(y)), weights)
+    repeated = quick(categorical_features=NAMED, **settings).fit(frame.iloc[copies], y[copies])
+    np.testing.assert_array_equal(repeated.decision_function(frame), expected)
+    objective = np.array(model.history_["objective"])
+    assert np.all(np.diff(objective) <= 1e-9)
+
+
+def test_names_of_categories_do_not_matter() -> None:
+    """With every split searched, other names in another order give the same model."""
+    frame, y = make_rows(8)
+    settings = {"thresholds": "best", "max_features": None, "categorical_features": ["colour"]}
+    rows = frame[["width", "colour"]]
+    renamed = rows.assign(colour=rows["colour"].map(dict(zip(COLOURS, "51423", strict=True))))
+    first, second = quick(**settings).fit(rows, y), quick(**settings).fit(renamed, y)
+    np.testing.assert_array_equal(first.decision_function(rows), second.decision_function(renamed))
+
+
+def test_two_categories_are_like_two_numbers() -> None:
+    frame, y = make_rows(9, missing=0.0)
+    numbers = frame[["width", "sold"]].astype(float)
+    as_number = DeepBoostClassifier.paper(10, categorical_features=None).fit(numbers, y)
+    as_category = DeepBoostClassifier.paper(10, categorical_features=["sold"]).fit(numbers, y)
+    # Which of the two is left depends on the label, so that only the sign of a stump may differ.
+    np.testing.assert_allclose(as_category.decision_function(numbers), as_number.decision_function(numbers), atol=1e-12)
+    np.testing.assert_allclose(as_category.ensemble_.complexities, as_number.ensemble_.complexities)
+
+
+# --- what else a model can do ------------------------------------------------------------------------------------
+
+
+def test_validation_rows_and_early_stopping() -> None:
+    frame, y = make_rows(10, m=400)
+    later = as_categories(frame)[300:].assign(colour=frame["colour"][300:].astype("category"))
+    watched = quick(n_rounds=40, early_stopping=5).fit(as_categories(frame)[:300], y[:300], X_val=later, y_val=y[300:])
+    assert len(watched.history_["validation_loss"]) == watched.n_iter_
+    error = np.mean(watched.predict(later) != y[300:])
+    assert watched.history_["validation_error"][-1] == pytest.approx(error, abs=0.02)
+    held_back = quick(n_rounds=40, early_stopping=True, categorical_features=NAMED).fit(frame, y)
+    assert held_back.history_["validation_loss"]
+    stages = list(held_back.staged_predict(frame))
+    np.testing.assert_array_equal(stages[-1], held_back.predict(frame))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_files_pickles_and_clones(tmp_path: Path, n_classes: int) -> None:
+    frame, y = make_rows(11, n_classes=n_classes)
+    for named in (NAMED, np.array([1, 2, 3]), np.array([False, True, True, True]), tuple(NAMED)):
+        model = quick(categorical_features=named).fit(frame, y)
+        model.save(tmp_path / "m")
+        loaded = radboost.load(tmp_path / "m")
+        for other in (loaded, pickle.loads(pickle.dumps(model))):
+            assert other.categories_ == model.categories_
+            assert_same_model(other, model, frame)
+        again = clone(loaded).fit(frame, y)
+        np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+    model.set_params(categorical_features=None)
+    np.testing.assert_array_equal(model.decision_function(frame), loaded.decision_function(frame))
+
+
+CELLS = st.one_of(
+    st.text(max_size=3), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_infinity=False), st.none()
+)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=6, max_size=40), st.integers(0, 10**6))
+def test_round_trip_of_any_categories(tmp_path: Path, cells: list[tuple[Any, Any]], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.empty((len(cells), 3), dtype=object)
+    X[:, :2], X[:, 2] = cells, rng.integers(0, 3, len(cells))
+    y = np.r_[0, 1, rng.integers(0, int(rng.integers(2, 4)), len(cells) - 2)]
+    model = quick(n_rounds=4, categorical_features=[0, 1]).fit(X, y)
+    model.save(tmp_path / "m")
+    loaded = radboost.load(tmp_path / "m")
+    assert loaded.categories_ == model.categories_
+    kinds = [[type(value) for value in known] for known in model.categories_.values()]
+    assert [[type(value) for value in known] for known in loaded.categories_.values()] == kinds
+    assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+    assert repr(loaded.ensemble_) == repr(model.ensemble_)
+
+
+def test_questions_read_as_questions() -> None:
+    X = np.array([["red"], ["blue"], ["green"], [None]] * 20, dtype=object)
+    stump = DeepBoostClassifier.paper(1, family="stumps", categorical_features=[0])
+    assert "[-1 if x[0] in {blue, red} else +1]" in repr(stump.fit(X, [0, 0, 1, 1] * 20).ensemble_)
+    frame = pd.DataFrame(X, columns=["colour"])
+    assert "[-1 if colour is not missing else +1]" in repr(stump.fit(frame, [0, 0, 0, 1] * 20).ensemble_)
+    numbers = np.arange(20)[:, None].repeat(4, axis=0)
+    shown = repr(stump.fit(numbers, (numbers[:, 0] % 2)).ensemble_)
+    assert "[-1 if x[0] in {0, 2, 4, 6, 6 more} else +1]" in shown
+
+
+def test_importances_and_partial_dependence() -> None:
+    frame, y = make_rows(12, missing=0.0)
+    rows = frame[["width", "colour"]].astype({"width": float, "colour": "category"})
+    model = quick().fit(rows, y)
+    assert model.feature_importances_[1] > 0.3
+    curves = partial_dependence(model, rows, ["colour"], categorical_features=["colour"], kind="average")
+    assert curves["average"].shape == (1, 5)
+    assert np.ptp(curves["average"]) > 0.02
+    steps = make_pipeline(FunctionTransformer(), quick())
+    assert cross_val_score(steps, rows, y, cv=3).mean() > 0.6
+
+
+def test_margins_and_the_bound_know_categories() -> None:
+    frame, y = make_rows(13)
+    model = quick(categorical_features=NAMED).fit(frame, y)
+    assert radboost.guarantees.margins(model, frame, y).shape == (200,)
+    assert radboost.guarantees.bound(model, frame, y).total > 0
+
+
+# --- complexity --------------------------------------------------------------------------------------------------
+
+
+def test_subsets_are_counted_as_columns() -> None:
+    """ERRATA of the bounds: 2^(q - 1) - 1 ways to part q categories in two, twice that with missing values."""
+
+    def d(*columns: tuple[int, bool, bool]) -> float:
+        n_bins, missing, categorical = (np.array(part) for part in zip(*columns, strict=True))
+        return complexity.n_questions(n_bins.astype(np.uint16), missing, categorical)
+
+    assert d((255, False, False), (3, True, False)) == 3
+    assert d((5, False, True)) == 15
+    assert d((5, True, True), (200, False, False)) == 31
+    assert d((2, False, True), (1, False, True), (0, True, True)) == 4
+    assert d((255, True, True)) == 2.0**255
+    huge = d(*[(255, True, True)] * 100_000)
+    for value in (
+        complexity.stumps(1e15, huge),
+        complexity.stump_pairs(1e15, huge),
+        complexity.trees(63, 1e15, huge),
+    ):
+        assert 0 < value < 1
+    assert complexity.stumps(1e6, huge) == pytest.approx(
+        np.sqrt(2 * (np.log(2e6) + 255 * np.log(2) + np.log(1e5)) / 1e6)
+    )
+
+
+def test_a_model_pays_for_its_subsets() -> None:
+    frame, y = make_rows(14, missing=0.0)
+    rows = frame[["width", "colour", "doors"]]
+    model = quick(family="stumps", categorical_features=["colour", "doors"]).fit(rows, y)
+    # 1 for the width, 15 for five colours, 7 for four numbers of doors.
+    assert model.ensemble_.complexities[0] == pytest.approx(complexity.stumps(200.0, 23.0), rel=1e-15)
+    with_gap = rows.copy()
+    with_gap.loc[0, "colour"] = None
+    model = quick(family="stumps", categorical_features=["colour", "doors"]).fit(with_gap, y)
+    assert model.ensemble_.complexities[0] == pytest.approx(complexity.stumps(200.0, 38.0), rel=1e-15)
+
+
+# --- real data ---------------------------------------------------------------------------------------------------
+
+
+def test_abalone(data_dir: Path) -> None:
+    data = datasets.load("abalone", data_dir)
+    model = DeepBoostClassifier(40, categorical_features=data.categorical_features).fit(data.X[:3000], data.y[:3000])
+    assert model.categories_ == {0: (0, 1, 2)}
+    assert model.feature_importances_[0] > 0.01
+    assert model.score(data.X[3000:], data.y[3000:]) > 0.22
+    text = pd.DataFrame(data.X, columns=data.feature_names)
+    text["Sex"] = np.array(data.categories["Sex"])[data.X[:, 0].astype(int)]
+    same = DeepBoostClassifier(40, categorical_features=["Sex"]).fit(text[:3000], data.y[:3000])
+    np.testing.assert_array_equal(same.decision_function(text[3000:]), model.decision_function(data.X[3000:]))
+
+
+def test_adult(data_dir: Path) -> None:
+    data = datasets.load("adult", data_dir)
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    train, rest = rows[:8000], rows[8000:]
+    assert np.isnan(data.X[:, data.categorical_features]).any()
+    settings: dict[str, Any] = {"categorical_features": data.categorical_features}
+    for changes in ({}, {"thresholds": "best"}, {"family": "stump_pairs", "thresholds": "best", "learning_rate": 0.5}):
+        model = DeepBoostClassifier(100, **settings, **changes).fit(data.X[train], data.y[train])
+        assert 1 - model.score(data.X[rest], data.y[rest]) < 0.165
+        assert model.feature_importances_[list(data.categorical_features)].sum() > 0.1

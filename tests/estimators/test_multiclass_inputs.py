@@ -1,0 +1,204 @@
+"""Any number of classes with any labels; rare and absent classes; missing values; messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.class_weight import compute_sample_weight
+
+from multiclass_tools import PAIRS
+from radboost import DeepBoostClassifier
+from reference.data import smooth_classes, tiny_classes
+
+
+def quick(**changes: Any) -> DeepBoostClassifier:
+    return DeepBoostClassifier(**{"n_rounds": 8, "complexity_penalty": 0.001, **changes})
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize("n_classes", [2, 3, 26])
+def test_numbers_of_classes(pair: tuple[str, str], n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    y = np.repeat(np.arange(n_classes), 12)
+    X = np.column_stack([y + 0.2 * rng.normal(size=len(y)), rng.normal(size=len(y))])
+    model = quick(n_rounds=40, objective=pair[0], loss=pair[1], learning_rate=1.0).fit(X, y)
+    scores = model.decision_function(X)
+    assert scores.shape == ((len(y),) if n_classes == 2 else (len(y), n_classes))
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(y), n_classes)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+    assert np.all(probabilities >= 0)
+    assert list(model.classes_) == list(range(n_classes))
+    # Max and MaxSum leave 0 only for leaves in which one class has more than half (errata 9).
+    assert model.score(X, y) > (0.8 if pair[0] in ("sum", "compsum") else 1 / n_classes)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_a_thousand_classes(pair: tuple[str, str]) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(1000), 3)
+    X = np.column_stack([y % 32 + 0.1 * rng.normal(size=3000), y // 32 + 0.1 * rng.normal(size=3000)])
+    model = quick(n_rounds=3, objective=pair[0], loss=pair[1], learning_rate=1.0, max_features=None, max_depth=10).fit(
+        X, y
+    )
+    assert model.predict_proba(X[:50]).shape == (50, 1000)
+    np.testing.assert_allclose(model.predict_proba(X[:50]).sum(axis=1), 1.0, rtol=1e-12)
+    assert np.all(np.diff(model.history_["objective"]) <= 0)
+    if pair[0] in ("sum", "compsum"):
+        assert model.score(X, y) > 0.2
+    assert set(model.predict(X)) <= set(range(1000))
+
+
+@pytest.mark.parametrize("n_classes", [254, 255, 256, 257])
+@pytest.mark.parametrize("objective", ["sum", "maxsum"])
+def test_around_the_largest_class_that_fits_a_byte(n_classes: int, objective: str) -> None:
+    y = np.repeat(np.arange(n_classes), 2)
+    X = np.column_stack([y, y % 7]).astype(float)
+    model = quick(
+        n_rounds=4, objective=objective, learning_rate=1.0, max_depth=9, thresholds="best", max_features=None
+    ).fit(X, y)
+    staged = list(model.staged_decision_function(X))
+    np.testing.assert_array_equal(staged[-1], model.decision_function(X))
+    assert np.all(np.diff(model.history_["objective"]) <= 0)
+    last = [h.predict(X) for h in model.ensemble_.hypotheses]
+    total = sum(weight * h for weight, h in zip(model.ensemble_.weights, last, strict=True))
+    np.testing.assert_array_equal(total, model.decision_function(X))
+    errors = []
+    for scores in staged:
+        own = scores[np.arange(len(y)), y].copy()
+        scores[np.arange(len(y)), y] = -np.inf
+        errors.append(np.mean(own <= scores.max(axis=1)))
+    np.testing.assert_allclose(model.history_["train_error"], errors, atol=1e-12)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_a_class_with_one_row(pair: tuple[str, str]) -> None:
+    X, y = smooth_classes(2, m=60)
+    y = np.where(y == 2, 1, y)
+    y[7] = 2
+    X[7] = 5.0
+    model = quick(n_rounds=60, objective=pair[0], loss=pair[1], learning_rate=1.0).fit(X, y)
+    assert list(model.classes_) == [0, 1, 2]
+    assert model.predict(X[7:8])[0] in (0, 1, 2)
+    if pair[0] in ("sum", "compsum"):
+        assert model.predict(X[7:8])[0] == 2
+    early = quick(objective=pair[0], loss=pair[1], early_stopping=True).fit(X, y)
+    assert list(early.classes_) == [0, 1, 2]
+    assert early.predict_proba(X).shape == (60, 3)
+
+
+def test_labels_are_the_argmax_and_the_first_on_ties() -> None:
+    X, y = smooth_classes(3, m=60)
+    model = quick().fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), np.argmax(model.decision_function(X), axis=1))
+    nothing = quick(l1_penalty=1e6).fit(X, y)
+    assert len(nothing.ensemble_.weights) == 0
+    np.testing.assert_array_equal(nothing.decision_function(X), np.zeros((60, 3)))
+    np.testing.assert_allclose(nothing.predict_proba(X), 1 / 3, rtol=1e-12)
+    assert set(nothing.predict(X)) == {0}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_missing_values(pair: tuple[str, str]) -> None:
+    """A class that shows only in what is missing can be learned, in training and for new rows."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1, 2], 40)
+    X = np.column_stack([np.where(y == 0, -1.0, 1.0) + 0.1 * rng.normal(size=120), rng.normal(size=120)])
+    X[y == 2, 0] = np.nan
+    model = quick(
+        n_rounds=60, objective=pair[0], loss=pair[1], learning_rate=1.0, thresholds="best", max_features=None
+    ).fit(X, y)
+    assert model.score(X, y) == 1.0
+    np.testing.assert_array_equal(model.predict([[-1, 0], [1, 0], [np.nan, 0]]), [0, 1, 2])
+    all_missing = quick(objective=pair[0], loss=pair[1]).fit(np.full((120, 2), np.nan), y)
+    assert np.all(np.isfinite(all_missing.predict_proba(X)))
+
+
+def test_class_weights_by_sample_weight() -> None:
+    X, y = smooth_classes(6, m=400, noise=0.3)
+    rare = (y != 2) | (np.arange(400) % 8 == 0)
+    X, y = X[rare], y[rare]
+    plain = quick(n_rounds=40).fit(X, y)
+    balanced = quick(n_rounds=40).fit(X, y, sample_weight=compute_sample_weight("balanced", y))
+    recall = [np.mean(m.predict(X)[y == 2] == 2) for m in (plain, balanced)]
+    assert recall[1] > recall[0]
+    assert balanced.ensemble_.sample_size == pytest.approx(len(y))
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+def test_folds_without_a_class() -> None:
+    X, y = smooth_classes(7, m=90)
+    scores = cross_val_score(quick(), X, y, cv=PredefinedSplit(y))  # each fold is a class that training lacks
+    np.testing.assert_array_equal(scores, 0.0)
+    y[y == 2] = 1
+    y[4] = 2
+    scores = cross_val_score(quick(), X, y, cv=StratifiedKFold(3))
+    assert np.all(np.isfinite(scores))
+    with pytest.warns(RuntimeWarning, match="Number of classes"):
+        probabilities = cross_val_predict(quick(), X, y, cv=StratifiedKFold(3), method="predict_proba")
+    assert probabilities.shape == (90, 3)
+
+
+def test_a_fold_that_leaves_two_classes_is_binary() -> None:
+    X, y = smooth_classes(8, m=90)
+    part = y != 1
+    model = quick(objective="sum").fit(X[part], y[part])
+    assert list(model.classes_) == [0, 2]
+    assert model.decision_function(X).shape == (90,)
+
+
+def test_in_pipelines_and_searches() -> None:
+    X, y = smooth_classes(10, m=90)
+    names = np.array(["x", "y", "z"])[y]
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), quick()),
+        {"deepboostclassifier__objective": ["sum", "compsum", "maxsum", "max"]},
+        cv=3,
+        scoring="neg_log_loss",
+    ).fit(X, names)
+    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_unknown_objective(n_classes: int) -> None:
+    X, y = tiny_classes(1, m=12, n_classes=n_classes)
+    with pytest.raises(ValueError, match=r"objective.*(compsum|maxsum)") as caught:
+        DeepBoostClassifier(2, objective="hinge").fit(X, y)
+    message = str(caught.value)
+    assert "hinge" in message
+    for known in ("sum", "compsum", "maxsum", "max"):
+        assert known in message
+    for wrong in (None, 3, ["sum"]):
+        with pytest.raises((ValueError, TypeError), match="objective"):
+            DeepBoostClassifier(2, objective=wrong).fit(X, y)
+
+
+class OwnLoss:
+    def value(self, u: np.ndarray) -> np.ndarray:
+        return u + np.sqrt(1 + u * u)
+
+    def derivative(self, u: np.ndarray) -> np.ndarray:
+        return 1 + u / np.sqrt(1 + u * u)
+
+
+@pytest.mark.parametrize("loss", ["exponential", OwnLoss()], ids=["exponential", "own"])
+def test_compsum_needs_the_logistic_loss(loss: Any) -> None:
+    X, y = tiny_classes(1, m=12)
+    with pytest.raises(ValueError, match="compsum") as caught:
+        DeepBoostClassifier(2, objective="compsum", loss=loss).fit(X, y)
+    message = str(caught.value)
+    assert "logistic" in message  # what is allowed
+    assert "sum" in message.replace("compsum", "").replace("maxsum", "")  # what to do instead
+
+
+def test_own_losses_work_with_the_other_objectives() -> None:
+    X, y = smooth_classes(11, m=60)
+    for objective in ("sum", "maxsum", "max"):
+        model = quick(objective=objective, loss=OwnLoss()).fit(X, y)
+        assert model.score(X, y) > 0.4
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-9)

@@ -1,0 +1,148 @@
+"""Gradient boosting and what users bring: large counts, other columns on the way, losses of another kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import GammaRegressor
+from sklearn.metrics import mean_gamma_deviance
+
+import radboost
+from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost.boosting.line_search import convex_search
+from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 5))
+Y = (X[:, 0] + 0.5 * X[:, 1] + RNG.normal(size=80) * 0.3 > 0).astype(int)
+T = 2.0 * X[:, 0] + X[:, 1]
+FRAME = pd.DataFrame(X, columns=list("abcde"))
+
+
+@pytest.mark.parametrize("base", [0.5, 50.0, 5e3, 5e6])
+def test_counts_of_any_size(base: float) -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(500, 3))
+    counts = rng.poisson(base * np.exp(0.5 * rows[:, 0]))
+    model = RGBRegressor(60, loss="poisson").fit(rows, counts)
+    assert model.n_iter_ == 60
+    assert np.all(np.diff(model.history_["objective"]) <= 0.0)
+    if base > 1.0:
+        assert model.score(rows, counts) > 0.8
+
+
+def amounts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Amounts whose standard deviation is a share of their mean."""
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-1.0, 1.0, size=(n, 4))
+    means = np.exp(1.0 + rows[:, 0] + np.where(rows[:, 1] > 0.0, 0.7, 0.0) * rows[:, 2])
+    return rows, rng.gamma(2.0, means / 2.0)
+
+
+def test_gamma_beside_other_libraries() -> None:
+    rows, targets = amounts(3000, 0)
+    new_rows, new_targets = amounts(3000, 1)
+    model = RGBRegressor(150, loss="gamma").fit(rows, targets)
+    assert np.all(np.diff(model.history_["objective"]) <= 0.0)
+    ours = mean_gamma_deviance(new_targets, model.predict(new_rows))
+    trees = HistGradientBoostingRegressor(loss="gamma", random_state=0).fit(rows, targets)
+    linear = GammaRegressor(alpha=0.0).fit(rows, targets)
+    assert ours <= 1.02 * mean_gamma_deviance(new_targets, trees.predict(new_rows))
+    assert ours < mean_gamma_deviance(new_targets, linear.predict(new_rows))
+    # Half the deviance is the loss above the least that there can be.
+    lowest = np.mean(1.0 + np.log(targets))
+    deviance = mean_gamma_deviance(targets, model.predict(rows))
+    assert 2.0 * (model.history_["objective"][-1] - lowest) == pytest.approx(deviance, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-6, 1e6, 1e90])
+def test_amounts_in_any_unit(unit: float) -> None:
+    rows, targets = amounts(300, 2)
+    # All rows in every round: draws are keyed by the targets too.
+    model = RGBRegressor(30, loss="gamma", subsample=1.0).fit(rows, targets)
+    other = RGBRegressor(30, loss="gamma", subsample=1.0).fit(rows, unit * targets)
+    assert other.n_iter_ == 30
+    np.testing.assert_allclose(other.predict(rows), unit * model.predict(rows), rtol=1e-5)
+    assert np.all(np.diff(other.history_["objective"]) <= 0.0)
+
+
+@pytest.mark.parametrize("first", [1e-6, 1.0, 700.0])
+def test_a_line_search_that_overshoots_an_exponential_comes_back(first: float) -> None:
+    def along(step: float) -> tuple[float, float]:
+        value = float(np.exp(min(step, 700.0)))
+        return value - 5.0 * step, value - 5.0
+
+    assert convex_search(along, 1.0, -4.0, first, 1e-10) == pytest.approx(np.log(5.0), rel=1e-8)
+
+
+def test_a_warm_start_refuses_what_would_break_the_model() -> None:
+    model = RGBRegressor(5, warm_start=True).fit(FRAME, T)
+    model.set_params(n_rounds=6)
+    with pytest.raises(ValueError, match="other columns"):
+        model.fit(FRAME[list("edcba")], T)
+    with pytest.raises(ValueError, match=r"whose loss was 'squared', and loss='huber' now"):
+        model.set_params(loss="huber").fit(FRAME, T)
+    with pytest.raises(ValueError, match="other monotonic_constraints"):
+        model.set_params(loss="squared", monotonic_constraints={"a": 1}).fit(FRAME, T)
+    model.set_params(monotonic_constraints=None).fit(FRAME, T)
+    assert model.n_iter_ == 6
+    with pytest.raises(ValueError, match="whose loss was"):
+        RGBRegressor(3, loss=HuberLoss(1.0), warm_start=True).fit(X, T).set_params(loss=HuberLoss(2.0)).fit(X, T)
+
+
+class Scalar:
+    def value(self, targets: Any, scores: Any) -> Any:
+        return float(((targets - scores) ** 2).mean())
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return pd.Series(2.0 * (scores - targets))
+
+
+class Series(Scalar):
+    def value(self, targets: Any, scores: Any) -> Any:
+        return pd.Series((targets - scores) ** 2)
+
+
+def test_losses_of_ones_own_are_checked_before_the_first_round() -> None:
+    with pytest.raises(ValueError, match=r"Scalar.value must return 80 finite numbers.*shape \(1,\)"):
+        RGBRegressor(3, loss=Scalar()).fit(X, T)
+    assert RGBRegressor(30, loss=Series()).fit(X, T).score(X, T) > 0.5
+
+
+def test_losses_for_other_targets_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"LogisticTargetLoss.* is for other targets; .*SquaredLoss"):
+        RGBRegressor(3, loss=LogisticTargetLoss()).fit(X, T)
+    with pytest.raises(ValueError, match=r"PoissonLoss.* is for other targets; .*LogisticTargetLoss"):
+        RGBClassifier(3, loss=PoissonLoss()).fit(X, Y)
+    with pytest.raises(ValueError, match="negative"):
+        RGBRegressor(3, loss="poisson").fit(X, np.abs(T), X_val=X, y_val=T)
+    with pytest.raises(ValueError, match="above zero"):
+        RGBRegressor(3, loss="gamma").fit(X, np.abs(T) + 1.0, X_val=X, y_val=np.abs(T) * 0.0)
+
+
+def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
+    model = RGBRegressor(5, monotonic_constraints={"a": 1, "b": -1}).fit(FRAME, T)
+    model.save(tmp_path / "m")
+    loaded = radboost.load(tmp_path / "m")
+    assert loaded.monotonic_constraints == {"a": 1, "b": -1}
+    np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
+
+
+def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:
+    frame = pd.DataFrame([[0.0, 1.0], [7.0, 0.0]], index=[True, False], columns=[True, False])
+    model = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0)
+    plain = SoftmaxBoostClassifier(20, cost=[[0.0, 7.0], [1.0, 0.0]]).fit(X, Y > 0)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    rows = pd.DataFrame({True: 1.0 - Y, False: 1.0 * Y})
+    by_row = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0, cost=rows)
+    np.testing.assert_array_equal(
+        by_row.predict_proba(X),
+        SoftmaxBoostClassifier(20).fit(X, Y > 0, cost=rows.iloc[:, [1, 0]].to_numpy()).predict_proba(X),
+    )
+    by_row.save(tmp_path / "m")
+    assert radboost.load(tmp_path / "m").cost == [[0.0, 7.0], [1.0, 0.0]]

@@ -1,0 +1,333 @@
+"""SoftmaxBoostClassifier: what it learns, what it promises, and that nothing but the data and the seed matters."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.model_selection import cross_val_score
+
+from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, guarantees, load
+from reference import softmax as naive
+from reference.data import smooth, smooth_classes
+
+WINE = load_wine(return_X_y=True)
+STEPS = [("edge", None), ("sampled", None), ("projection", "all"), ("line_search", None)]
+
+
+def costs_of(model: SoftmaxBoostClassifier, y: np.ndarray) -> np.ndarray:
+    assert model.cost_ is not None
+    return model.cost_[np.searchsorted(model.classes_, y)]
+
+
+def scores_of(model: SoftmaxBoostClassifier, X: np.ndarray) -> np.ndarray:
+    """psi, a column for each class, up to a constant in each row."""
+    scores = model.decision_function(X)
+    return scores if scores.ndim == 2 else np.column_stack([np.zeros(len(X)), scores])
+
+
+@pytest.mark.parametrize(("step", "pairs"), STEPS)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_history_is_the_risk_of_the_model(step: str, pairs: Any, n_classes: int) -> None:
+    X, y = smooth_classes(1, n_classes=n_classes)
+    rng = np.random.default_rng(0)
+    w, cost = rng.integers(1, 4, len(y)), rng.random((n_classes, n_classes)) * 7
+    np.fill_diagonal(cost, 0)
+    model = SoftmaxBoostClassifier(12, step=step, samples_per_round=pairs, cost=cost).fit(X, y, w)
+    staged = list(model.staged_decision_function(X))
+    assert len(staged) == model.n_iter_ == len(model.history_["risk"]) == 12
+    for scores, risk, error, labels in zip(
+        staged, model.history_["risk"], model.history_["train_error"], model.staged_predict(X), strict=True
+    ):
+        psi = scores if n_classes > 2 else np.column_stack([np.zeros(len(X)), scores])
+        assert risk == pytest.approx(naive.risk(psi, cost[y], w), rel=1e-6)
+        assert error == pytest.approx(np.average(labels != y, weights=w))
+    np.testing.assert_array_equal(staged[-1], model.decision_function(X))
+    np.testing.assert_allclose(model.predict_proba(X), naive.soft_max(scores_of(model, X)), rtol=1e-9)
+    assert model.history_["risk"][-1] < naive.risk(np.zeros((len(y), n_classes)), cost[y], w)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_the_risk_descends_with_full_gradients(n_classes: int) -> None:
+    # Theorem 1: alpha_t = 1, all pairs, costs scaled to [0, 1].
+    X, y = smooth_classes(2, m=200, n_classes=n_classes)
+    cost = np.random.default_rng(3).random((len(y), n_classes)) * 100
+    model = SoftmaxBoostClassifier.paper(60, samples_per_round="all", step="projection").fit(X, y, cost=cost)
+    risks = [float(cost.mean()), *model.history_["risk"]]
+    assert all(after < before for before, after in pairwise(risks))
+
+
+def test_the_line_search_never_goes_up() -> None:
+    X, y = smooth_classes(4, m=200, n_classes=4, noise=0.3)
+    risks = SoftmaxBoostClassifier(80, step="line_search").fit(X, y).history_["risk"]
+    assert all(after <= before for before, after in pairwise(risks))
+    assert risks[-1] < 0.75 * risks[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "changes", [{}, {"sampling": "rule"}, {"samples_per_round": "all", "thresholds": "best"}, {"early_stopping": 5}]
+)
+def test_neither_threads_nor_order_nor_copies_matter(n_classes: int, changes: dict[str, Any]) -> None:
+    X, y = smooth_classes(5, m=120, n_classes=n_classes, missing=0.05)
+    rng = np.random.default_rng(2)
+    w, cost = rng.integers(0, 4, len(y)), rng.random((len(y), n_classes))
+    repeated = rng.permutation(np.repeat(np.arange(len(y)), w))
+
+    def fit(rows: np.ndarray, weights: Any, n_jobs: int) -> Any:
+        model = SoftmaxBoostClassifier(15, n_jobs=n_jobs, **changes)
+        return model.fit(X[rows], y[rows], None if weights is None else weights[rows], cost=cost[rows])
+
+    models = [fit(np.arange(len(y)), w, 1), fit(rng.permutation(len(y)), w, 3), fit(repeated, None, 2)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.decision_function(X), models[0].decision_function(X))
+        assert model.history_ == models[0].history_
+
+
+def test_draws_follow_the_seed() -> None:
+    X, y = WINE
+    one, same, other = (SoftmaxBoostClassifier.paper(5, random_state=seed).fit(X, y) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.decision_function(X), same.decision_function(X))
+    assert (one.decision_function(X) != other.decision_function(X)).any()
+    full = [SoftmaxBoostClassifier.paper(5, samples_per_round="all", random_state=s).fit(X, y) for s in (1, 2)]
+    np.testing.assert_array_equal(full[0].decision_function(X), full[1].decision_function(X))
+
+
+def test_labels_that_are_wrong_do_it_less_harm() -> None:
+    X, y = smooth_classes(6, m=900, n_classes=3, noise=0.0)
+    train, test = np.arange(600), np.arange(600, 900)
+    noisy = y.copy()
+    rng = np.random.default_rng(0)
+    flipped = rng.permutation(600)[:180]
+    noisy[flipped] = (y[flipped] + rng.integers(1, 3, 180)) % 3
+    ours = SoftmaxBoostClassifier(100).fit(X[train], noisy[train]).score(X[test], y[test])
+    greedy = DeepBoostClassifier.paper(100).fit(X[train], noisy[train]).score(X[test], y[test])
+    assert ours > greedy + 0.05
+
+
+def test_a_cost_matrix_moves_the_decisions() -> None:
+    X, y = smooth(8, m=800, noise=0.2)
+    train, test = np.arange(400), np.arange(400, 800)
+    cost = np.array([[0.0, 1.0], [8.0, 0.0]])  # to miss the second class is eight times as bad
+    plain = SoftmaxBoostClassifier(60).fit(X[train], y[train])
+    aware = SoftmaxBoostClassifier(60, cost=cost).fit(X[train], y[train])
+    paid = [costs_of(aware, y[test])[np.arange(400), (m.predict(X[test]) > 0) * 1].mean() for m in (plain, aware)]
+    assert paid[1] < 0.7 * paid[0]
+    assert (aware.predict(X[test]) > 0).mean() > (plain.predict(X[test]) > 0).mean() + 0.1
+
+
+def test_costs_of_examples_cover_the_matrix_and_several_right_labels() -> None:
+    X, y = smooth_classes(9, m=300, n_classes=4)
+    cost = np.random.default_rng(1).random((4, 4))
+    np.fill_diagonal(cost, 0)
+    by_matrix = SoftmaxBoostClassifier.paper(10, samples_per_round="all", cost=cost).fit(X, y)
+    by_example = SoftmaxBoostClassifier.paper(10, samples_per_round="all").fit(X, y, cost=cost[y])
+    np.testing.assert_array_equal(by_example.decision_function(X), by_matrix.decision_function(X))
+    assert by_example.cost_ is None
+    both = np.ones((300, 4))  # y and its neighbour are both right: nothing more can be lost between them
+    both[np.arange(300), y] = both[np.arange(300), (y + 1) % 4] = 0
+    model = SoftmaxBoostClassifier(60).fit(X, y, cost=both)
+    assert both[np.arange(300), np.searchsorted(model.classes_, model.predict(X))].mean() < 0.1
+    assert model.history_["risk"][-1] < SoftmaxBoostClassifier(60).fit(X, y).history_["risk"][-1]
+
+
+def test_costs_of_rows_without_weight_are_left_out() -> None:
+    X, y = smooth_classes(10, m=100)
+    w = np.where(np.arange(100) % 3 == 0, 0, 1)
+    cost = np.random.default_rng(0).random((100, 3))
+    whole = SoftmaxBoostClassifier(8).fit(X, y, w, cost=cost)
+    part = SoftmaxBoostClassifier(8).fit(X[w > 0], y[w > 0], cost=cost[w > 0])
+    np.testing.assert_array_equal(whole.decision_function(X), part.decision_function(X))
+
+
+def test_decisions() -> None:
+    X, y = smooth_classes(11, m=400, n_classes=3, noise=0.3)
+    cost = np.array([[0, 1, 1], [1, 0, 1], [20, 20, 0]])
+    model = SoftmaxBoostClassifier(4, cost=cost, decision="minimum_cost").fit(X, y)
+    rule = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), (rule @ cost).argmin(axis=1))
+    np.testing.assert_array_equal(model.set_params(decision="argmax").predict(X), rule.argmax(axis=1))
+    model.set_params(decision="sample")
+    np.testing.assert_array_equal(model.predict(X), model.predict(X))
+    rows = np.repeat(X[:1], 5000, axis=0)
+    shares = np.bincount(model.predict(rows), minlength=3) / 5000
+    np.testing.assert_allclose(shares, rule[0], atol=4 * 0.5 / np.sqrt(5000))
+    assert (model.set_params(random_state=None).predict(rows) != model.predict(rows)).any()
+    by_example = SoftmaxBoostClassifier(2, decision="minimum_cost").fit(X, y, cost=cost[y])
+    with pytest.raises(ValueError, match="needs a cost matrix"):
+        by_example.predict(X)
+
+
+def test_early_stopping_watches_the_risk_of_rows_held_back() -> None:
+    X, y = smooth_classes(12, m=400, n_classes=3, noise=0.3)
+    model = SoftmaxBoostClassifier(400, early_stopping=EarlyStopping(8, 0.3)).fit(X, y)
+    assert "no lower validation risk for 8 rounds" in model.stop_reason_
+    assert model.n_iter_ == len(model.history_["validation_risk"]) < 400
+    assert min(model.history_["validation_risk"]) == model.history_["validation_risk"][-1]
+    assert model.ensemble_.sample_size < 400
+
+
+def test_saved_and_loaded(tmp_path: Any) -> None:
+    for n_classes in (2, 4):
+        X, y = smooth_classes(13, n_classes=n_classes, missing=0.1)
+        labels = np.array(["a", "b", "c", "d"])[y]
+        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), max_bins=31)
+        model.fit(X, labels).set_params(cost=None)
+        model.save(tmp_path / "model.radboost")
+        loaded = load(tmp_path / "model.radboost")
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        np.testing.assert_array_equal(loaded.cost_, 1.0 - np.eye(n_classes))
+        assert loaded.history_ == model.history_
+        assert loaded.get_params() == model.get_params()  # without a matrix: that of the fit is an array of its own
+        assert repr(loaded.ensemble_) == repr(model.ensemble_)
+
+
+def test_guarantees_take_the_votes_for_what_they_are() -> None:
+    X, y = WINE
+    model = SoftmaxBoostClassifier(20).fit(X, y)
+    margins = guarantees.margins(model, X, y)
+    assert ((margins > 0) == (model.predict(X) == y)).all()
+    assert 0 < guarantees.bound(model, X, y).total < np.inf
+
+
+def test_one_tree_for_each_class_and_round() -> None:
+    X, y = WINE
+    model = SoftmaxBoostClassifier.paper(7).fit(X, y)
+    assert len(model.ensemble_) == 21
+    assert (model.ensemble_.weights > 0).all()
+    assert {h.n_outputs for h in model.ensemble_.hypotheses} == {3}
+    assert max(h.n_splits for h in model.ensemble_.hypotheses) <= 11
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_a_thousand_classes_most_of_them_never_drawn() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(1000), 2)
+    X = np.column_stack([y + rng.normal(size=2000) * 0.1, rng.normal(size=2000)])
+    model = SoftmaxBoostClassifier(3, samples_per_round=400).fit(X, y)
+    assert len(model.ensemble_) == 3000
+    everywhere = [h for h in model.ensemble_.hypotheses if h.n_splits == 0 and h.value[0] >= 0]
+    assert len(everywhere) > 1500
+    assert model.predict_proba(X).shape == (2000, 1000)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.history_["risk"][-1] <= 0.999 + 1e-6
+
+
+def test_small_and_strange_data() -> None:
+    for X, y in [
+        ([[0.0], [1.0]], [0, 1]),
+        ([[1.0], [1.0], [1.0]], ["a", "b", "b"]),
+        (np.full((9, 2), np.nan), [0, 1, 2] * 3),
+    ]:
+        model = SoftmaxBoostClassifier(5).fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all()
+    X, y = WINE
+    assert cross_val_score(SoftmaxBoostClassifier(60), X, y, cv=3).mean() > 0.93
+
+
+@pytest.mark.parametrize("step", ["edge", "sampled", "projection", "line_search"])
+def test_steps_have_an_end(step: str) -> None:
+    X, y = WINE
+    model = SoftmaxBoostClassifier(40, learning_rate=64.0, step=step).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert (model.ensemble_.steps["eta"] <= 128.0).all()
+    risk = naive.risk(scores_of(model, X), costs_of(model, y), np.ones(len(y)))
+    assert model.history_["risk"][-1] == pytest.approx(risk, abs=1e-6)  # scores beyond 1,024 are moved back
+
+
+def test_the_way_is_as_long_as_the_data_allow() -> None:
+    X, y = WINE
+    for n_rounds in (20, 200):
+        steps = SoftmaxBoostClassifier(n_rounds).fit(X, y).ensemble_.steps
+        lengths = [steps["eta"][steps["round"] == r].max() / 2 for r in range(n_rounds)]
+        assert max(lengths) <= 10.0 / n_rounds
+        assert 2.0 < sum(lengths) <= 10.0
+    heavy = SoftmaxBoostClassifier(20).fit(X, y, np.full(len(y), 100)).ensemble_.steps
+    assert heavy["eta"].max() / 2 > 10.0 / 20
+    for n_classes, way in ((2, 10.0), (6, 18.0), (12, 30.0)):
+        rows, labels = smooth_classes(15, m=200, n_classes=n_classes)
+        scores = [
+            SoftmaxBoostClassifier(50, learning_rate=rate).fit(rows, labels).decision_function(rows)
+            for rate in ("auto", way / 50)
+        ]
+        np.testing.assert_array_equal(*scores)
+
+
+def test_weights_that_are_no_integers() -> None:
+    X, y = smooth_classes(14, m=150)
+    w = np.random.default_rng(0).random(150) * 3
+    model = SoftmaxBoostClassifier(10).fit(X, y, w)
+    risk = naive.risk(scores_of(model, X), costs_of(model, y), w)
+    assert model.history_["risk"][-1] == pytest.approx(risk, rel=1e-6)
+
+
+class TestBadInput:
+    def test_too_little_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("radboost._validation.free_memory", lambda: 1000.0)
+        with pytest.raises(ValueError, match=r"178 rows with 3 classes need about .* GiB"):
+            SoftmaxBoostClassifier(2).fit(*WINE)
+
+    @pytest.mark.parametrize(
+        ("cost", "message"),
+        [
+            (np.ones((2, 2)), r"shape \(2, 2\).*3 classes.*3 x 3"),
+            (np.ones(3), "1 dimensions"),
+            ([[0, 1], [1]], "numbers"),
+            ("costs", "numbers"),
+            (np.where(np.eye(3) > 0, 0.0, np.nan), "NaN or infinity"),
+            (np.where(np.eye(3) > 0, 0.0, np.inf), "NaN or infinity"),
+            (np.eye(3) - 1.0, r"negative costs.*-1"),
+            (np.zeros((3, 3)), "nothing to learn"),
+        ],
+    )
+    def test_matrices(self, cost: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            SoftmaxBoostClassifier(2, cost=cost).fit(*WINE)
+
+    @pytest.mark.parametrize(
+        ("cost", "message"),
+        [
+            (np.ones((178, 2)), r"shape \(178, 2\).*\(178, 3\)"),
+            (np.ones((3, 3)), "goes to the constructor"),
+            (np.full((178, 3), np.nan), "NaN or infinity"),
+            (-np.eye(178, 3), "negative costs"),
+            (np.ones((178, 3)), "nothing to learn"),
+        ],
+    )
+    def test_costs_of_examples(self, cost: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            SoftmaxBoostClassifier(2).fit(*WINE, cost=cost)
+
+    def test_right_answers_that_cost_something_are_allowed_with_a_warning(self) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            SoftmaxBoostClassifier(2, cost=np.eye(3) * 0.5 + (1 - np.eye(3))).fit(*WINE)
+        assert [str(w.message)[:35] for w in caught] == ["The diagonal of cost is not zero, s"]
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize(
+        ("changes", "error", "message"),
+        [
+            ({"n_rounds": 0}, ValueError, "n_rounds must be at least 1"),
+            ({"decision": "best"}, ValueError, "'argmax', 'minimum_cost', 'sample'"),
+            ({"step": "long"}, ValueError, "'edge', 'sampled', 'projection', 'line_search'"),
+            ({"samples_per_round": 0}, ValueError, "samples_per_round"),
+            ({"samples_per_round": "some"}, ValueError, "'all'"),
+            ({"samples_per_round": 0.5}, TypeError, "samples_per_round must be None, 'all' or an integer"),
+            ({"sampling": "row"}, ValueError, "'gradient', 'rule'"),
+            ({"learning_rate": 0}, ValueError, "learning_rate"),
+            ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),
+            ({"thresholds": "all"}, ValueError, "'random', 'best'"),
+            ({"learning_rate": "fast"}, ValueError, "'auto'"),
+            ({"min_leaf_pairs": -1}, ValueError, "min_leaf_pairs"),
+            ({"max_bins": 256}, ValueError, "max_bins must be between 2 and 255"),
+        ],
+    )
+    def test_parameters(self, changes: dict[str, Any], error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
+            SoftmaxBoostClassifier(**changes).fit(*WINE)

@@ -1,0 +1,210 @@
+"""The studies of "Soft-max boosting": what they fit, what they print, what they draw."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from radboost import SoftmaxBoostClassifier, datasets
+from radboost.baselines import SAMMEClassifier
+from radboost.cli import main
+from radboost.experiments import STUDIES, KeptResults, studies, studies_report
+from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, close, make_model, make_noise_model
+from radboost.experiments.studies import Outcome
+from radboost.plot.papers import draw_study
+
+TABLE_2, TABLE_3 = STUDIES["soft-max-boosting-2"], STUDIES["soft-max-boosting-3"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.delenv("RADBOOST_DATA", raising=False)
+    monkeypatch.setenv("RADBOOST_CACHE", str(tmp_path / "cache"))
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A stand-in for vowel: three classes, a split."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 3)).round(2)
+    y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0)
+    lines = ["a,b,c,split,target"]
+    parts = ["train"] * 60 + ["test"] * 30
+    lines += [f"{a},{b},{c},{part},{k}" for (a, b, c), part, k in zip(X, parts, y, strict=True)]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "vowel.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return folder
+
+
+def test_the_papers_figures_are_all_there() -> None:
+    for table in (TABLE_2, TABLE_3):
+        assert isinstance(table, StagedTable)
+        assert table.datasets == ("dna", "letter", "mnist", "pendigits", "satimage", "segment", "splice", "vowel")
+        for of_dataset in table.figures.values():
+            assert all(len(figures) == 3 and 0 < min(figures) < 0.6 for figures in of_dataset.values())
+    assert TABLE_2.figures["letter"]["sm-boost"] == pytest.approx((0.269, 0.107, 0.054))
+    assert TABLE_3.figures["vowel"]["SAMME"] == pytest.approx((0.541, 0.446, 0.413))
+
+
+def test_units_name_every_fit() -> None:
+    wanted = studies.units(TABLE_3, ["vowel", "letters"])
+    assert [(u["dataset"], u["algorithm"]) for u in wanted] == [
+        (name, algorithm) for name in ("letter", "vowel") for algorithm in ("AdaBoost.MH", "SAMME", "sm-boost")
+    ]
+    assert {(u["noise"], u["rounds"]) for u in wanted} == {(0.2, 1000)}
+    assert {u["rounds"] for u in studies.units(TABLE_2, quick=True)} == {100}
+    assert len(studies.units(STUDIES["soft-max-boosting-fig1"])) == 2000
+    assert len(studies.units(STUDIES["soft-max-boosting-fig3"], quick=True)) == 200
+    curve = studies.units(STUDIES["soft-max-boosting-fig7"], quick=True)
+    assert len(curve) == 11 * 10 * 5
+    assert sorted({u["flipped"] for u in curve}) == [round(0.05 * i, 2) for i in range(11)]
+    assert {u["size"] for u in curve if u["algorithm"] == "MartiBoost"} == {100}
+    whole = studies.units(STUDIES["soft-max-boosting-fig7"])
+    assert len(whole) == 11 * 100 * 5
+    assert {u["size"] for u in whole if u["algorithm"] == "MartiBoost"} == {300}
+
+
+def test_units_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="lacks sonar; its sets are dna"):
+        studies.units(TABLE_2, ["vowel", "sonar"])
+    with pytest.raises(ValueError, match="makes its own data"):
+        studies.units(STUDIES["soft-max-boosting-fig7"], ["vowel"])
+
+
+def test_stages_are_those_of_one_fit(folder: Path) -> None:
+    facts = studies.units(TABLE_3, ["vowel"], quick=True, seed=3)[1]
+    assert facts["algorithm"] == "SAMME"
+    result = studies.fit(facts, str(folder))
+    data = datasets.load("vowel", folder)
+    train = data.split == "train"
+    noisy = datasets.make_noisy(data.y[train], 0.2, random_state=3)
+    for place, rounds in enumerate((10, 100)):
+        model = SAMMEClassifier(rounds).fit(data.X[train], noisy)
+        assert result["test"][place] == pytest.approx(1 - model.score(data.X[~train], data.y[~train]))
+        assert result["train"][place] == pytest.approx(1 - model.score(data.X[train], noisy))
+
+
+def test_a_set_without_parts_is_refused(folder: Path) -> None:
+    (folder / "splice.csv.gz").write_bytes(gzip.compress(b"a,target\n1,0\n2,1\n"))
+    with pytest.raises(ValueError, match=r"splice from .* does not say which rows train"):
+        studies.fit(studies.units(TABLE_2, ["splice"])[0], str(folder))
+
+
+def test_kept_outcomes_are_not_fitted_again(tmp_path: Path) -> None:
+    duel = replace(STUDIES["soft-max-boosting-fig3"], problems=1, rounds=10)
+    assert isinstance(duel, Duel)
+    wanted = studies.units(duel)
+    told: list[str] = []
+    first = list(studies.run(wanted, kept=KeptResults(tmp_path / "kept"), advance=told.append))
+    assert told == ["SAMME", "sm-boost"]
+    lines = (tmp_path / "kept").read_text().splitlines()
+    assert len(lines) == 2
+    again = list(studies.run(wanted, kept=KeptResults(tmp_path / "kept")))
+    assert again == first
+    assert (tmp_path / "kept").read_text().splitlines() == lines
+    head, _ = studies_report.header(duel).splitlines()
+    assert head.split()[:4] == ["errors", "rounds", "SAMME", "sm-boost"]
+    assert [row.split()[:2] for row in duel.rows(first)] == [["train", "10"], ["test", "10"]]
+    scatter = draw_study(duel, first).axes[0]
+    np.testing.assert_allclose(scatter.collections[0].get_offsets(), [[o.result["train"][0] for o in first]])
+
+
+def test_the_noise_curve(tmp_path: Path) -> None:
+    curve = replace(
+        STUDIES["soft-max-boosting-fig7"],
+        noises=(0.0, 0.2),
+        sizes={"SAMME": 40, "sm-boost": 40, "sm-boost, M = N/8": 40, "SoftmaxBoost": 40, "MartiBoost": 31},
+        repeats=2,
+        n_train=400,
+        n_test=300,
+    )
+    assert isinstance(curve, NoiseCurve)
+    outcomes = list(studies.run(studies.units(curve)))
+    errors = curve.errors(outcomes)
+    assert list(errors) == ["SAMME", "sm-boost", "sm-boost, M = N/8", "SoftmaxBoost", "MartiBoost", "one walk"]
+    assert all(values.shape == (2, 2) for values in errors.values())
+    assert (errors["one walk"] >= errors["MartiBoost"]).all()  # the more probable side is the better answer here
+    assert errors["SAMME"][0].mean() + 0.02 < errors["SAMME"][1].mean()  # noise harms it
+    table = curve.rows(outcomes)
+    assert [row.split()[0] for row in table] == ["0.00", "0.20"]
+    assert f"{errors['SAMME'][1].mean():.4f}" == table[1].split()[1]
+    (ax,) = draw_study(curve, outcomes).axes
+    lines = {line.get_label(): line for line in ax.lines}
+    np.testing.assert_allclose(lines["SAMME"].get_ydata(), errors["SAMME"].mean(axis=1))
+    assert "MartiBoost, one walk" in lines
+
+
+def test_the_models_of_the_noise_curve() -> None:
+    few = make_noise_model("sm-boost, M = N/8", 30, 5, 4000)
+    assert (few.n_rounds, few.max_leaves, few.samples_per_round, few.step) == (30, 2, 500, "sampled")
+    plain = make_noise_model("sm-boost", 30, 5, 4000)
+    assert (plain.max_leaves, plain.samples_per_round) == (2, None)
+    assert (
+        make_noise_model("SoftmaxBoost", 30, 5, 4000).get_params()
+        == SoftmaxBoostClassifier(30, random_state=5, n_jobs=1).get_params()
+    )
+
+
+def test_close_to_the_paper() -> None:
+    assert close(0.03, 0.0201)
+    assert not close(0.0302, 0.0201)
+    assert close(0.51, 0.45)
+    assert not close(0.52, 0.45)
+    outcome = Outcome({"dataset": "letter", "algorithm": "sm-boost"}, {"test": [0.2, 0.2, 0.05]})
+    row = TABLE_2.row(outcome)
+    assert " ".join(row.split()) == "letter sm-boost 0.2000 0.2690 0.2000 0.1070 0.0500 0.0540 yes no yes"
+    assert studies_report.header(TABLE_2).splitlines()[0].split()[-1] == "close"
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_study_has_a_header_and_a_legend(study: studies.Study) -> None:
+    head, line = studies_report.header(study).splitlines()
+    assert len(head) == len(line)
+    assert len(study.legend) > 40
+
+
+def test_models_are_the_papers() -> None:
+    model = make_model("MartiBoost", 7, 0, max_leaves=2)
+    assert (model.n_layers, model.max_leaves, model.n_jobs) == (7, 2, 1)
+    model = make_model("sm-boost", 7, 5)
+    assert (model.n_rounds, model.max_leaves, model.random_state, model.n_jobs) == (7, 12, 5, 1)
+    assert make_model("AdaBoost.MH", 7, 0).max_leaves == 12
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
+    picture, document = tmp_path / "table.png", tmp_path / "table.json"
+    arguments = ["reproduce", "soft-max-boosting-3", "--quick", "--datasets", "vowel", "--jobs", "1", "--seed", "2"]
+    arguments += ["--data-dir", str(folder), "--plot", str(picture), "--json", str(document)]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("soft-max-boosting-3: test errors on the given splits, 20% of the training labels")
+    rows = [line for line in out if line.startswith("vowel")]
+    assert [line.split()[1] for line in rows] == ["AdaBoost.MH", "SAMME", "sm-boost"]
+    assert rows[1].split()[3] == "0.5410"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    outcomes = json.loads(document.read_text())["outcomes"]
+    assert f"{outcomes[2]['result']['test'][0]:.4f}" == rows[2].split()[2]
+
+
+def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def fails(*arguments: str) -> str:
+        assert main(["reproduce", *arguments]) == 2
+        return capsys.readouterr().err
+
+    assert "leave out --split-criterion" in fails("soft-max-boosting-2", "--split-criterion", "gini")
+    assert "has no picture" in fails("deep-boosting-1", "--plot", str(tmp_path / "x.png"))
+    assert "there is no folder" in fails("soft-max-boosting-2", "--plot", str(tmp_path / "no" / "x.png"))
+    assert "makes its own data" in fails("soft-max-boosting-fig7", "--datasets", "vowel")

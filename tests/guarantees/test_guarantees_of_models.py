@@ -1,0 +1,90 @@
+"""Margins and bounds of fitted models, against sums over their hypotheses."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily
+from radboost.guarantees import bound, margins
+
+
+def separable(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Five noisy copies of one quantity: stumps vote almost unanimously."""
+    rng = np.random.default_rng(seed)
+    level = rng.choice([-1.0, 1.0], n_rows)
+    return level[:, None] + 0.4 * rng.standard_normal((n_rows, 5)), (level > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"family": "stump_pairs"}, {"family": ["stumps", KernelFamily(n_centres=30)]}, {"loss": "exponential"}],
+    ids=str,
+)
+def test_margins_are_the_weighted_votes(parameters: dict) -> None:
+    X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
+    model = DeepBoostClassifier(n_rounds=20, max_depth=3, **parameters).fit(X, y)
+    votes = np.array([hypothesis.predict(X) for hypothesis in model.ensemble_.hypotheses])
+    alpha = model.ensemble_.weights
+    expected = (2 * y - 1) * (alpha @ votes) / np.abs(alpha).sum()
+    np.testing.assert_allclose(margins(model, X, y), expected, atol=1e-12)
+    result = bound(model, X, y, rho=0.3)
+    assert result.margin_error == pytest.approx(np.mean(expected <= 0.3 + 1e-12))
+    mean = np.abs(alpha) @ model.ensemble_.complexities / np.abs(alpha).sum()
+    assert result.mean_complexity == pytest.approx(mean)
+
+
+def test_stumps_pay_equation_7() -> None:
+    X, y = separable(1000, 0)
+    result = bound(DeepBoostClassifier.paper(family="stumps", n_rounds=10).fit(X, y), X, y)
+    assert result.mean_complexity == pytest.approx(math.sqrt(2 * math.log(2 * 1000 * 5) / 1000))
+    assert result.n_families == 2  # the theorem needs more than the one family there is
+    assert result.sample_size == 1000
+
+
+def test_the_number_of_families_counts_what_could_have_been_used() -> None:
+    X, y = separable(1000, 0)
+    model = DeepBoostClassifier(n_rounds=2, max_depth=3).fit(X, y)
+    p = bound(model, X, y).n_families
+    assert p == model.ensemble_.n_families >= 7  # one for each number of splits
+    mixed = DeepBoostClassifier(n_rounds=2, max_depth=3, family=["stump_pairs", "trees"]).fit(X, y)
+    assert bound(mixed, X, y).n_families == p + 2
+
+
+def test_weights_count_as_copies() -> None:
+    X, y = separable(300, 1)
+    weight = np.random.default_rng(0).integers(1, 4, 300)
+    weighted = DeepBoostClassifier(n_rounds=15).fit(X, y, weight)
+    copies = DeepBoostClassifier(n_rounds=15).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    a = bound(weighted, X, y, sample_weight=weight)
+    b = bound(copies, X.repeat(weight, axis=0), y.repeat(weight))
+    assert a.total == pytest.approx(b.total)
+    assert a.sample_size == b.sample_size == weight.sum()
+
+
+def test_rows_held_back_for_early_stopping_belong_to_the_sample() -> None:
+    X, y = separable(400, 2)
+    model = DeepBoostClassifier(n_rounds=20, early_stopping=EarlyStopping(5, 0.25)).fit(X, y)
+    assert model.ensemble_.sample_size < 400
+    assert bound(model, X, y).sample_size == 400
+
+
+def test_the_bound_says_something_on_many_rows_and_holds() -> None:
+    X, y = separable(100_000, 3)
+    model = DeepBoostClassifier.paper(family="stumps", n_rounds=15).fit(X, y)
+    result = bound(model, X, y)
+    assert not result.vacuous
+    X_new, y_new = separable(50_000, 4)
+    error = 1.0 - model.score(X_new, y_new)
+    assert error < result.total < 0.35
+
+
+def test_labels_as_they_were_fitted() -> None:
+    X, y = separable(200, 5)
+    names = np.array(["healthy", "ill"])[y]
+    model = DeepBoostClassifier(n_rounds=5).fit(X, names)
+    np.testing.assert_array_equal(margins(model, X, names), margins(model, X, names.tolist()))
+    assert np.mean(margins(model, X, names) > 0) == model.score(X, names)
+    with pytest.raises(ValueError, match="the model knows"):
+        margins(model, X, y)

@@ -1,0 +1,286 @@
+"""What the pictures show, read back from the Axes; hand-made models, so the right heights are known."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.exceptions import NotFittedError
+
+from hand_made import fitted, random_ensemble, random_rows
+from radboost import RGBRegressor, SparseBoostClassifier, guarantees, plot
+from radboost.baselines import MartiBoostClassifier
+
+
+class Votes(BaseEstimator):
+    """A model whose rows hold the votes of its hypotheses."""
+
+    def __init__(self, weights=(), sizes=(), history=None):
+        self.weights = weights
+        self.sizes = sizes
+        self.history = history
+
+    def fit(self):
+        self.classes_ = np.array([0, 1])
+        self.history_ = self.history or {"train_error": [], "objective": []}
+        self.ensemble_ = SimpleNamespace(
+            weights=np.array(self.weights, dtype=float),
+            hypotheses=tuple(SimpleNamespace(n_nodes=size) for size in self.sizes),
+        )
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X, dtype=float) @ self.ensemble_.weights
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+X = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+Y = np.ones(4, dtype=int)
+
+
+def texts(ax) -> str:
+    return " | ".join(text.get_text() for text in ax.texts)
+
+
+def test_margins_are_cumulative() -> None:
+    ax = plot.margins(Votes([3.0, 1.0]).fit(), X, Y)
+    (line,) = [line for line in ax.lines if len(line.get_xdata()) == 6]
+    np.testing.assert_array_equal(line.get_xdata(), [-1, -1, -0.5, 0.5, 1, 1])
+    np.testing.assert_array_equal(line.get_ydata(), [0, 0.25, 0.5, 0.75, 1, 1])
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
+    assert "50.0% wrong" in texts(ax)
+
+
+def test_margins_of_several_models_carry_their_names() -> None:
+    models = {"first": Votes([3.0, 1.0]).fit(), "second": Votes([1.0, 1.0]).fit()}
+    ax = plot.margins(models, X, Y, bins=10)
+    assert "first 50.0% wrong" in texts(ax)
+    assert "second 75.0% wrong" in texts(ax)
+    colours = {line.get_color() for line in ax.lines if len(line.get_xdata()) == 6}
+    assert len(colours) == 2
+    assert len(ax.patches) == 20
+
+
+def test_margins_refuse_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="empty dict"):
+        plot.margins({}, X, Y)
+    with pytest.raises(ValueError, match="no rows"):
+        plot.margins(Votes([1.0, 1.0]).fit(), X[:0], Y[:0])
+
+
+def test_tree_sizes_count_trees_or_votes() -> None:
+    model = Votes([3.0, -1.0, 4.0], sizes=[3, 7, 3]).fit()
+    ax = plot.tree_sizes(model)
+    heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
+    assert heights == pytest.approx({3.0: 2, 7.0: 1})
+    assert "mean 4.3" in texts(ax)
+    ax = plot.tree_sizes(model, weighted=True)
+    heights = {bar.get_x() + bar.get_width() / 2: bar.get_height() for bar in ax.patches if bar.get_height()}
+    assert heights == pytest.approx({3.0: 7 / 8, 7.0: 1 / 8})
+    assert "mean 3.5" in texts(ax)
+
+
+@pytest.mark.parametrize("sizes", [[1], [3], [3, 255], list(range(1, 512, 2)), [0, 0, 5], [4, 5]])
+def test_every_tree_is_in_a_bar(sizes) -> None:
+    ax = plot.tree_sizes(Votes(np.ones(len(sizes)), sizes=sizes).fit())
+    assert sum(bar.get_height() for bar in ax.patches) == len(sizes)
+    assert sum(bar.get_height() > 0 for bar in ax.patches) <= 21
+    assert ax.get_xlim()[0] >= 0 or min(sizes) == 0
+
+
+def test_empty_models_say_so() -> None:
+    empty = Votes().fit()
+    assert "empty" in texts(plot.tree_sizes(empty))
+    assert "no round" in texts(plot.learning_curve(empty))
+
+
+def test_learning_curve() -> None:
+    history = {"train_error": [0.5, 0.25, 0.125], "objective": [3.0, 2.0, 1.0]}
+    ax = plot.learning_curve(Votes([1.0], history=history).fit())
+    (line,) = ax.lines
+    np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3])
+    np.testing.assert_array_equal(line.get_ydata(), [0.5, 0.25, 0.125])
+    assert "training 12.5%" in texts(ax)
+
+
+def test_learning_curve_marks_the_lowest_validation_error() -> None:
+    history = {"train_error": [0.5, 0.25, 0.125], "validation_error": [0.5, 0.375, 0.4]}
+    ax = plot.learning_curve(Votes([1.0], history=history).fit())
+    assert "lowest 37.5%" in texts(ax)
+    assert "validation 40.0%" in texts(ax)
+
+
+def test_models_of_several_classes() -> None:
+    """The margin distribution, tree sizes and learning curve of an ensemble for four classes."""
+    model = fitted(random_ensemble(0, 4), ["a", "b", "c", "d"])
+    rows = random_rows(0, m=50)
+    labels = np.random.default_rng(0).choice(model.classes_, 50)
+    ax = plot.margins({"four classes": model}, rows, labels)
+    (line,) = [line for line in ax.lines if len(line.get_xdata()) == 52]
+    expected = np.sort(guarantees.margins(model, rows, labels))
+    np.testing.assert_array_equal(line.get_xdata()[1:-1], expected)
+    assert -1.0 < expected.min() < 0.0 < expected.max() < 1.0
+    assert f"four classes {np.mean(expected <= 0):.1%} wrong" in texts(ax)
+    ax = plot.tree_sizes(model)
+    assert sum(bar.get_height() for bar in ax.patches) == len(model.ensemble_)
+    sizes = np.mean([hypothesis.n_nodes for hypothesis in model.ensemble_.hypotheses])
+    assert f"mean {sizes:.1f}" in texts(ax)
+    ax = plot.learning_curve(model)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["train_error"])
+
+
+@pytest.mark.parametrize("draw", ["margins", "tree_sizes", "learning_curve"])
+def test_it_draws_where_it_is_told(draw: str) -> None:
+    _, (left, right) = plt.subplots(1, 2)
+    arguments = (X, Y) if draw == "margins" else ()
+    model = Votes([1.0, 1.0], sizes=[3, 3], history={"train_error": [0.5]}).fit()
+    assert getattr(plot, draw)(model, *arguments, ax=right) is right
+    assert not left.has_data()
+    fresh = getattr(plot, draw)(model, *arguments)
+    assert fresh.figure is not right.figure
+    with pytest.raises(NotFittedError):
+        getattr(plot, draw)(Votes(), *arguments)
+
+
+def test_without_matplotlib_the_error_says_what_to_install() -> None:
+    script = (
+        "import sys\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from radboost.plot._style import axes\n"
+        "try:\n"
+        "    axes(None)\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert 'pip install "radboost[plot]"' in output
+
+
+class Says(BaseEstimator):
+    """A classifier that learned nothing but its labels, and says what the first column holds."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.wrong_ = float(np.mean(np.asarray(X)[:, 0] != y))
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.asarray(X)[:, 0].astype(int)]
+
+    def score(self, X, y):
+        return 1.0 - self.wrong_
+
+
+def test_noise_robustness_fits_on_wrong_labels() -> None:
+    y = np.arange(60) % 3
+    rows = y[:, None].astype(float)
+    model = Says()
+    ax = plot.noise_robustness({"honest": model}, rows, y, rows, y, rates=(0.5, 0.0, 0.25), repeats=2)
+    (line,) = [line for line in ax.lines if line.get_label() == "honest"]
+    np.testing.assert_allclose(line.get_xdata(), [0.0, 0.25, 0.5])
+    np.testing.assert_allclose(line.get_ydata(), [0.0, 0.25, 0.5])  # the share of labels that were exchanged
+    assert not hasattr(model, "classes_")
+    ax = plot.noise_robustness(model, rows, y, rows, y, rates=[0.1])
+    assert ax.get_legend().get_texts()[0].get_text() == "Says"
+    with pytest.raises(ValueError, match="at least one model"):
+        plot.noise_robustness({}, rows, y, rows, y)
+    with pytest.raises(ValueError, match="rates must lie"):
+        plot.noise_robustness(model, rows, y, rows, y, rates=[2.0])
+
+
+def test_cost_confusion_counts_and_charges() -> None:
+    y = np.array(["a", "a", "b", "c"])
+    rows = np.array([[0], [1], [0], [2]])
+    model = Says().fit(rows, y)
+    cost = [[0, 2, 9], [5, 0, 9], [9, 9, 0]]
+    ax = plot.cost_confusion(model, rows, y, cost=cost)
+    np.testing.assert_array_equal(ax.images[0].get_array(), [[0, 2, 0], [5, 0, 0], [0, 0, 0]])
+    assert ax.get_title(loc="left") == "Mean cost 1.75"
+    cells = [text.get_text() for text in ax.texts]
+    assert cells[:4] == ["1", "1\ncosts 2", "0", "1\ncosts 5"]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert plot.cost_confusion(model, rows, y).get_title(loc="left") == "Mean cost 0.5"
+    model.cost = cost  # as cost-sensitive models have it
+    assert plot.cost_confusion(model, rows, y).get_title(loc="left") == "Mean cost 1.75"
+
+
+def test_cost_confusion_refuses_what_does_not_fit() -> None:
+    model = Says().fit(np.array([[0], [1]]), np.array(["a", "b"]))
+    with pytest.raises(ValueError, match="the model knows 2 classes"):
+        plot.cost_confusion(model, [[0]], ["a"], cost=np.ones((3, 3)))
+    with pytest.raises(ValueError, match="the label 'z'"):
+        plot.cost_confusion(model, [[0]], ["z"])
+    with pytest.raises(ValueError, match="no rows"):
+        plot.cost_confusion(model, np.zeros((0, 1)), [])
+    with pytest.raises(NotFittedError):
+        plot.cost_confusion(Says(), [[0]], ["a"])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_cost_confusion_refuses_costs_that_are_no_numbers(bad: float) -> None:
+    model = Says().fit(np.array([[0], [1]]), np.array(["a", "b"]))
+    with pytest.raises(ValueError, match=rf"cost holds {bad} in line 0, column 1; every cost must be a finite number"):
+        plot.cost_confusion(model, [[0]], ["a"], cost=[[0, bad], [1, 0]])
+    with pytest.raises(ValueError, match="cost must be a matrix of numbers; got 'dear'"):
+        plot.cost_confusion(model, [[0]], ["a"], cost="dear")
+
+
+def test_cost_confusion_of_many_classes_has_colours_only() -> None:
+    for n_classes, n_texts, n_ticks in ((30, 900, 30), (31, 0, 16), (200, 0, 29)):
+        y = np.arange(n_classes)
+        rows = np.roll(y, 1)[:, None]
+        ax = plot.cost_confusion(Says().fit(rows, y), rows, y)
+        assert ax.images[0].get_array().sum() == n_classes  # all are wrong, at 1 each
+        assert len(ax.texts) == n_texts
+        assert len(ax.get_xticks()) == len(ax.get_yticks()) == n_ticks
+        step = ax.get_yticks()[1]
+        assert [tick.get_text() for tick in ax.get_yticklabels()][1] == str(step)
+
+
+def test_a_grid_of_trees_has_sizes_and_a_learning_curve_and_no_votes() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    model = MartiBoostClassifier(5).fit(rows, rows[:, 0] > 0)
+    assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == 15
+    np.testing.assert_array_equal(plot.learning_curve(model).lines[0].get_ydata(), model.history_["train_error"])
+    with pytest.raises(ValueError, match="the trees of MartiBoostClassifier do not vote"):
+        plot.tree_sizes(model, weighted=True)
+    with pytest.raises(TypeError, match="MartiBoostClassifier does not vote"):
+        plot.margins(model, rows, rows[:, 0] > 0)
+
+
+def test_trees_of_regression_have_sizes() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3))
+    model = RGBRegressor(4).fit(rows, rows[:, 0])
+    assert sum(bar.get_height() for bar in plot.tree_sizes(model).patches) == len(model.ensemble_)
+    sparse = SparseBoostClassifier().fit(rows, rows[:, 0] > 0)
+    np.testing.assert_array_equal(plot.learning_curve(sparse).lines[0].get_ydata(), sparse.history_["objective"])
+    with pytest.raises(TypeError, match="SparseBoostClassifier is not made of trees"):
+        plot.tree_sizes(sparse)
+    with pytest.raises(TypeError, match="AdaBoostClassifier has no ensemble_: tree sizes are for RadBoost models"):
+        plot.tree_sizes(AdaBoostClassifier(n_estimators=2).fit(rows, rows[:, 0] > 0))
+
+
+def test_learning_curve_of_a_regressor() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    model = RGBRegressor(5, early_stopping=5).fit(X, X[:, 0] * 1000.0)
+    ax = plot.learning_curve(model)
+    assert ax.get_ylabel() == "loss"
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), model.history_["validation_loss"])
+    assert f"lowest {min(model.history_['validation_loss']):.4g}" in texts(ax)

@@ -15,8 +15,6 @@ from radboost.boosting import replay
 from radboost.boosting.replay import RawRows, enter_again
 from radboost.engine import HypothesisColumns
 
-pytestmark = pytest.mark.native
-
 NAMES = ("deep, 4 classes", "soft-max, 4 classes", "rgb, 4 classes", "adaboost.mh, 4 classes", "samme, 4 classes")
 
 

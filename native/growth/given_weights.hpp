@@ -26,7 +26,7 @@ public:
     std::size_t n_classes() const { return n_classes_; }
     const Collective& collective() const { return collective_; }
     // `round` names the draws. A problem without weight is an error. With several workers all of them grow their parts of the
-    // same problems, none or all rows of them, in the same order and outside of the tasks of threads.
+    // same problems, in the same order and outside of the tasks of threads; a worker may have no rows of a problem.
     AnsweringTree grow(const GivenRows& problem, std::uint64_t round, InterruptCheck check);
 
 private:

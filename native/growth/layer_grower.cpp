@@ -341,7 +341,7 @@ void LayerGrower::choose(const Asked& asked) {
             node.split.column = asked.columns[place];
             node.split.bin = asked.cuts[k].bin;
             node.split.left_sums = sums;
-            node.missing_left = asked.ranges[place].missing;  // for now: whether the column has missing values here
+            node.has_missing = asked.ranges[place].missing;
         }
     }
     node.split.gain = (best - unsplit) / kGrowthScale;
@@ -404,7 +404,7 @@ void LayerGrower::divide_layer() {
         right.count = parent.count - left.count;
         right.mass = parent.mass - left.mass;
         // Missing values that the node's rows did not have go where most of the weight goes.
-        parent.missing_left = parent.missing_left ? parent.split.missing_left : 2 * left.mass >= parent.mass;
+        parent.missing_left = parent.has_missing ? parent.split.missing_left : 2 * left.mass >= parent.mass;
         parent.bounds = {};
     }
     masks_.swap(next_masks_);

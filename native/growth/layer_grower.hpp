@@ -24,6 +24,7 @@ namespace radboost {
 struct LayerNode : TreeNode {
     std::size_t block = 0, mask = 0, count = 0;
     std::vector<std::int64_t> sums;  // by segment of the block
+    bool has_missing = false;        // some of the node's rows have no value in the split's column
     std::vector<CodeRange> bounds;   // what is known of the codes in each column
 };
 

@@ -13,7 +13,8 @@ namespace radboost {
 struct TreeNode {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    // The labels of a tree are 0 for the root, 1, 2, ...; with several threads it is a matter of luck which node has which.
+    // The labels of a tree are 0 for the root, 1, 2, ...; which node has which depends on the timing of the threads, and
+    // nothing that is kept of the tree depends on the labels.
     std::size_t label = 0;
     int depth = 0;
     std::uint64_t key = 0;   // names the node's place in the tree for the draws

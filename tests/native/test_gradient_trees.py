@@ -305,3 +305,21 @@ def test_nothing_to_cut_before_a_tree_is_grown() -> None:
     _, data, state, _ = make(0)
     with pytest.raises(ValueError, match="no tree"):
         grower_of(data, state).cut(1, 1.0, "2")
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_column_of_two_values_has_one_threshold_to_draw(outputs: int) -> None:
+    """Where nothing is left to chance, trees with drawn thresholds are those with the best ones."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, size=(300, 7)).astype(float)
+    data = bin_rows(X, None, np.arange(300, dtype=np.uint32), 255, 1, {})
+    y = rng.integers(0, outputs, 300).astype(float) if outputs > 1 else rng.normal(size=300) + X[:, 1] * X[:, 2]
+    state = GradientRows("multinomial" if outputs > 1 else "squared", 0.0, outputs, y, np.zeros(0))
+    state.set(np.zeros(300 * outputs), 1)
+    found = []
+    for drawn in (False, True):
+        trees = grower_of(data, state, random_thresholds=drawn)
+        trees.grow(0, 20)
+        found.append(trees.arrays(trees.cut(20, 1.0, "2")))
+    for best, drawn_one in zip(*found, strict=True):
+        np.testing.assert_array_equal(best, drawn_one)

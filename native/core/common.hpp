@@ -11,7 +11,7 @@ namespace radboost {
 __extension__ typedef __int128 int128;
 
 // One clone of a hot loop per instruction set, picked when the library is loaded. Without contraction into fused
-// multiply-adds (-ffp-contract=off) all clones give the same bits (tests/unit/test_fingerprints.py runs each of them).
+// multiply-adds (-ffp-contract=off) all clones give the same bits (tests/test_fingerprints.py runs each of them).
 #if defined(__x86_64__) && defined(__linux__) && !defined(RADBOOST_SANITIZE)
 #define RADBOOST_CLONES_BY_PROCESSOR
 #define RADBOOST_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))

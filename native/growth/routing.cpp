@@ -6,7 +6,7 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kBlockRows = 256;  // rows whose sets of leaves are held at once
-constexpr std::size_t kMostLeaves = 64;  // that fit a word; larger trees are walked
+constexpr std::size_t kMostLeaves = 64;  // that fit a word
 
 // Rows for which the answer is no lose the leaves to the left.
 template <class Leaves>
@@ -65,18 +65,24 @@ CodeTree::CodeTree(const std::vector<GrownNode>& nodes, const std::vector<Catego
         step_of_node_[i] = static_cast<std::int32_t>(steps_.size());
         steps_.push_back(step);
     }
-    if (steps_.size() < kMostLeaves) list_leaves(0);
+    list_leaves(0);
 }
 
-// Numbers the leaves below a node from left to right and returns their bits.
+// The first 2 n + 1 nodes are the tree after n splits.
+bool CodeTree::ends_top(std::size_t node) const {
+    return left_[node] < 0 || static_cast<std::size_t>(left_[node]) >= 2 * kMostLeaves - 1;
+}
+
+// Numbers the leaves of the top below a node from left to right, lists its steps, and returns the leaves' bits.
 std::uint64_t CodeTree::list_leaves(std::size_t node) {
-    if (left_[node] < 0) {
-        leaf_nodes_.push_back(static_cast<std::int32_t>(node));
-        return std::uint64_t{1} << (leaf_nodes_.size() - 1);
+    if (ends_top(node)) {
+        top_leaves_.push_back(static_cast<std::int32_t>(node));
+        return std::uint64_t{1} << (top_leaves_.size() - 1);
     }
     const auto left_child = static_cast<std::size_t>(left_[node]);
     const std::uint64_t left = list_leaves(left_child);
-    steps_[static_cast<std::size_t>(step_of_node_[node])].leaves_elsewhere = ~left;
+    top_.push_back(steps_[static_cast<std::size_t>(step_of_node_[node])]);
+    top_.back().leaves_elsewhere = ~left;
     return left | list_leaves(left_child + 1);
 }
 
@@ -88,7 +94,7 @@ bool CodeTree::goes_left(const Step& step, std::uint8_t code) const {
 template <class Leaves>
 void CodeTree::possible_leaves(const BinnedData& data, std::size_t begin, std::size_t count, Leaves* out) const {
     std::fill(out, out + count, static_cast<Leaves>(~Leaves{0}));
-    for (const Step& step : steps_) {
+    for (const Step& step : top_) {
         const std::uint8_t* codes = data.column(step.column) + begin;
         const auto elsewhere = static_cast<Leaves>(step.leaves_elsewhere);
         if (step.set < 0) {
@@ -107,7 +113,9 @@ void CodeTree::leaves_by_bits(const BinnedData& data, std::size_t begin, std::si
         const std::size_t n = std::min(kBlockRows, count - first);
         possible_leaves(data, begin + first, n, possible);
         for (std::size_t i = 0; i < n; ++i)
-            out[first + i] = leaf_nodes_[static_cast<std::size_t>(__builtin_ctzll(possible[i]))];
+            out[first + i] = top_leaves_[static_cast<std::size_t>(__builtin_ctzll(possible[i]))];
+        if (top_.size() == steps_.size()) continue;
+        for (std::size_t i = 0; i < n; ++i) out[first + i] = walk(data, begin + first + i, out[first + i]);
     }
 }
 
@@ -123,8 +131,8 @@ void CodeTree::signs_by_bits(const BinnedData& data, std::size_t begin, std::siz
 }
 
 // Column by column: the codes of neighbouring rows share cache lines.
-std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row) const {
-    std::size_t at = 0;
+std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row, std::int32_t from) const {
+    auto at = static_cast<std::size_t>(from);
     while (left_[at] >= 0) {
         const Step& step = steps_[static_cast<std::size_t>(step_of_node_[at])];
         at = static_cast<std::size_t>(left_[at]) + (goes_left(step, data.column(step.column)[row]) ? 0 : 1);
@@ -135,24 +143,23 @@ std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row) const {
 void CodeTree::leaves(const BinnedData& data, std::size_t begin, std::size_t count, std::int32_t* out) const {
     if (steps_.size() < 16)
         leaves_by_bits<std::uint16_t>(data, begin, count, out);
-    else if (steps_.size() < kMostLeaves)
-        leaves_by_bits<std::uint64_t>(data, begin, count, out);
     else
-        for (std::size_t i = 0; i < count; ++i) out[i] = walk(data, begin + i);
+        leaves_by_bits<std::uint64_t>(data, begin, count, out);
 }
 
 void CodeTree::signs(const BinnedData& data, std::size_t begin, std::size_t count,
                      const std::vector<std::uint8_t>& marked, std::int8_t* out) const {
     std::uint64_t bits = 0;
-    for (std::size_t leaf = 0; leaf < leaf_nodes_.size(); ++leaf)
-        bits |= std::uint64_t{marked[static_cast<std::size_t>(leaf_nodes_[leaf])]} << leaf;
-    if (steps_.size() < 16)
-        signs_by_bits<std::uint16_t>(data, begin, count, bits, out);
-    else if (steps_.size() < kMostLeaves)
-        signs_by_bits<std::uint64_t>(data, begin, count, bits, out);
-    else
-        for (std::size_t i = 0; i < count; ++i)
-            out[i] = marked[static_cast<std::size_t>(walk(data, begin + i))] ? 1 : -1;
+    for (std::size_t leaf = 0; leaf < top_leaves_.size(); ++leaf)
+        bits |= std::uint64_t{marked[static_cast<std::size_t>(top_leaves_[leaf])]} << leaf;
+    if (steps_.size() < 16) return signs_by_bits<std::uint16_t>(data, begin, count, bits, out);
+    if (steps_.size() < kMostLeaves) return signs_by_bits<std::uint64_t>(data, begin, count, bits, out);
+    std::int32_t nodes[kBlockRows];
+    for (std::size_t first = 0; first < count; first += kBlockRows) {
+        const std::size_t n = std::min(kBlockRows, count - first);
+        leaves(data, begin + first, n, nodes);
+        for (std::size_t i = 0; i < n; ++i) out[first + i] = marked[static_cast<std::size_t>(nodes[i])] ? 1 : -1;
+    }
 }
 
 AnsweringTree::AnsweringTree(const GrownTree& grown, const BinnedData& data, std::size_t n_classes, double mass_scale,

@@ -29,6 +29,7 @@ private:
         std::int32_t set;                // of the categories that go left, else -1
         std::uint64_t leaves_elsewhere;  // a bit for each leaf but those to the left: what stays possible for going right
     };
+    bool ends_top(std::size_t node) const;
     std::uint64_t list_leaves(std::size_t node);
     bool goes_left(const Step& step, std::uint8_t code) const;
     template <class Leaves>
@@ -38,13 +39,16 @@ private:
     template <class Leaves>
     void signs_by_bits(const BinnedData& data, std::size_t begin, std::size_t count, std::uint64_t marked,
                        std::int8_t* out) const;
-    std::int32_t walk(const BinnedData& data, std::size_t row) const;
+    std::int32_t walk(const BinnedData& data, std::size_t row, std::int32_t from) const;
 
     std::vector<std::int32_t> left_;        // by node: its left child, the right one's follows; -1: a leaf
     std::vector<CategorySet> left_codes_;   // with the code of missing values where these go left
     std::vector<Step> steps_;               // of the inner nodes, in the order of the nodes; see step_of_node_
     std::vector<std::int32_t> step_of_node_;
-    std::vector<std::int32_t> leaf_nodes_;  // from left to right; empty where there are more than a word has bits
+    // The top of the tree, after as many of its splits as give no more leaves than a word has bits: its steps, and its leaves
+    // from left to right. Rows find their leaf of the top by bits, and walk on from there in larger trees.
+    std::vector<Step> top_;
+    std::vector<std::int32_t> top_leaves_;
 };
 
 // A classification tree whose leaves answer for rows of binned codes.

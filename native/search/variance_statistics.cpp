@@ -144,7 +144,8 @@ public:
             return;
         }
         std::array<std::int64_t, kEntries> running;
-        for (std::size_t entry = 0; entry < n; ++entry) running[entry] = left[0] += entries[entry];
+        std::int64_t sum = left[0];  // in a register: the loop waits for each addition
+        for (std::size_t entry = 0; entry < n; ++entry) running[entry] = sum += entries[entry];
         score_words(running.data(), n, words.weight_bits, gradient, weight, minimum, out);
         if (directions_.empty()) return;
         // With constraints values are kept inside the node's bounds, and those of a constrained column in their order.

@@ -164,3 +164,19 @@ def test_bad_problems_are_refused() -> None:
     with pytest.raises(ValueError, match="one count per row"):
         one_tree(trees, y, weights, np.ones(3))
     assert isinstance(one_tree(trees, y, weights), _native.AnsweringTree)  # a refused problem leaves nothing behind
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("leaves", [15, 16, 17, 63, 64, 65, 66, 300])
+def test_rows_find_their_leaf_in_trees_of_every_size(n_classes: int, leaves: int) -> None:
+    """Up to 64 leaves are told apart by bits of a word; rows of larger trees walk on from there."""
+    rng = np.random.default_rng(leaves)
+    X = rng.normal(size=(1500, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    trees = given_trees(bin_natively(X), n_classes, max_depth=40, options={"max_leaves": leaves})
+    tree = one_tree(trees, rng.integers(0, n_classes, 1500), np.full(1500, 9))
+    hypothesis = trees.hypothesis(tree)
+    assert hypothesis.n_splits == leaves - 1
+    predicted = hypothesis.predict(X)
+    expected = predicted > 0 if n_classes == 2 else predicted.argmax(axis=1)
+    np.testing.assert_array_equal(trees.answers(tree), expected)

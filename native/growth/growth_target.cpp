@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-
 namespace radboost {
 
 std::int64_t RowMasses::sum(const RowSet& rows) const {

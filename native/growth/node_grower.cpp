@@ -43,7 +43,7 @@ void NodeGrower::grow(bool all, std::size_t count, std::uint64_t key, InterruptC
     plant(all, count, key);
     check();
     Frontier open;
-    open_leaves({0}, open);
+    open_leaves(0, open);
     if (options_.growth != Growth::stump_pair)
         grow_by_frontiers(open, check);
     else if (!open.empty())
@@ -67,27 +67,28 @@ void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     if (wants_histogram(root)) build(root);
 }
 
-// Finds the splits of new leaves, and puts the leaves that have one on the list.
-void NodeGrower::open_leaves(const Frontier& fresh, Frontier& open) {
-    Frontier searched;
-    for (const std::size_t index : fresh) {
+// Finds the splits of the new leaves, which are the nodes from `first` on, and puts those that have one on the list.
+void NodeGrower::open_leaves(std::size_t first, Frontier& open) {
+    searched_.clear();
+    for (std::size_t index = first; index < nodes_.size(); ++index) {
         const WorkNode& node = nodes_[index];
         if (node.node.count > 1 && !options_.deepest(node.depth) && !statistics_->hopeless(node.node))
-            searched.push_back(index);
+            searched_.push_back(index);
     }
     if (alone_)
-        for (const std::size_t index : searched) search(nodes_[index]);
+        for (const std::size_t index : searched_) search(nodes_[index]);
     else
-        search_together(searched);
-    for (const std::size_t index : fresh) {
+        search_together(searched_);
+    for (std::size_t index = first; index < nodes_.size(); ++index) {
         WorkNode& node = nodes_[index];
         if (!node.split.valid || n_lent_ >= most_lent_) give_back(node);
         if (node.split.valid) open.push_back(index);
     }
 }
 
-// Takes the nodes that are divided next off the list of open ones.
-NodeGrower::Frontier NodeGrower::next_frontier(Frontier& open, bool by_threads) const {
+// Takes the nodes that are divided next off the list of open ones, into frontier_.
+void NodeGrower::take_frontier(Frontier& open, bool by_threads) {
+    frontier_.clear();
     auto next = open.end() - 1;  // depth first keeps few histograms; the layers come out the same
     if (options_.growth == Growth::best_first)
         next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
@@ -95,14 +96,13 @@ NodeGrower::Frontier NodeGrower::next_frontier(Frontier& open, bool by_threads) 
             return ga < gb || (ga == gb && a > b);
         });
     else if (!alone_)
-        return std::exchange(open, {});
+        return frontier_.swap(open);
     else if (by_threads)  // the largest, until all are small enough for one thread
         next = std::max_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
             return nodes_[a].n_rows() < nodes_[b].n_rows();
         });
-    Frontier frontier{*next};
+    frontier_.push_back(*next);
     open.erase(next);
-    return frontier;
 }
 
 void NodeGrower::grow_by_frontiers(Frontier& open, InterruptCheck check) {
@@ -112,15 +112,17 @@ void NodeGrower::grow_by_frontiers(Frontier& open, InterruptCheck check) {
                             n_cells(open) >= kCellsForSubtrees;
     while (!open.empty() && (options_.max_leaves == 0 || n_leaves < options_.max_leaves)) {
         if (by_threads && small_enough(open)) return grow_subtrees(open);
-        const Frontier frontier = next_frontier(open, by_threads);
-        for (const std::size_t index : frontier) updates += nodes_[index].n_rows() * width;
+        take_frontier(open, by_threads);
+        for (const std::size_t index : frontier_) updates += nodes_[index].n_rows() * width;
         if (updates >= kCheckUpdates && check != nullptr) {
             updates = 0;
             check();
         }
-        const bool last_layer = options_.deepest(nodes_[frontier[0]].depth + 1);
-        n_leaves += frontier.size();
-        open_leaves(divide(frontier, last_layer), open);
+        const bool last_layer = options_.deepest(nodes_[frontier_[0]].depth + 1);
+        const std::size_t first_child = nodes_.size();
+        n_leaves += frontier_.size();
+        divide(frontier_, last_layer);
+        open_leaves(first_child, open);
     }
     for (const std::size_t index : open) give_back(nodes_[index]);
 }
@@ -184,29 +186,26 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
 }
 
 // Sends the rows of the frontier's nodes to two children each, appended to nodes_, and gives these what they need to be
-// searched, unless they are the last layer. Returns the children.
-NodeGrower::Frontier NodeGrower::divide(const Frontier& frontier, bool last_layer) {
+// searched, unless they are the last layer.
+void NodeGrower::divide(const Frontier& frontier, bool last_layer) {
     place_other_categories(frontier);
     const bool in_place = last_layer && masses_.of_row.empty();
     for (const std::size_t index : frontier) nodes_[index].left = shared_.n_labels.fetch_add(2);
-    std::vector<Division> divisions;
-    std::vector<std::int64_t> numbers;
+    divisions_.clear();
+    numbers_.clear();
     for (const std::size_t index : frontier) {
-        divisions.push_back(send_rows(nodes_[index], in_place));
-        const Division& own = divisions.back();
-        numbers.insert(numbers.end(), {own.left_count, own.missing_count, own.left_mass});
+        divisions_.push_back(send_rows(nodes_[index], in_place));
+        const Division& own = divisions_.back();
+        numbers_.insert(numbers_.end(), {own.left_count, own.missing_count, own.left_mass});
     }
-    collective_.sum(numbers.data(), numbers.size());
-    Frontier children;
+    collective_.sum(numbers_.data(), numbers_.size());
     for (std::size_t k = 0; k < frontier.size(); ++k) {
-        Division& division = divisions[k];
-        division.left_count = numbers[3 * k];
-        division.missing_count = numbers[3 * k + 1];
-        division.left_mass = numbers[3 * k + 2];
-        children.insert(children.end(), {nodes_.size(), nodes_.size() + 1});
+        Division& division = divisions_[k];
+        division.left_count = numbers_[3 * k];
+        division.missing_count = numbers_[3 * k + 1];
+        division.left_mass = numbers_[3 * k + 2];
         add_children(frontier[k], division, last_layer, in_place);
     }
-    return children;
 }
 
 // In place: the rows stay where they are and get the labels of the children.

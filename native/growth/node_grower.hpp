@@ -64,8 +64,8 @@ private:
     };
 
     void plant(bool all, std::size_t count, std::uint64_t key);
-    void open_leaves(const Frontier& fresh, Frontier& open);
-    Frontier next_frontier(Frontier& open, bool by_threads) const;
+    void open_leaves(std::size_t first, Frontier& open);
+    void take_frontier(Frontier& open, bool by_threads);
     void grow_by_frontiers(Frontier& open, InterruptCheck check);
     void split_pair();
 
@@ -76,7 +76,7 @@ private:
     template <class Choose>
     void measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose);
 
-    Frontier divide(const Frontier& frontier, bool last_layer);
+    void divide(const Frontier& frontier, bool last_layer);
     void place_other_categories(const Frontier& frontier);
     Division send_rows(const WorkNode& parent, bool in_place);
     void add_children(std::size_t index, const Division& division, bool last_layer, bool in_place);
@@ -108,6 +108,10 @@ private:
     std::size_t n_lent_ = 0, most_lent_;
     std::vector<std::unique_ptr<NodeGrower>> helpers_;  // one per thread for the subtrees
     std::vector<std::int64_t> tables_;                  // of the columns that are measured together
+    // Of one step, kept for their memory: trees of small data are grown in microseconds.
+    Frontier frontier_, searched_;
+    std::vector<Division> divisions_;
+    std::vector<std::int64_t> numbers_;
 };
 
 }  // namespace radboost

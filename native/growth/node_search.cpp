@@ -1,5 +1,6 @@
 // How NodeGrower finds splits: a node at a time where this process has all rows, otherwise many nodes together.
 #include <algorithm>
+#include <utility>
 
 #include "core/pool.hpp"
 #include "growth/node_grower.hpp"
@@ -46,7 +47,7 @@ void NodeGrower::search(WorkNode& node) {
 void NodeGrower::search_together(const Frontier& frontier) {
     std::vector<Node*> nodes;
     for (const std::size_t index : frontier) nodes.push_back(&nodes_[index].node);
-    statistics_->gather(nodes, n_threads_);
+    statistics_->gather(nodes.data(), nodes.size(), n_threads_);
     const std::size_t d = data_.n_columns;
     std::size_t first = 0, last = options_.max_features == 0 ? d : options_.max_features;
     Frontier open = frontier;
@@ -64,7 +65,7 @@ void NodeGrower::search_together(const Frontier& frontier) {
             statistics_->choose(node.node, one.column, tables[0], search_of(node), bests[place_of_node[one.node]]);
         });
         for (std::size_t k = 0; k < open.size(); ++k)
-            nodes_[open[k]].split = statistics_->finish(nodes_[open[k]].node, bests[k]);
+            nodes_[open[k]].split = statistics_->finish(nodes_[open[k]].node, std::move(bests[k]));
         open.erase(std::remove_if(open.begin(), open.end(), [&](std::size_t index) { return nodes_[index].split.asked; }),
                    open.end());
     }
@@ -73,7 +74,8 @@ void NodeGrower::search_together(const Frontier& frontier) {
 // The question asked at both leaves of a stump, which are nodes_[1] and nodes_[2].
 Split NodeGrower::search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search) {
     Node &first = nodes_[1].node, &second = nodes_[2].node;
-    statistics_->gather({&first, &second}, n_threads_);
+    Node* const both[] = {&first, &second};
+    statistics_->gather(both, 2, n_threads_);
     std::vector<AskedColumn> asked;
     for (std::size_t k = 0; k < columns.count; ++k) {
         if (columns[k] == excluded) continue;

@@ -118,16 +118,16 @@ public:
             for (std::size_t entry = 0; entry < n_entries; ++entry)
                 for (std::size_t k = 0; sides[entry] && k < n; ++k) best.split.left_sums[k] += sums[entry * n + k];
         }
-        return finish(node, best);
+        return finish(node, std::move(best));
     }
 
     Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) override {
         BestSplit best = search_rows<Table>(*this, data_, node, columns, search, score_.to_beat(score_.unsplit(node)));
         if (best.split.valid && best.split.left_sums.empty()) count_left(node, best.split);
-        return finish(node, best);
+        return finish(node, std::move(best));
     }
 
-    void gather(const std::vector<Node*>&, int) override {}
+    void gather(Node* const*, std::size_t, int) override {}
     void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const override {
         measure_column<Table>(*this, data_, node, column, search, table);
     }
@@ -136,10 +136,9 @@ public:
                 BestSplit& best) const override {
         choose_from_table<Table>(*this, data_, node, column, table, search, best);
     }
-    Split finish(const Node& node, const BestSplit& best) const override {
-        Split split = best.split;
-        if (split.valid) split.gain = score_.gain(best.score - score_.unsplit(node));
-        return split;
+    Split finish(const Node& node, BestSplit&& best) const override {
+        if (best.split.valid) best.split.gain = score_.gain(best.score - score_.unsplit(node));
+        return std::move(best.split);
     }
 
 protected:

@@ -1,6 +1,7 @@
 #include "search/label_statistics.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -428,7 +429,7 @@ double LabelStatistics::unsplit_score(const Node& node) const {
 Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const {
     BestSplit best = search_histograms<LabelTable>(*this, data_, node, histograms, search, start(node).score);
     if (best.split.valid) count_left(node, histograms, best.split);
-    return finish(node, best);
+    return finish(node, std::move(best));
 }
 
 // What goes left at a node, read off its histograms.
@@ -459,13 +460,14 @@ void LabelStatistics::count_left(const Node& node, Split& split) const {
         }
 }
 
-void LabelStatistics::gather(const std::vector<Node*>& nodes, int n_threads) {
+void LabelStatistics::gather(Node* const* nodes, std::size_t n_nodes, int n_threads) {
     std::size_t total = 0;
-    for (const Node* node : nodes) total += node->rows.indices ? node->rows.count : 0;
+    for (std::size_t k = 0; k < n_nodes; ++k) total += nodes[k]->rows.indices ? nodes[k]->rows.count : 0;
     if (gathered_.size() < total) gathered_.resize(total);
     const std::uint32_t* weights = weighting_.growth_weights();
     std::uint32_t* to = gathered_.data();
-    for (Node* node : nodes) {
+    for (std::size_t k = 0; k < n_nodes; ++k) {
+        Node* const node = nodes[k];
         const std::uint32_t* rows = node->rows.indices;
         node->weights = rows ? to : weights;
         if (rows == nullptr) continue;
@@ -479,10 +481,11 @@ void LabelStatistics::gather(const std::vector<Node*>& nodes, int n_threads) {
 }
 
 Split LabelStatistics::find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) {
-    gather({&node}, search.n_threads);
+    Node* const alone = &node;
+    gather(&alone, 1, search.n_threads);
     BestSplit best = search_rows<LabelTable>(*this, data_, node, columns, search, start(node).score);
     if (best.split.valid && best.split.left_sums.empty()) count_left(node, best.split);
-    return finish(node, best);
+    return finish(node, std::move(best));
 }
 
 void LabelStatistics::measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const {
@@ -498,15 +501,15 @@ void LabelStatistics::choose(const Node& node, std::size_t column, const ColumnT
     choose_from_table<LabelTable>(*this, data_, node, column, table, search, best);
 }
 
-Split LabelStatistics::finish(const Node& node, const BestSplit& best) const {
-    Split split = best.split;
-    split.gain = (best.score - unsplit_score(node)) / kGrowthScale;
-    return split;
+Split LabelStatistics::finish(const Node& node, BestSplit&& best) const {
+    best.split.gain = (best.score - unsplit_score(node)) / kGrowthScale;
+    return std::move(best.split);
 }
 
 Split LabelStatistics::find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                                    const SplitSearch& search) {
-    gather({&first, &second}, search.n_threads);
+    Node* const both[] = {&first, &second};
+    gather(both, 2, search.n_threads);
     return finish_shared(first, second,
                          search_shared<LabelTable>(*this, data_, first, second, columns, excluded, search,
                                                    start_shared(first, second).score));

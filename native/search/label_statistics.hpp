@@ -20,12 +20,12 @@ public:
                   NodeHistograms& whole) const override;
     Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const override;
     Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) override;
-    void gather(const std::vector<Node*>& nodes, int n_threads) override;
+    void gather(Node* const* nodes, std::size_t n_nodes, int n_threads) override;
     void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const override;
     BestSplit start(const Node& node) const override;
     void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                 BestSplit& best) const override;
-    Split finish(const Node& node, const BestSplit& best) const override;
+    Split finish(const Node& node, BestSplit&& best) const override;
     Split find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                       const SplitSearch& search) override;
     BestSplit start_shared(const Node& first, const Node& second) const override;

@@ -180,6 +180,15 @@ bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& sea
     return true;
 }
 
+SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& cut, bool missing_left) {
+    Split split;
+    split.column = static_cast<std::uint32_t>(column);
+    split.bin = cut.bin;
+    split.left = cut.left;
+    split.missing_left = missing_left;
+    return sides_of(data, split);
+}
+
 std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides) {
     std::int64_t left = 0;
     if (codes.table() != nullptr)

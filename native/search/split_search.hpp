@@ -204,6 +204,8 @@ struct DrawnCut {
 
 // Draws between what occurs in the column, whose `codes` are loaded. Says whether there is anything to ask.
 bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& search, DrawnCut& cut);
+// Where it sends the codes of its column.
+SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& cut, bool missing_left);
 // The sample weight of the codes that go left.
 std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides);
 
@@ -217,34 +219,34 @@ void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, cons
     const std::size_t column = codes.column();
     const bool categorical = data.is_categorical[column];
     const Table table(statistics, node);
-    std::vector<std::int64_t> left_sums(node.sums.size()), missing_sums;
+    const std::size_t n = node.sums.size();
+    thread_local std::vector<std::int64_t> left_sums, missing_sums;
+    left_sums.assign(n, 0);
     if (categorical)
         table.sum_sides(codes, sides_of(cut.left, -1, false), left_sums.data());
     else
         table.sum_up_to(codes, cut.bin, left_sums.data());
     if (codes.missing()) {
-        missing_sums.resize(node.sums.size());
+        missing_sums.assign(n, 0);
         table.sum_of_code(codes, static_cast<std::uint8_t>(codes.missing_code()), missing_sums.data());
     }
-    Split split;
-    split.column = static_cast<std::uint32_t>(column);
-    split.bin = cut.bin;
-    split.left = cut.left;
     for (const bool to_left : {false, true}) {
         if (to_left && !codes.missing()) break;
-        split.missing_left = to_left;
-        for (std::size_t k = 0; to_left && k < left_sums.size(); ++k) left_sums[k] += missing_sums[k];
+        for (std::size_t k = 0; to_left && k < n; ++k) left_sums[k] += missing_sums[k];
         if (search.minimum_mass > 0) {
-            const std::int64_t left = mass_left(codes, node, search.masses, sides_of(data, split));
+            const std::int64_t left = mass_left(codes, node, search.masses, sides_of(data, column, cut, to_left));
             if (left < search.minimum_mass || node.mass - left < search.minimum_mass) continue;
         }
         const double score = table.score_sides(codes, left_sums.data());
         if (!(score > best.score)) continue;
         best.score = score;
-        split.valid = split.asked = true;
-        split.placed = cut.placed;
-        split.left_sums = left_sums;
-        best.split = split;
+        best.split.valid = true;
+        best.split.missing_left = to_left;
+        best.split.column = static_cast<std::uint32_t>(column);
+        best.split.bin = cut.bin;
+        best.split.left = cut.left;
+        best.split.placed = cut.placed;
+        best.split.left_sums = left_sums;
     }
 }
 

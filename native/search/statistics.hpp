@@ -139,13 +139,13 @@ public:
     // Several workers: the columns of many nodes are measured, the tables summed over the workers, and the best splits chosen
     // from them, which are those that one worker with all rows would find.
     // Before the nodes' columns are measured.
-    virtual void gather(const std::vector<Node*>& nodes, int n_threads) = 0;
+    virtual void gather(Node* const* nodes, std::size_t n_nodes, int n_threads) = 0;
     virtual void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const = 0;
     // What a split must beat; `choose` looks at one column after the other, and `finish` gives the best its gain.
     virtual BestSplit start(const Node& node) const = 0;
     virtual void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                         BestSplit& best) const = 0;
-    virtual Split finish(const Node& node, const BestSplit& best) const = 0;
+    virtual Split finish(const Node& node, BestSplit&& best) const = 0;
 };
 
 // Statistics that can also look for the best question asked at two nodes at once.

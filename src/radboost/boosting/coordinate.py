@@ -14,7 +14,7 @@ from radboost.boosting.line_search import line_search_step
 from radboost.boosting.replay import RawRows, enter_again
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
-from radboost.families.base import Candidate, Hypothesis, Proposer
+from radboost.families.base import Candidate, Proposer
 from radboost.families.kinds import kind_of
 from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
@@ -126,7 +126,7 @@ class CoordinateDescent(RoundMaker):
         hypothesis = self.trace.hypotheses[index]
         slot = enter_again(hypothesis, self._raw_rows, self.columns)
         real_valued = kind_of(hypothesis).real_valued
-        return self._let_in(hypothesis, index, slot, self.trace.complexities[index], real_valued)
+        return self._let_in(hypothesis.key(), index, slot, self.trace.complexities[index], real_valued)
 
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
         if self._state.slope <= SMALLEST_SLOPE:
@@ -245,11 +245,13 @@ class CoordinateDescent(RoundMaker):
             return self._by_key[key], sign
         slot = candidate.enter(self.columns)
         index = self.trace.enter(hypothesis, candidate.complexity)
-        return self._let_in(hypothesis, index, slot, candidate.complexity, candidate.real_valued), sign
+        return self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued), sign
 
-    def _let_in(self, hypothesis: Hypothesis, index: int, slot: int, complexity: float, real_valued: bool) -> Member:
+    def _let_in(
+        self, signed_key: tuple[object, float], index: int, slot: int, complexity: float, real_valued: bool
+    ) -> Member:
         """A new member, without weight."""
-        key, sign = hypothesis.key()
+        key, sign = signed_key
         price = self.penalty.price(complexity)
         member = Member(index, slot, price, 0.0, key, sign, real_valued)
         self.members[slot] = self._by_key[key] = member

@@ -76,12 +76,12 @@ class ScoringMixin(SavingMixin):
     def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
         self._require_fitted()
         n_threads = resolve_n_jobs(self.n_jobs)
-        for block in row_blocks(read_matrix(self, X, self.categories_), n_outputs, len(self.ensemble_)):
+        for block in row_blocks(read_matrix(self, X, self.ensemble_.categories), n_outputs, len(self.ensemble_)):
             yield self.ensemble_.decision_function(dense_rows(block), n_threads)
 
     def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
         self._require_fitted()
-        rows = dense_rows(read_matrix(self, X, self.categories_))
+        rows = dense_rows(read_matrix(self, X, self.ensemble_.categories))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:

@@ -38,7 +38,7 @@ Grower::~Grower() = default;
 
 // With several workers the rows of this one say nothing about the others': nothing is decided by their number.
 void Grower::retarget() {
-    const bool alone = target_->collective().alone();
+    const bool alone = target_->row_weights().collective().alone();
     require(data_.n_rows == target_->n_rows(), "data and state have different numbers of rows");
     require((data_.n_rows > 0 || !alone) && data_.n_rows < (std::size_t{1} << 32),
             "the number of rows must lie in [1, 2^32)");
@@ -199,15 +199,22 @@ bool Grower::read_leaf_sums(std::vector<std::int64_t>& by_label) const {
     return true;
 }
 
-// The sample weight of the rows of all workers by label of their leaf.
-void Grower::sum_masses(std::vector<std::int64_t>& by_label) const {
+// The sample weight of the rows of all workers by label of their leaf, whose other sums are known.
+void Grower::sum_masses(const std::vector<std::int64_t>& sums, std::vector<std::int64_t>& by_label) const {
     if (!sampled_) {  // then growth has summed them
         for (std::size_t label = 0; label < nodes_.size(); ++label) by_label[label] = nodes_[label].mass;
         return;
     }
-    for (std::size_t i = 0; i < data_.n_rows; ++i)
-        by_label[static_cast<std::size_t>(tree_.leaf_of_row[i])] += masses_.of(i);
-    target_->collective().sum(by_label.data(), by_label.size());
+    if (target_->sums_end_with_mass()) {
+        const std::size_t width = tree_.n_channels;
+        for (std::size_t label = 0; label < by_label.size(); ++label) by_label[label] = sums[(label + 1) * width - 1];
+        return;
+    }
+    by_label = target_->row_weights().add<std::int64_t>(
+        by_label.size(), data_.n_rows, options_.n_threads,
+        [&](std::size_t begin, std::size_t end, std::int64_t* own) {
+            for (std::size_t i = begin; i < end; ++i) own[tree_.leaf_of_row[i]] += masses_.of(i);
+        });
 }
 
 // Sums and sample weight at every node over all rows: leaves from their rows, the others from their children.
@@ -215,7 +222,7 @@ void Grower::sum_leaves() {
     const std::size_t size = nodes_.size(), width = tree_.n_channels;
     std::vector<std::int64_t> sums(size * width), masses(size, 0);
     if (!read_leaf_sums(sums)) target_->leaf_sums(tree_.leaf_of_row.data(), size, options_.n_threads, sums.data());
-    sum_masses(masses);
+    sum_masses(sums, masses);
     tree_.sums.assign(size * width, 0);
     for (std::size_t label = 0; label < size; ++label) {
         const auto number = static_cast<std::size_t>(tree_.node_of_label[label]);

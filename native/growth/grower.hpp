@@ -51,7 +51,7 @@ private:
     void place_all_rows();
     void sum_leaves();
     bool read_leaf_sums(std::vector<std::int64_t>& by_label) const;
-    void sum_masses(std::vector<std::int64_t>& by_label) const;
+    void sum_masses(const std::vector<std::int64_t>& sums, std::vector<std::int64_t>& by_label) const;
 
     const BinnedData& data_;
     std::unique_ptr<GrowthTarget> target_;

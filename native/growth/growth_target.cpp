@@ -22,7 +22,7 @@ class ClassTarget : public GrowthTarget {
 public:
     ClassTarget(const AnswerWeighting& weighting, Criterion criterion) : weighting_(weighting), criterion_(criterion) {}
 
-    const Collective& collective() const override { return weighting_.collective(); }
+    const RowWeights& row_weights() const override { return weighting_.row_weights(); }
     std::size_t n_rows() const override { return weighting_.n_rows(); }
 
     double read_masses(double minimum_leaf_weight, RowMasses& masses) override {
@@ -51,6 +51,7 @@ public:
     }
     // A tree is grown on growth weights and judged by gains.
     bool read_sums(const Node&, std::int64_t*) const override { return false; }
+    bool sums_end_with_mass() const override { return false; }
     void list_candidates(bool every_size, GrownTree& tree) const override {
         tree.list_candidates(every_size, weighting_.edge_unit());
     }
@@ -65,7 +66,7 @@ public:
     GradientTarget(const GradientWeighting& weighting, const std::vector<std::int8_t>& directions)
         : weighting_(weighting), directions_(directions) {}
 
-    const Collective& collective() const override { return weighting_.collective(); }
+    const RowWeights& row_weights() const override { return weighting_.row_weights(); }
     std::size_t n_rows() const override { return weighting_.n_rows(); }
 
     // The words have the weights, so that the scores see to the least mass themselves.
@@ -103,6 +104,7 @@ public:
         unpack(leaf.sums.data(), sums);
         return true;
     }
+    bool sums_end_with_mass() const override { return true; }
     void list_candidates(bool, GrownTree&) const override {}  // the families say which sizes they want
 
 private:

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/collective.hpp"
 #include "growth/grown_tree.hpp"
 #include "rows/gradient_scores.hpp"
+#include "rows/row_weights.hpp"
 #include "rows/weighting.hpp"
 #include "search/statistics.hpp"
 
@@ -27,7 +27,7 @@ class GrowthTarget {
 public:
     virtual ~GrowthTarget() = default;
 
-    virtual const Collective& collective() const = 0;
+    virtual const RowWeights& row_weights() const = 0;
     virtual std::size_t n_rows() const = 0;
     // Fills the masses, with the least mass of a leaf where the search has to look at it. Returns the mass that a sample
     // weight of 1 stands for.
@@ -45,6 +45,8 @@ public:
                            std::int64_t* sums) const = 0;
     // The same for a leaf that was grown on all of its rows. Says whether the node's own sums tell that.
     virtual bool read_sums(const Node& leaf, std::int64_t* sums) const = 0;
+    // Whether the last channel is the mass.
+    virtual bool sums_end_with_mass() const = 0;
     virtual void list_candidates(bool every_size, GrownTree& tree) const = 0;
 };
 

@@ -28,7 +28,7 @@ NodeGrower::NodeGrower(const BinnedData& data, const GrowthTarget& target, const
       options_(options),
       masses_(masses),
       shared_(shared),
-      collective_(target.collective()),
+      collective_(target.row_weights().collective()),
       alone_(collective_.alone()),
       n_threads_(options.n_threads),
       statistics_(target.make_statistics(data)),

@@ -40,7 +40,7 @@ RADBOOST_INLINE void search_cuts(const CutIndex<T>& index, const T* x, std::size
 }
 
 template <class T>
-RADBOOST_INLINE bool settle(const T* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
+RADBOOST_INLINE bool write_bytes(const T* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
                             std::uint8_t* out) {
     std::int32_t missing = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -80,14 +80,14 @@ RADBOOST_CLONES void find_codes(const CutIndex<double>& index, const double* x, 
     search_cuts(index, x, count, codes);
 }
 
-RADBOOST_CLONES bool settle_codes(const float* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
+RADBOOST_CLONES bool write_codes(const float* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
                                   std::uint8_t* out) {
-    return settle(x, codes, count, missing_code, out);
+    return write_bytes(x, codes, count, missing_code, out);
 }
 
-RADBOOST_CLONES bool settle_codes(const double* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
+RADBOOST_CLONES bool write_codes(const double* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
                                   std::uint8_t* out) {
-    return settle(x, codes, count, missing_code, out);
+    return write_bytes(x, codes, count, missing_code, out);
 }
 
 }  // namespace radboost

@@ -29,9 +29,9 @@ void find_codes(const CutIndex<float>& index, const float* x, std::size_t count,
 void find_codes(const CutIndex<double>& index, const double* x, std::size_t count, std::int32_t* codes);
 
 // The codes as bytes, `missing_code` where x is NaN; tells whether it is anywhere.
-bool settle_codes(const float* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
+bool write_codes(const float* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
                   std::uint8_t* out);
-bool settle_codes(const double* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
+bool write_codes(const double* x, const std::int32_t* codes, std::size_t count, std::int32_t missing_code,
                   std::uint8_t* out);
 
 }  // namespace radboost

@@ -31,7 +31,7 @@ public:
             else
                 find_codes(indices_[c], x, count, codes);
             std::uint8_t* const column = out_.by_column.data() + c * out_.n_rows + begin;
-            if (settle_codes(x, codes, count, out_.bin_counts[c], column))
+            if (write_codes(x, codes, count, out_.bin_counts[c], column))
                 missing_[c].store(1, std::memory_order_relaxed);
         }
     }

@@ -8,7 +8,7 @@ namespace radboost {
 // The rows of one problem side by side, and a grower that looks at them.
 struct WeightedTrees::Workspace {
     BinnedData data;
-    GivenWeighting state;
+    GivenWeighting weighting;
     std::unique_ptr<Grower> grower;   // from the first problem on: a grower needs rows
     std::vector<std::size_t> places;  // of the next row of each class
     std::vector<std::uint32_t> rows, weights;
@@ -16,12 +16,12 @@ struct WeightedTrees::Workspace {
     std::vector<double> counts;
 
     Workspace(const BinnedData& all, std::size_t n_classes, const Collective& collective)
-        : data(all.without_rows()), state(n_classes, collective) {}
+        : data(all.without_rows()), weighting(n_classes, collective) {}
 
     void gather(const BinnedData& all, const GivenRows& problem) {
-        sort_by_class(problem, state.n_classes());
+        sort_by_class(problem, weighting.n_classes());
         data.take_rows(all, rows.data(), problem.size);
-        state.take({rows.data(), classes.data(), weights.data(), problem.counts ? counts.data() : nullptr, problem.size});
+        weighting.take({rows.data(), classes.data(), weights.data(), problem.counts ? counts.data() : nullptr, problem.size});
     }
 
 private:
@@ -79,10 +79,10 @@ AnsweringTree WeightedTrees::grow(const GivenRows& problem, std::uint64_t round,
         workspace->grower->retarget();
     else
         workspace->grower = std::make_unique<Grower>(workspace->data,
-                                                     class_target(workspace->state, options_.criterion), options_);
+                                                     class_target(workspace->weighting, options_.criterion), options_);
     Grower& grower = *workspace->grower;
     grower.grow(round, check);
-    const double gain_unit = kGrowthScale / static_cast<double>(workspace->state.total_growth());
+    const double gain_unit = kGrowthScale / static_cast<double>(workspace->weighting.total_growth());
     AnsweringTree tree(grower.tree(), data_, n_classes_, grower.mass_scale(), gain_unit);
     give_back(std::move(workspace));
     return tree;

@@ -39,7 +39,7 @@ Grower::~Grower() = default;
 // With several workers the rows of this one say nothing about the others': nothing is decided by their number.
 void Grower::retarget() {
     const bool alone = target_->row_weights().collective().alone();
-    require(data_.n_rows == target_->n_rows(), "data and state have different numbers of rows");
+    require(data_.n_rows == target_->n_rows(), "data and target have different numbers of rows");
     require((data_.n_rows > 0 || !alone) && data_.n_rows < (std::size_t{1} << 32),
             "the number of rows must lie in [1, 2^32)");
     mass_scale_ = target_->read_masses(options_.minimum_leaf_weight, masses_);

@@ -22,21 +22,21 @@ constexpr double kFewestRowsPerClassAndLeaf = 3.0;
 
 }  // namespace
 
-bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options) {
-    const bool by_labels = options.criterion == Criterion::gini || state.gains_follow_classes();
+bool LayerGrower::fits(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options) {
+    const bool by_labels = options.criterion == Criterion::gini || weighting.gains_follow_classes();
     const double most_leaves = std::ldexp(1.0, options.max_depth);
     const bool dense = data.n_rows >= kFewestRows &&
                        static_cast<double>(data.n_rows) >=
-                           kFewestRowsPerClassAndLeaf * static_cast<double>(state.n_classes()) * most_leaves;
+                           kFewestRowsPerClassAndLeaf * static_cast<double>(weighting.n_classes()) * most_leaves;
     return dense && by_labels && options.growth == Growth::layers && options.random_thresholds &&
            options.minimum_leaf_weight <= 0 &&
            std::none_of(data.is_categorical.begin(), data.is_categorical.end(), [](auto yes) { return yes != 0; });
 }
 
-LayerGrower::LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
+LayerGrower::LayerGrower(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options,
                          const std::vector<std::int64_t>& masses)
     : data_(data),
-      state_(state),
+      weighting_(weighting),
       options_(options),
       masses_(masses),
       n_threads_(options.n_threads),
@@ -65,7 +65,7 @@ void LayerGrower::grow_layers(std::size_t n_fresh, InterruptCheck check) {
             (searchable ? layer_ : leaves).push_back(index);
         }
         label(leaves);
-        if (crowded()) {
+        if (worth_packing()) {
             pack_layer();
             if (layer_.size() > 1) return grow_subtrees(check);
         }
@@ -92,7 +92,7 @@ void LayerGrower::grow_subtrees(InterruptCheck check) {
     for (const std::size_t index : layer_) total += nodes_[index].count;
     const auto threads = static_cast<std::size_t>(n_threads_);
     while (helpers_.size() < threads + 1)
-        helpers_.push_back(std::make_unique<LayerGrower>(data_, state_, options_, masses_));
+        helpers_.push_back(std::make_unique<LayerGrower>(data_, weighting_, options_, masses_));
     std::size_t first = 0;
     for (; threads > 1 && first < order.size() && 2 * threads * nodes_[layer_[order[first]]].count > total; ++first) {
         helpers_[threads]->n_threads_ = n_threads_;
@@ -135,9 +135,9 @@ void LayerGrower::plant(const RowDraw* draw, std::uint64_t key) {
     Block& all = blocks_[0];
     all.codes = data_.by_column.data();
     all.stride = data_.n_rows;
-    all.weights = state_.growth_weights();
-    for (std::size_t c = 0; c < state_.n_classes(); ++c) {
-        const std::size_t begin = state_.class_begin()[c], end = state_.class_begin()[c + 1];
+    all.weights = weighting_.growth_weights();
+    for (std::size_t c = 0; c < weighting_.n_classes(); ++c) {
+        const std::size_t begin = weighting_.class_begin()[c], end = weighting_.class_begin()[c + 1];
         if (begin == end) continue;
         all.segments.push_back({static_cast<std::uint32_t>(c), begin, end, all.n_words});
         all.n_words += words_for(end - begin);

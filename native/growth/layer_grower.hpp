@@ -34,11 +34,11 @@ constexpr std::size_t kCodesForThreads = 65536;
 class LayerGrower {
 public:
     // Keeps references. `masses`: sample weights as integers, empty where every row has 1.
-    LayerGrower(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options,
+    LayerGrower(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options,
                 const std::vector<std::int64_t>& masses);
 
     // Whether trees of this kind can be grown so, and faster than node by node.
-    static bool fits(const BinnedData& data, const AnswerWeighting& state, const GrowthOptions& options);
+    static bool fits(const BinnedData& data, const AnswerWeighting& weighting, const GrowthOptions& options);
 
     // Grows on the drawn rows; null: on all, and then the label of each row's leaf is written to leaf_of_row.
     void grow(const RowDraw* draw, std::uint64_t key, std::int32_t* leaf_of_row, InterruptCheck check);
@@ -94,7 +94,7 @@ private:
     std::int64_t mass_of(const Block& block, const BlockSegment& segment, const MaskWord* mask, std::size_t begin,
                          std::size_t end) const;
     std::size_t n_asked() const { return options_.max_features == 0 ? data_.n_columns : options_.max_features; }
-    bool crowded() const;
+    bool worth_packing() const;
     void pack_layer();
     void pack_column(const LayerNode& node, const Block& from, const Block& to, std::size_t column, std::size_t offset);
     void mark_all_rows(LayerNode& node);
@@ -107,7 +107,7 @@ private:
     }
 
     const BinnedData& data_;
-    const AnswerWeighting& state_;
+    const AnswerWeighting& weighting_;
     const GrowthOptions& options_;
     const std::vector<std::int64_t>& masses_;
     int n_threads_;

@@ -15,7 +15,7 @@ constexpr std::size_t kThinness = 6;
 
 // Whether the sweeps over the layer would pass many rows for each that they want, and enough sweeps are to come: the
 // layers below pass twice as many each and read few columns of them, while packing reads all.
-bool LayerGrower::crowded() const {
+bool LayerGrower::worth_packing() const {
     if (layer_.empty()) return false;
     const std::size_t d = data_.n_columns;
     const double passes = std::ldexp(1.0, options_.max_depth - nodes_[layer_[0]].depth) - 1.0;

@@ -72,7 +72,7 @@ void NodeGrower::open_leaves(std::size_t first, Frontier& open) {
     searched_.clear();
     for (std::size_t index = first; index < nodes_.size(); ++index) {
         const WorkNode& node = nodes_[index];
-        if (node.node.count > 1 && !options_.deepest(node.depth) && !statistics_->hopeless(node.node))
+        if (node.node.count > 1 && !options_.deepest(node.depth) && !statistics_->cannot_improve(node.node))
             searched_.push_back(index);
     }
     if (alone_)
@@ -259,7 +259,7 @@ void NodeGrower::add_children(std::size_t index, const Division& division, bool 
 bool NodeGrower::wants_histogram(const WorkNode& node) const {
     return alone_ && options_.max_features == 0 && !options_.random_thresholds &&
            options_.growth != Growth::stump_pair && node.n_rows() > kFewRows && !options_.deepest(node.depth) &&
-           !statistics_->hopeless(node.node);
+           !statistics_->cannot_improve(node.node);
 }
 
 std::unique_ptr<NodeHistograms> NodeGrower::lend() {
@@ -294,7 +294,7 @@ void NodeGrower::give_children_histograms(WorkNode& parent, WorkNode& left, Work
         return;
     }
     larger.histograms = std::move(parent.histograms);
-    statistics_->take_out(smaller.node, smaller.histograms.get(), search_of(larger), *larger.histograms);
+    statistics_->subtract(smaller.node, smaller.histograms.get(), search_of(larger), *larger.histograms);
 }
 
 std::size_t NodeGrower::n_cells(const Frontier& open) const {

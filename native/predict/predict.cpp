@@ -261,7 +261,7 @@ void code_rows(const ForestPrograms& programs, const std::vector<CutIndex<T>>& i
     for (std::size_t c = 0; c < indices.size(); ++c) {
         X.copy_column(programs.columns()[c], first, count, x);
         find_codes(indices[c], x, count, codes);
-        rows.missing[c] = settle_codes(x, codes, count, 255, bytes);
+        rows.missing[c] = write_codes(x, codes, count, 255, bytes);
         for (std::size_t i = 0; i < kProgramRows; ++i) rows.codes[c][i] = static_cast<std::int8_t>(bytes[i] - 128);
     }
 }

@@ -54,7 +54,7 @@ void ClassWeighting::quantise(std::size_t begin, std::size_t count, const double
     quantise_terms(terms, factor, count, n_classes(), gradients_.data() + begin * n_classes());
 }
 
-void ClassWeighting::settle(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits) {
+void ClassWeighting::share_unit(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits) {
     const std::size_t classes = n_classes();
     std::int32_t* gradients = gradients_.data() + begin * classes;
     if (scores_.per_class()) {
@@ -64,7 +64,7 @@ void ClassWeighting::settle(std::size_t own, std::size_t begin, std::size_t coun
             shift[r] = slope < kSmallestSlope ? kGradientBits + 1
                                               : (kGradientBits - bits) + (exponent - exponent_of(slope));
         }
-        settle_gradients(count, classes, own, shift, gradients);
+        shift_to_shared_unit(count, classes, own, shift, gradients);
         return;
     }
     const double factor = power_of_two(bits - exponent);
@@ -91,7 +91,7 @@ void ClassWeighting::finish(int n_threads) {
     const FixedScale scale(largest_slope);
     const auto sums = weights.add<int128>(2, steps, n_threads, [&](std::size_t from, std::size_t to, int128* own_sums) {
         scores_.for_blocks(from, to, [&](std::size_t own, std::size_t begin, std::size_t count) {
-            settle(own, begin, count, exponent, bits);
+            share_unit(own, begin, count, exponent, bits);
             for (std::size_t i = begin; i < begin + count; ++i) {
                 const std::int64_t times = weights.times(i);
                 own_sums[0] += int128{scale.fixed(slope_of(i))} * times;

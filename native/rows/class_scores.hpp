@@ -53,7 +53,7 @@ private:
     void quantise(std::size_t begin, std::size_t count, const double* terms, const double* scale);
     // The gradients of a block in the unit 2^(exponent - bits) that all rows share, in which the largest row total is below
     // 2^bits.
-    void settle(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits);
+    void share_unit(std::size_t own, std::size_t begin, std::size_t count, int exponent, int bits);
     void finish(int n_threads);
 
     const ClassScores& scores_;

@@ -78,7 +78,7 @@ void choose_shared_categories(const Statistics& statistics, const BinnedData& da
                               std::array<ColumnCodes, 2>& codes, const SplitSearch& search, BestSplit& best) {
     bool missing = false;
     CategorySet seen, weighed;
-    std::array<std::int64_t, kEntries> leans[2];
+    std::array<std::int64_t, kEntries> answer_gains[2];
     const std::size_t column = codes[0].column(), bins = data.n_bins(column);
     for (std::size_t side = 0; side < 2; ++side) {
         codes[side].list();
@@ -88,7 +88,7 @@ void choose_shared_categories(const Statistics& statistics, const BinnedData& da
         Table table(statistics, *nodes[side]);
         table.read(codes[side]);
         for (std::size_t code = 0; code < bins; ++code) {
-            leans[side][code] = table.lean(code);
+            answer_gains[side][code] = table.answer_gain(code);
             if (!table.empty(code)) weighed.add(code);
         }
     }
@@ -105,9 +105,9 @@ void choose_shared_categories(const Statistics& statistics, const BinnedData& da
     }
     constexpr int kSigns[4][2] = {{1, 1}, {1, -1}, {1, 0}, {0, 1}};
     for (const auto& signs : kSigns) {
-        const auto lean = [&](std::uint8_t code) { return signs[0] * leans[0][code] + signs[1] * leans[1][code]; };
+        const auto answer_gain = [&](std::uint8_t code) { return signs[0] * answer_gains[0][code] + signs[1] * answer_gains[1][code]; };
         std::sort(order.begin(), order.end(),
-                  [&](std::uint8_t a, std::uint8_t b) { return lean(a) != lean(b) ? lean(a) < lean(b) : a < b; });
+                  [&](std::uint8_t a, std::uint8_t b) { return answer_gain(a) != answer_gain(b) ? answer_gain(a) < answer_gain(b) : a < b; });
         search_shared_order<Table>(statistics, nodes, codes, order, 0, missing, column, search, best);
     }
 }

@@ -11,14 +11,14 @@
 //   using Interface;                                                               // NodeStatistics or PairStatistics
 //   Channels channels() const;
 //   double unsplit(const Node&) const;   double to_beat(double unsplit) const;   double gain(double score) const;
-//   bool hopeless(const Node&) const;
+//   bool cannot_improve(const Node&) const;
 //   void inherit(const Node& parent, const Split&, Node& left, Node& right) const; // what children have besides sums
 //   void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node&, std::size_t column,
 //               double* out) const;        // of the cuts after each entry; `left` is what lies left of the first
 //   void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const;
 //                                          // sorts the n kept entries of categories as the cuts are tried
 // A PairStatistics' score also has
-//   std::int64_t lean(const std::int64_t* sums, const Node&) const;                // what the node's best answer gains
+//   std::int64_t answer_gain(const std::int64_t* sums, const Node&) const;                // what the node's best answer gains
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace radboost {
 
 // Sample weights by slot, for the statistics with a leaf minimum.
 void build_masses(const BinnedData& data, const Node& node, const SplitSearch& search, std::vector<std::int64_t>& out);
-void take_out_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
+void subtract_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
                      std::vector<std::int64_t>& whole);
 
 // One column of a node: the sums of the channels by entry.
@@ -66,7 +66,7 @@ public:
         score_.inherit(parent, split, left, right);
     }
 
-    bool hopeless(const Node& node) const override { return score_.hopeless(node); }
+    bool cannot_improve(const Node& node) const override { return score_.cannot_improve(node); }
 
     std::size_t histogram_bytes(bool with_masses) const override {
         return data_.n_slots() * (width() + (with_masses ? 1 : 0)) * sizeof(std::int64_t);
@@ -91,9 +91,9 @@ public:
         });
     }
 
-    void take_out(const Node& part, const NodeHistograms* known, const SplitSearch& search,
+    void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                   NodeHistograms& whole) const override {
-        if (search.minimum_mass > 0) take_out_masses(data_, part, known, search, whole.masses);
+        if (search.minimum_mass > 0) subtract_masses(data_, part, known, search, whole.masses);
         if (known != nullptr) {
             for (std::size_t i = 0; i < whole.channels.size(); ++i) whole.channels[i] -= known->channels[i];
             return;
@@ -240,7 +240,7 @@ public:
         missing_entry_ = n;
     }
 
-    std::int64_t lean(std::size_t entry) const { return statistics_.score_.lean(first_ + entry * n_, node_); }
+    std::int64_t answer_gain(std::size_t entry) const { return statistics_.score_.answer_gain(first_ + entry * n_, node_); }
 
     void sum_up_to(const ColumnCodes& codes, std::uint8_t bin, std::int64_t* sums) const {
         sum_where(codes, sums, [&](std::uint8_t code) { return code <= bin; });

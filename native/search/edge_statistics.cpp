@@ -80,7 +80,7 @@ public:
     }
     double to_beat(double unsplit) const { return unsplit; }
     double gain(double score) const { return score * weighting_.edge_unit(); }
-    bool hopeless(const Node&) const { return false; }
+    bool cannot_improve(const Node&) const { return false; }
     void inherit(const Node&, const Split&, Node&, Node&) const {}
     void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node& node, std::size_t,
                 double* out) const {
@@ -89,12 +89,12 @@ public:
     // By what the node's best answer gains, the least first.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node& node) const {
         std::array<std::int64_t, kEntries> gains;
-        for (std::size_t k = 0; k < n; ++k) gains[kept[k]] = lean(entries + kept[k] * weighting_.n_classes(), node);
+        for (std::size_t k = 0; k < n; ++k) gains[kept[k]] = answer_gain(entries + kept[k] * weighting_.n_classes(), node);
         std::sort(kept, kept + n, [&](std::uint8_t a, std::uint8_t b) {
             return gains[a] != gains[b] ? gains[a] < gains[b] : a < b;
         });
     }
-    std::int64_t lean(const std::int64_t* sums, const Node& node) const {
+    std::int64_t answer_gain(const std::int64_t* sums, const Node& node) const {
         return sums[std::max_element(node.sums.begin(), node.sums.end()) - node.sums.begin()];
     }
 

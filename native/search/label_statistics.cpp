@@ -172,7 +172,7 @@ public:
         return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
 
-    std::int64_t lean(std::size_t entry) const {
+    std::int64_t answer_gain(std::size_t entry) const {
         return 2 * std::int64_t{key_weight(key_segment(), entry)} - weight(entry);
     }
 
@@ -349,7 +349,7 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
     }
 }
 
-bool LabelStatistics::hopeless(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
+bool LabelStatistics::cannot_improve(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
 
 std::size_t LabelStatistics::histogram_bytes(bool with_masses) const {
     return data_.n_slots() * (weighting_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
@@ -407,10 +407,10 @@ void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t*
     }
 }
 
-void LabelStatistics::take_out(const Node& part, const NodeHistograms* known, const SplitSearch& search,
+void LabelStatistics::subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                                NodeHistograms& whole) const {
     const std::size_t slots = data_.n_slots();
-    if (search.minimum_mass > 0) take_out_masses(data_, part, known, search, whole.masses);
+    if (search.minimum_mass > 0) subtract_masses(data_, part, known, search, whole.masses);
     for (const Segment& segment : part.segments) {
         std::uint32_t* histogram = whole.class_weights.data() + segment.class_index * slots;
         if (known == nullptr) {
@@ -538,7 +538,7 @@ void build_masses(const BinnedData& data, const Node& node, const SplitSearch& s
                          search.masses, out.data());
 }
 
-void take_out_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
+void subtract_masses(const BinnedData& data, const Node& part, const NodeHistograms* known, const SplitSearch& search,
                      std::vector<std::int64_t>& whole) {
     if (known == nullptr) {
         remove_from_histogram(data, part.rows, 0, part.rows.count, search.masses, whole.data());

@@ -13,10 +13,10 @@ public:
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
-    bool hopeless(const Node& node) const override;
+    bool cannot_improve(const Node& node) const override;
     std::size_t histogram_bytes(bool with_masses) const override;
     void build(const Node& node, const SplitSearch& search, NodeHistograms& out) override;
-    void take_out(const Node& part, const NodeHistograms* known, const SplitSearch& search,
+    void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                   NodeHistograms& whole) const override;
     Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const override;
     Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) override;

@@ -16,7 +16,7 @@
 //   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
 //   void sum_sides(const ColumnCodes&, const SideTable&, std::int64_t* sums) const;
 // and where two nodes are asked at once
-//   std::int64_t lean(std::size_t entry) const;         // what the node's best answer gains there
+//   std::int64_t answer_gain(std::size_t entry) const;         // what the node's best answer gains there
 // and is made from (statistics, node). Scores are not negative; a cut that leaves a side without weight scores -1.
 #pragma once
 

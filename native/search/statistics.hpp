@@ -123,13 +123,13 @@ public:
     // The same for the two children of a split; `left` and `right` have their rows already.
     virtual void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const = 0;
     // Whether no split can improve on the node.
-    virtual bool hopeless(const Node& node) const = 0;
+    virtual bool cannot_improve(const Node& node) const = 0;
 
     // One worker: histograms of all columns.
     virtual std::size_t histogram_bytes(bool with_masses) const = 0;
     virtual void build(const Node& node, const SplitSearch& search, NodeHistograms& out) = 0;
-    // Takes the rows of `part` out of `whole`; `known` are the part's own histograms, or null.
-    virtual void take_out(const Node& part, const NodeHistograms* known, const SplitSearch& search,
+    // Subtracts the rows of `part` from `whole`; `known` are the part's own histograms, or null.
+    virtual void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                           NodeHistograms& whole) const = 0;
     // All columns, every threshold.
     virtual Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const = 0;

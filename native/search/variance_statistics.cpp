@@ -98,13 +98,13 @@ class VarianceScore {
 public:
     using Interface = NodeStatistics;
 
-    VarianceScore(const GradientWeighting& state, std::int64_t minimum_mass, const std::vector<std::int8_t>& directions)
-        : state_(state), minimum_(minimum_mass), directions_(directions) {}
+    VarianceScore(const GradientWeighting& weighting, std::int64_t minimum_mass, const std::vector<std::int8_t>& directions)
+        : weighting_(weighting), minimum_(minimum_mass), directions_(directions) {}
 
-    WordChannels channels() const { return {state_.words()}; }
+    WordChannels channels() const { return {weighting_.words()}; }
 
     double unsplit(const Node& node) const {
-        const GradientWords words = state_.words();
+        const GradientWords words = weighting_.words();
         const std::int64_t gradient = words.gradient(node.sums[0]), weight = words.weight(node.sums[0]);
         if (weight == 0) return 0;
         if (!directions_.empty()) return std::max(0.0, BoundedValue(gradient, weight, node).score);
@@ -116,9 +116,9 @@ public:
     double to_beat(double unsplit) const { return unsplit * (1 + kGuard); }
     // As the part of the mean squared gradient that a split explains.
     double gain(double score) const {
-        return score * state_.unit() * state_.unit() * state_.mass_scale() / state_.total_weight();
+        return score * weighting_.unit() * weighting_.unit() * weighting_.mass_scale() / weighting_.total_weight();
     }
-    bool hopeless(const Node& node) const { return state_.words().weight(node.sums[0]) < 2 * minimum_; }
+    bool cannot_improve(const Node& node) const { return weighting_.words().weight(node.sums[0]) < 2 * minimum_; }
 
     // Everything to one side of the middle between the children's values stays there, however far the tree grows.
     void inherit(const Node& parent, const Split& split, Node& left, Node& right) const {
@@ -135,7 +135,7 @@ public:
 
     void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node& node, std::size_t column,
                 double* out) const {
-        const GradientWords words = state_.words();
+        const GradientWords words = weighting_.words();
         const std::int64_t minimum = std::max<std::int64_t>(1, minimum_);
         const std::int64_t gradient = words.gradient(node.sums[0]), weight = words.weight(node.sums[0]);
         if (words.n_outputs > 1) {
@@ -161,7 +161,7 @@ public:
     // By the mean of the gradient that differs most between the categories, the smallest first: with one gradient the best
     // of all subsets is a cut along this order.
     void order(const std::int64_t* entries, std::uint8_t* kept, std::size_t n, const Node&) const {
-        const GradientWords words = state_.words();
+        const GradientWords words = weighting_.words();
         const auto weight = [&](std::size_t entry) { return words.weight(entries[entry * words.n_outputs]); };
         const auto gradient = [&](std::size_t entry, std::size_t k) {
             const std::int64_t word = entries[entry * words.n_outputs + k];
@@ -188,21 +188,21 @@ public:
 private:
     int direction(std::size_t column) const { return directions_.empty() ? 0 : directions_[column]; }
     double value_of(const Node& child, const Node& parent) const {
-        const GradientWords words = state_.words();
+        const GradientWords words = weighting_.words();
         return BoundedValue(words.gradient(child.sums[0]), words.weight(child.sums[0]), parent).value;
     }
 
-    const GradientWeighting& state_;
+    const GradientWeighting& weighting_;
     std::int64_t minimum_;
     const std::vector<std::int8_t>& directions_;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& state,
+std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& weighting,
                                                          std::int64_t minimum_mass,
                                                          const std::vector<std::int8_t>& directions) {
-    return std::make_unique<ChannelStatistics<VarianceScore>>(data, VarianceScore(state, minimum_mass, directions));
+    return std::make_unique<ChannelStatistics<VarianceScore>>(data, VarianceScore(weighting, minimum_mass, directions));
 }
 
 }  // namespace radboost

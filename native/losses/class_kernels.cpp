@@ -96,7 +96,7 @@ RADBOOST_CLONES void quantise_terms(const double* terms, const double* factor, s
 }
 
 RADBOOST_CLONES void shift_to_shared_unit(std::size_t rows, std::size_t classes, std::size_t own, const int* shift,
-                                      std::int32_t* gradients) {
+                                          std::int32_t* gradients) {
     for (std::size_t r = 0; r < rows; ++r) {
         std::int32_t* row = gradients + r * classes;
         const int bits = shift[r];

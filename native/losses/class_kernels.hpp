@@ -58,7 +58,7 @@ void quantise_terms(const double* terms, const double* factor, std::size_t rows,
 // Shifts them to the unit that all rows share (beyond 30 bits nothing is left), gives the wrong classes their negatives
 // and the own class the sum.
 void shift_to_shared_unit(std::size_t rows, std::size_t classes, std::size_t own, const int* shift,
-                      std::int32_t* gradients);
+                          std::int32_t* gradients);
 
 // The gradients of max: -weight at the wrong classes with the largest score, `tied` where they are several.
 void max_gradients(const ClassBlock& block, const std::int32_t* largest, const std::int32_t* weight,

@@ -63,7 +63,7 @@ void bind_collective(nb::module_& m) {
         [](const Collective& collective, const std::vector<std::int64_t>& highs, const std::vector<std::uint64_t>& lows) {
             require(highs.size() == lows.size(), "every number needs a high and a low half");
             std::vector<int128> values(highs.size());
-            for (std::size_t i = 0; i < highs.size(); ++i) values[i] = (static_cast<int128>(highs[i]) << 64) | lows[i];
+            for (std::size_t i = 0; i < highs.size(); ++i) values[i] = highs[i] * (int128{1} << 64) + lows[i];
             nb::gil_scoped_release release;
             collective.sum(values.data(), values.size());
             std::vector<std::pair<std::int64_t, std::uint64_t>> sums;

@@ -70,6 +70,7 @@ std::size_t parts_for(std::size_t count, int n_threads) {
 
 template <class Sides>
 Partition partition_by(Sides sides, RowSet rows, std::uint32_t* out, std::uint32_t* scratch, int n_threads) {
+    if (rows.count == 0) return {0, 0};  // a worker without rows has no arrays either
     const std::size_t count = rows.count, parts = parts_for(count, n_threads);
     std::vector<RowSplit> counts(parts);
     parallel_for(n_threads, parts, [&](std::size_t part) {

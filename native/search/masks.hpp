@@ -63,7 +63,7 @@ RowSplit split_rows(const std::uint8_t* codes, std::uint8_t bin, int left_code, 
                     const std::uint32_t* rows, std::uint32_t first, std::size_t n, std::uint32_t* left,
                     std::uint32_t* right);
 
-// The kernels in plain C++, for the tests.
+// The kernels in plain C++: for processors without AVX-512, and for the tests as the oracle of the others.
 namespace portable {
 
 CodeRange masked_range(const std::uint8_t* codes, const MaskWord* mask, std::size_t n_words, int missing_code,

@@ -173,3 +173,12 @@ def test_wrong_objects() -> None:
     for wrong in (3, None, HalfALoss(), HuberLoss):
         with pytest.raises(TypeError, match=r"(?s)loss must be.*value.*derivative"):
             get_target_loss(wrong, REGRESSION_LOSSES)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("loss", ["gamma", "poisson"])
+def test_targets_too_small_for_a_logarithm_are_refused(loss: str) -> None:
+    X = np.arange(60.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match=rf'y goes .*4\.94066e-324.*loss="{loss}".*Rescale'):
+        RGBRegressor(5, loss=loss).fit(X, np.full(60, 5e-324))
+    smallest = RGBRegressor(5, loss=loss).fit(X, np.full(60, 1e-100)).predict(X)
+    np.testing.assert_allclose(smallest, 1e-100, rtol=1e-6)

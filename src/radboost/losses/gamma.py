@@ -12,6 +12,8 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows
 
 # Beyond this exponent e^-f is cut, so that its product with a target stays finite.
 LARGEST_EXPONENT = 640.0
+# The mean of smaller targets may be zero as a floating-point number, and has no logarithm then.
+SMALLEST_TARGET = 1e-100
 
 
 @dataclass(frozen=True)
@@ -45,4 +47,8 @@ class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
             raise ValueError(
                 f'loss="gamma" is for amounts and other targets above zero, and y goes down to {targets.min():g}. Use '
                 'loss="poisson" where y may be zero, and "squared", "absolute" or "huber" where it may be negative.'
+            )
+        if targets.min() < SMALLEST_TARGET:
+            raise ValueError(
+                f'y goes down to {targets.min():g}, and loss="gamma" needs at least {SMALLEST_TARGET:g}. Rescale it.'
             )

@@ -11,6 +11,9 @@ from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.target import NativeTargetLoss, WeightedRows
 
+# A mean far below this may be zero as a floating-point number, and has no logarithm then.
+SMALLEST_MAXIMUM = 1e-100
+
 
 @dataclass(frozen=True)
 class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
@@ -39,3 +42,8 @@ class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
             )
         if not targets.max() > 0.0:
             raise ValueError('loss="poisson" needs at least one y above zero in the rows with a positive weight.')
+        if targets.max() < SMALLEST_MAXIMUM:
+            raise ValueError(
+                f'y goes up to {targets.max():g} only, and loss="poisson" needs a y of at least {SMALLEST_MAXIMUM:g}. '
+                "Rescale it."
+            )

@@ -18,25 +18,19 @@ double power_of_two(int exponent) { return detail::double_of(static_cast<std::in
 
 }  // namespace
 
-ClassObjective class_objective_named(const std::string& name) {
-    constexpr const char* kNames[] = {"sum", "compsum", "maxsum", "max"};  // in the order of ClassObjective
-    for (std::size_t k = 0; k < std::size(kNames); ++k)
-        if (name == kNames[k]) return static_cast<ClassObjective>(k);
-    throw std::invalid_argument("the objectives are 'sum', 'compsum', 'maxsum' and 'max'");
-}
-
 // --- the weighting
 
 ClassWeighting::ClassWeighting(const ClassScores& scores, std::vector<double> factors)
     : AnswerWeighting(scores.row_weights(), scores.classes()),
       scores_(scores),
       factors_(std::move(factors), scores.n_rows()) {
-    if (scores.objective_ != ClassObjective::maxsum) gradients_.assign(n_rows() * n_classes(), 0);
-    if (!scores.per_class()) row_gradients_.assign(n_rows(), 0);
-    if (scores.objective_ == ClassObjective::max) tied_.assign(n_rows(), 0);
+    const WrongAnswers answers = scores.objective_.wrong_answers;
+    if (answers != WrongAnswers::alike) gradients_.assign(n_rows() * n_classes(), 0);
+    if (answers != WrongAnswers::each) row_gradients_.assign(n_rows(), 0);
+    if (answers == WrongAnswers::largest) tied_.assign(n_rows(), 0);
 }
 
-bool ClassWeighting::gains_follow_classes() const { return scores_.objective_ == ClassObjective::maxsum; }
+bool ClassWeighting::gains_follow_classes() const { return scores_.objective_.wrong_answers == WrongAnswers::alike; }
 
 double ClassWeighting::slope_of(std::size_t row) const {
     const double slope = scores_.row_slope_[row];
@@ -70,7 +64,7 @@ void ClassWeighting::share_unit(std::size_t own, std::size_t begin, std::size_t 
     const double factor = power_of_two(bits - exponent);
     for (std::size_t i = begin; i < begin + count; ++i)
         row_gradients_[i] = static_cast<std::int32_t>(std::llrint(slope_of(i) * factor));
-    if (scores_.objective_ != ClassObjective::max) return;
+    if (scores_.objective_.wrong_answers != WrongAnswers::largest) return;
     std::int32_t largest[kBlockElements];
     const ClassBlock rows = scores_.block(own, begin, count);
     largest_wrong(rows, largest);
@@ -115,7 +109,7 @@ void ClassWeighting::gains(std::size_t begin, std::size_t count, bool shrinking,
         const std::int64_t times = row_weights().times(i);
         const std::size_t own = this->classes()[i];
         table[classes] = 0;
-        if (gradients_.empty()) {  // maxsum
+        if (gradients_.empty()) {  // answers count alike
             std::fill(table, table + classes, -times * row_gradients_[i]);
             table[own] = times * row_gradients_[i];
             continue;
@@ -138,7 +132,7 @@ void ClassWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_l
         for (std::size_t i = begin; i < end; ++i) {
             std::int64_t* out = own_sums + static_cast<std::size_t>(label_of_row[i]) * channels;
             const std::int64_t times = row_weights().times(i);
-            if (gradients_.empty()) {  // maxsum
+            if (gradients_.empty()) {  // answers count alike
                 const std::int64_t gain = times * row_gradients_[i];
                 const std::size_t own = this->classes()[i];
                 for (std::size_t c = 0; c < channels; ++c) out[c] -= gain;
@@ -165,7 +159,7 @@ struct ClassScores::Scratch {
     std::vector<std::int32_t> largest;  // score among the wrong classes
 };
 
-ClassScores::ClassScores(ClassObjective objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
+ClassScores::ClassScores(const ClassObjective& objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
                          std::size_t n_classes, const RowWeights& weights)
     : objective_(objective),
       loss_(loss),
@@ -176,8 +170,8 @@ ClassScores::ClassScores(ClassObjective objective, std::optional<MarginLoss> los
       row_slope_(n_rows(), 0.0) {
     require(weights.n_rows() == n_rows(), "one class per row is needed");
     require(!classes_->begin().empty(), "the rows must be sorted by class");
-    require(objective != ClassObjective::compsum || loss == MarginLoss::logistic, "compsum needs the logistic loss");
-    if (objective == ClassObjective::maxsum) margins_.assign(n_rows(), 0);
+    objective.require_fits(loss);
+    if (objective.wrong_answers == WrongAnswers::alike) margins_.assign(n_rows(), 0);
 }
 
 ClassBlock ClassScores::block(std::size_t own, std::size_t begin, std::size_t count) const {
@@ -199,7 +193,10 @@ void ClassScores::set(const double* scores, const double* margins) {
 LossSums ClassScores::reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads) {
     require(loss_.has_value(), "the scores have no loss: evaluate it and use reweigh_from");
     return renew(weightings, n_threads, [&](std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
-        evaluate(own, begin, count, scratch);
+        const std::int32_t* margins = margins_.empty() ? nullptr : margins_.data() + begin;
+        objective_.evaluate(block(own, begin, count), scratch.largest.data(), margins, *loss_,
+                            {scratch.terms.data(), scratch.values.data(), scratch.scale.data(),
+                             row_slope_.data() + begin, row_loss_.data() + begin});
     });
 }
 
@@ -219,30 +216,6 @@ LossSums ClassScores::reweigh_from(const double* values, const double* derivativ
         sum_terms(block(own, begin, count), {scratch.terms.data(), scratch.values.data(), scratch.scale.data(),
                                              row_slope_.data() + begin, row_loss_.data() + begin});
     });
-}
-
-void ClassScores::evaluate(std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
-    const ClassBlock rows = block(own, begin, count);
-    const BlockTerms out{scratch.terms.data(), scratch.values.data(), scratch.scale.data(), row_slope_.data() + begin,
-                         row_loss_.data() + begin};
-    if (objective_ == ClassObjective::compsum) {
-        compsum_terms(rows, scratch.largest.data(), out);
-        return;
-    }
-    double* u = scratch.terms.data();
-    if (objective_ == ClassObjective::sum) {
-        class_arguments(rows, *loss_, u);
-        evaluate_loss(*loss_, u, count * n_classes(), out.values, out.terms);
-        sum_terms(rows, out);
-        return;
-    }
-    for (std::size_t r = 0; r < count; ++r) {
-        const std::int32_t gap = objective_ == ClassObjective::max
-                                     ? scratch.largest[r] - rows.scores[r * n_classes() + own]
-                                     : -margins_[begin + r];
-        u[r] = class_argument(gap, *loss_);
-    }
-    evaluate_loss(*loss_, u, count, out.loss, out.slope);
 }
 
 template <class Evaluate>

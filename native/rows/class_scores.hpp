@@ -1,4 +1,4 @@
-// A score for each class: Multi-Class Deep Boosting, equations (6) to (9).
+// A score for each class, and what an objective of several classes makes of them.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "losses/class_kernels.hpp"
-#include "losses/margin_losses.hpp"
+#include "losses/class_objectives.hpp"
 #include "rows/margin_scores.hpp"
 #include "rows/score_grid.hpp"
 #include "rows/weighting.hpp"
 
 namespace radboost {
-
-// With u(y) = 1 - f(y_i) + f(y) over the wrong classes y, a row costs
-enum class ClassObjective {
-    sum,      // the sum of Phi(u(y)), equation (7)
-    compsum,  // log2(1 + sum of exp(u(y))), equation (9); with the logistic loss
-    maxsum,   // Phi(1 - s), s the weighted sum of the margins of the hypotheses, equation (8)
-    max       // the largest Phi(u(y)), equation (6)
-};
-
-ClassObjective class_objective_named(const std::string& name);
 
 class ClassScores;
 
@@ -58,9 +47,9 @@ private:
 
     const ClassScores& scores_;
     RowFactors factors_;
-    LargeArray<std::int32_t> gradients_;       // empty for maxsum, where row_gradients_ tell all
-    std::vector<std::int32_t> row_gradients_;  // D(i) of maxsum and max
-    std::vector<std::uint8_t> tied_;           // max: several wrong classes share the largest score
+    LargeArray<std::int32_t> gradients_;       // empty where answers count alike: there row_gradients_ tell all
+    std::vector<std::int32_t> row_gradients_;  // D(i) where the row has one rate
+    std::vector<std::uint8_t> tied_;           // WrongAnswers::largest: several wrong classes share the largest score
     double edge_unit_ = 0, slope_ = 0;
 };
 
@@ -68,9 +57,9 @@ private:
 // differences count.
 class ClassScores {
 public:
-    // Rows sorted by class. Without a loss (it is evaluated elsewhere, see `reweigh_from`): sum, maxsum and max. Keeps a
-    // reference to the weights.
-    ClassScores(ClassObjective objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
+    // Rows sorted by class. Without a loss it is evaluated elsewhere, see `reweigh_from`. Keeps references to the objective
+    // and the weights.
+    ClassScores(const ClassObjective& objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
                 std::size_t n_classes, const RowWeights& weights);
 
     std::size_t n_rows() const { return classes_->n_rows(); }
@@ -78,19 +67,19 @@ public:
     const RowWeights& row_weights() const { return weights_; }
     const std::shared_ptr<const RowClasses>& classes() const { return classes_; }
     const std::int32_t* values() const { return grid_.values(); }           // n_rows x n_classes, in units of 2^-20
-    const std::vector<std::int32_t>& margins() const { return margins_; }  // s of maxsum, in the same units
-    // Replaces all scores; of maxsum, which does not follow from them, the margins too.
+    const std::vector<std::int32_t>& margins() const { return margins_; }  // s of "maxsum", in the same units
+    // Replaces all scores, and the margins where there are any: they do not follow from the scores.
     void set(const double* scores, const double* margins);
 
     std::size_t n_arguments() const { return per_class() ? n_rows() * n_classes() : n_rows(); }
     // Evaluates the loss at the scores and renews the weightings.
     LossSums reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads);
-    // The same from a loss evaluated elsewhere: at u(y) for every row and class (sum; what stands at the row's own class
-    // is not read), or at the one argument of each row (maxsum, max).
+    // The same from a loss evaluated elsewhere: at u(y) for every row and class where each wrong answer has its rate
+    // (what stands at the row's own class is not read), or at the one argument of each row.
     LossSums reweigh_from(const double* values, const double* derivatives,
                           const std::vector<ClassWeighting*>& weightings, int n_threads);
     // The loss at scores + eta h and its derivative, from the scores of the last reweighing. Without `want_loss` only
-    // the derivative is worked out. Where max has a kink the derivative is the one to the right, up to rounding.
+    // the derivative is worked out. Where "max" has a kink the derivative is the one to the right, up to rounding.
     LineSums along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
     // scores += eta h; eta is a multiple of 2^-20.
     void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads);
@@ -107,7 +96,7 @@ private:
         std::vector<double> value, slope;
     };
 
-    bool per_class() const { return objective_ == ClassObjective::sum || objective_ == ClassObjective::compsum; }
+    bool per_class() const { return objective_.wrong_answers == WrongAnswers::each; }
     std::size_t block_rows() const { return std::max<std::size_t>(1, kBlockElements / n_classes()); }
     ClassBlock block(std::size_t own, std::size_t begin, std::size_t count) const;
     std::size_t parts(int n_threads) const;
@@ -125,19 +114,16 @@ private:
     // Goes from evaluate(own, begin, count, scratch), which fills row_loss_, row_slope_ and the terms, to the rest.
     template <class Evaluate>
     LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, Evaluate&& evaluate);
-    void evaluate(std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch);
 
     void prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads);
-    void prepare_rows(std::size_t own, std::size_t begin, std::size_t count, const std::uint16_t* answers);
-    void evaluate_line(std::size_t own, std::size_t begin, std::size_t count, double eta, bool want_loss);
-    void evaluate_right_rows(std::size_t own, std::size_t begin, std::size_t count, double eta);
+    LineBlock line_block(std::size_t own, std::size_t begin, std::size_t count, double* work);
 
-    ClassObjective objective_;
+    const ClassObjective& objective_;
     std::optional<MarginLoss> loss_;
     const RowWeights& weights_;
     std::shared_ptr<const RowClasses> classes_;
     ScoreGrid grid_;
-    std::vector<std::int32_t> margins_;        // of maxsum
+    std::vector<std::int32_t> margins_;        // where answers count alike
     LargeArray<double> row_loss_, row_slope_;  // of one unit of weight, at the last reweighing
     bool current_ = false;                     // no step since the last reweighing
     Line line_;

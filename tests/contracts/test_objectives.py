@@ -10,12 +10,7 @@ from scipy.optimize import minimize
 
 from radboost._native import HypothesisColumns
 from radboost.losses import get_loss
-from radboost.objectives import (
-    OBJECTIVES,
-    Objective,
-    probabilities,
-    resolve_objective,
-)
+from radboost.objectives import OBJECTIVES, Objective, resolve_objective, row_cost
 from radboost.penalties import closed_form_step, on_grid
 from reference import class_objectives as naive
 from reference import losses
@@ -44,6 +39,12 @@ def loss_object(name: str) -> Any:
 
 def naive_loss(name: str) -> losses.Loss:
     return losses.LOSSES[name.removeprefix("own ")]
+
+
+def probabilities(name: str, loss: Any, scores: np.ndarray) -> np.ndarray:
+    """With a column for each class, or with the one margin of two classes."""
+    n_classes = 2 if scores.ndim == 1 else scores.shape[1]
+    return row_cost(name, n_classes).probabilities(loss, scores)
 
 
 LOSS_NAMES = ("exponential", "logistic", "own logistic", "own smooth_hinge")
@@ -310,7 +311,7 @@ def test_names() -> None:
     assert resolve_objective("sum", Own("logistic")) == "sum"
     assert [resolve_objective(name, logistic) for name in OBJECTIVES] == list(OBJECTIVES)
     for unknown in ("mean", None, 3):
-        with pytest.raises(ValueError, match=r"(?s)objective.*'sum'.*'compsum'.*'maxsum'.*'max'"):
+        with pytest.raises(ValueError, match=r"(?s)objective.*'compsum'.*'max'.*'maxsum'.*'sum'"):
             resolve_objective(unknown, logistic)
     for loss in (exponential, Own("logistic")):
         for n_classes in (2, 3):

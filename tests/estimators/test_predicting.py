@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from hand_made import fitted, naive_scores, random_ensemble, random_rows
 from radboost import DeepBoostClassifier
 from radboost.losses import get_loss
-from radboost.objectives import probabilities
+from radboost.objectives import row_cost
 from radboost.rows import read
 
 NAMES = ["ant", "bee", "cow", "dog"]
@@ -50,7 +50,8 @@ def test_probabilities_are_those_of_the_objective(n_classes: int, objective: str
     X = random_rows(5)
     p = model.predict_proba(X)
     assert p.shape == (30, n_classes)
-    np.testing.assert_array_equal(p, probabilities(objective, get_loss(loss), model.decision_function(X)))
+    expected = row_cost(objective, len(model.classes_)).probabilities(get_loss(loss), model.decision_function(X))
+    np.testing.assert_array_equal(p, expected)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p)

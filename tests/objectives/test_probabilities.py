@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from radboost.losses import ExponentialLoss, LogisticLoss
-from radboost.objectives import OBJECTIVES, population, probabilities, resolve_objective
+from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
+from radboost.objectives import sum as sum_objective
 
 
 class SquaredHinge:
@@ -24,6 +25,12 @@ class SquaredHinge:
     def derivative(self, u: np.ndarray) -> np.ndarray:
         assert u.ndim == 1
         return 2.0 * np.maximum(u, 0.0)
+
+
+def probabilities(objective: str, loss, scores: np.ndarray) -> np.ndarray:
+    """By margins of two classes, or by one column for each class, which may be two of them."""
+    cost = OBJECTIVES[objective]() if scores.ndim == 2 else row_cost(objective, 2)
+    return cost.probabilities(loss, scores)
 
 
 IDENTIFIED = [
@@ -136,7 +143,7 @@ def test_many_rows_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(4).normal(size=(100, 7))
     whole = probabilities("sum", LogisticLoss(), scores)
     for cells in (1, 49 * 3):
-        monkeypatch.setattr(population, "BLOCK_CELLS", cells)
+        monkeypatch.setattr(sum_objective, "BLOCK_CELLS", cells)
         np.testing.assert_array_equal(probabilities("sum", LogisticLoss(), scores), whole)
 
 
@@ -163,11 +170,11 @@ def test_names_resolve(objective: str, loss, expected: str) -> None:
 
 
 def test_bad_names() -> None:
-    with pytest.raises(ValueError, match=r"'sum', 'compsum', 'maxsum', 'max'; got 'hinge'"):
+    with pytest.raises(ValueError, match=r"'compsum', 'max', 'maxsum', 'sum'; got 'hinge'"):
         resolve_objective("hinge", "logistic")
     with pytest.raises(ValueError, match=r"got None"):
         resolve_objective(None, "logistic")
     with pytest.raises(ValueError, match=r"loss=.logistic. only; got loss='exponential'.*objective=.sum."):
         resolve_objective("compsum", "exponential")
     with pytest.raises(ValueError, match="got 'auto'"):
-        probabilities("auto", LogisticLoss(), np.zeros((2, 3)))
+        row_cost("auto", 3)

@@ -16,7 +16,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
 from radboost.model_file import ModelFileError, NotStored
-from radboost.objectives import OBJECTIVES, probabilities, resolve_objective
+from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 Model = TypeVar("Model")
@@ -160,7 +160,7 @@ class PredictingMixin(ScoringMixin):
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
         loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        return probabilities(self.objective_, loss, scores)
+        return row_cost(self.objective_, len(self.classes_)).probabilities(loss, scores)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""

@@ -30,7 +30,7 @@ from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.spec import Algorithm, Choice, Figures, Grid, Table
 from radboost.losses import get_loss
-from radboost.objectives import row_losses
+from radboost.objectives import row_cost
 
 ROUNDS = 100
 
@@ -295,4 +295,5 @@ def _mean_loss(model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> 
     known = np.isin(y, model.classes_)
     class_ids = np.searchsorted(model.classes_, y[known])
     scores = model.decision_function(X[known])
-    return float(np.mean(row_losses(model.objective_, get_loss(model.loss), scores, class_ids.astype(np.uint16))))
+    cost = row_cost(model.objective_, len(model.classes_))
+    return float(np.mean(cost.row_losses(get_loss(model.loss), scores, class_ids.astype(np.uint16))))

@@ -1,168 +1,109 @@
-"""Scores of the training rows, the weights D on them, and the loss along a step."""
+"""What is asked of an objective: what a row costs at its scores and along a step, and what scores mean."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from radboost._members import register
 from radboost._typing import ClassIds, FloatArray
-from radboost._validation import check_score_memory
-from radboost.engine import (
-    ClassScores,
-    ClassWeighting,
-    Collective,
-    HypothesisColumns,
-    MarginScores,
-    MarginWeighting,
-    current,
-)
-from radboost.losses import MarginLoss, NativeLoss
-from radboost.objectives.names import resolve_objective
-from radboost.objectives.own_loss import arguments, evaluate, terms_along
-from radboost.objectives.row_losses import row_losses
-from radboost.rows.weights import RowWeights
-
-BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
+from radboost.losses import MarginLoss
 
 
-class LossState(NamedTuple):
-    """Where the loss stands at the current scores."""
+class RowCost(ABC):
+    """The cost of a row by its scores. `class Sum(CostOfAnyLoss, name="sum")` registers itself.
 
-    loss: float  # its mean over the rows
-    slope: float  # S / m: the normaliser of the weights D, divided by the number of rows
-    error: float  # share of the rows whose class does not have the largest score alone
-
-
-class Objective:
-    """The mean over the rows of a loss of the margins.
-
-    With two classes there is one column of scores f, positive for the second class, and a row costs Phi(1 - y f) (Deep
-    Boosting, equation (4)); all names stand for the same objective there (Multi-Class Deep Boosting, appendix D). With
-    more there is a score for each class (equations (6) to (9)). With u(y) = 1 - f(y_i) + f(y) over the wrong classes y
-    a row costs
-
-    - "sum": the sum of Phi(u(y)),
-    - "compsum": log2(1 + the sum of exp(u(y))),
-    - "maxsum": Phi(1 - s), s the sum of alpha_j times the margin of h_j alone,
-    - "max": the largest Phi(u(y)).
-
-    All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
-    the collective has which rows.
-
-    Attributes
-    ----------
-    row_weights : RowWeights
-        The sample weights, and sums over all rows.
-    scores, weighting :
-        The scores f, and the integers that growers and edges see of the rows. Further weightings of the same scores can
-        be renewed beside it (`reweigh`).
-    smooth : bool
-        Whether the loss has a derivative everywhere.
-    step_grid : float
-        Steps are multiples of this, so that scores add up without rounding.
+    With several classes `scores` have the shape (n_rows, n_classes), and `class_ids` say the class of each row. The
+    native core knows the objective by the same name (native/losses/class_objectives.cpp).
     """
 
-    scores: MarginScores | ClassScores
-    weighting: MarginWeighting | ClassWeighting
+    name: ClassVar[str]
+    # Whether the cost has a derivative everywhere.
+    smooth: ClassVar[bool] = True
 
-    def __init__(
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__()
+        if name is not None:
+            cls.name = name
+            register(OBJECTIVES, name, cls)
+
+    @classmethod
+    @abstractmethod
+    def check(cls, loss: object) -> None:
+        """Refuses a loss, given as an object or by its name, that does not go with the objective."""
+
+    @abstractmethod
+    def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """The cost of each row."""
+
+    @abstractmethod
+    def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
+        """P(c | x) for each row and class.
+
+        A row whose classes have the probabilities p minimises the expected loss at certain scores; these are the p that
+        belong to the given scores (docs/theory.md, section 8).
+        """
+
+
+class CostOfAnyLoss(RowCost):
+    """One that goes with every increasing Phi, also with a loss of the user's own."""
+
+    @classmethod
+    def check(cls, loss: object) -> None:
+        """Every loss will do."""
+
+    @abstractmethod
+    def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """What Phi is taken of: u(y) for every row and class, or one number for each row.
+
+        `margins` are the weighted sums of the hypotheses' own margins; empty but for objectives that are of those.
+        """
+
+    @abstractmethod
+    def terms_along(
         self,
-        name: str,
         loss: MarginLoss,
+        scores: FloatArray,
+        margins: FloatArray,
+        predictions: FloatArray,
+        eta: float,
         class_ids: ClassIds,
-        n_classes: int,
-        weights: FloatArray | None,
-        n_threads: int,
-        collective: Collective | None = None,
-    ) -> None:
-        self.name = name = resolve_objective(name, loss)
-        self.loss = loss
-        self.n_classes = n_classes
-        self.n_threads = n_threads
-        self.smooth = name != "max" or n_classes == 2
-        self._class_ids = class_ids
-        self._native_loss = loss.name if isinstance(loss, NativeLoss) else ""
-        self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
-        if n_classes == 2:
-            self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
-            self.scores = current().margin_scores(self._native_loss, class_ids, self.row_weights.native)
-            self.weighting = current().margin_weighting(self.scores)
-        else:
-            check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
-            self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
-            self.scores = current().class_scores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
-            self.weighting = current().class_weighting(self.scores)
+    ) -> tuple[FloatArray, FloatArray]:
+        """The cost of each row at scores + eta predictions, and its derivative in eta."""
 
-    @property
-    def total_weight(self) -> float:
-        """m: the sum of the sample weights."""
-        return self.row_weights.total
 
-    @property
-    def signed(self) -> bool:
-        """Whether -h is as good a hypothesis as h, so that weights may have either sign."""
-        return self.n_classes == 2
+OBJECTIVES: dict[str, type[RowCost]] = {}
 
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether the papers' closed-form step lowers this objective."""
-        return self._native_loss != "" and self.smooth
 
-    def reweigh(self, *others: Any) -> LossState:
-        """Renews D and its quantised forms (Deep Boosting, equation (5)), also those of other weightings."""
-        weightings: list[Any] = [self.weighting, *others]
-        if self._native_loss:
-            sums = self.scores.reweigh(weightings, self.n_threads)
-        else:
-            u = arguments(self.name, self._values(), self._margins(), self._class_ids)
-            values, derivatives = evaluate(self.loss, u.ravel())
-            sums = self.scores.reweigh_from(values, derivatives, weightings, self.n_threads)
-        m = self.total_weight
-        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+def margins_of(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+    """By how much the score of each row's class exceeds the best of the others; y f with two classes."""
+    if scores.ndim == 1:
+        return np.where(class_ids == 1, scores, -scores)
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, class_ids] = -np.inf
+    return np.asarray(scores[rows, class_ids] - others.max(axis=1), dtype=np.float64)
 
-    def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
-        """The edges of all slots, as seen by weights that grow and by weights that shrink."""
-        growing = self.weighting.edges(columns, False, self.n_threads)
-        return growing, growing if self.smooth else self.weighting.edges(columns, True, self.n_threads)
 
-    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
-        """Edges of hypotheses given by their predictions, one row of `values` each: a column for each class, or one."""
-        return self.weighting.value_edges(values, self.n_threads).reshape(len(values), -1)
+def argument_of_each_class(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+    """u(y) = 1 - f(y_i) + f(y)."""
+    return 1.0 - scores[np.arange(len(scores)), class_ids][:, None] + scores
 
-    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        """Mean loss at scores + eta h, and its derivative in eta."""
-        if self._native_loss:
-            loss, slope = self.scores.along(columns, slot, eta, self.n_threads)
-            return loss / self.total_weight, slope / self.total_weight
-        return self._own_loss_along(columns, slot, eta)
 
-    def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
-        """The derivative alone, which line searches ask for again and again."""
-        if self._native_loss:
-            return self.scores.slope_along(columns, slot, eta, self.n_threads) / self.total_weight
-        return self._own_loss_along(columns, slot, eta)[1]
-
-    def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
-        """scores += eta h."""
-        self.scores.step(columns, slot, eta, self.n_threads)
-
-    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
-        return row_losses(self.name, self.loss, scores, class_ids)
-
-    def _values(self) -> FloatArray:
-        values = self.scores.values()
-        return values if self.n_classes == 2 else values.reshape(-1, self.n_classes)
-
-    def _margins(self) -> FloatArray:
-        return self.scores.margins() if isinstance(self.scores, ClassScores) else np.zeros(0)
-
-    def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
-        predictions = columns.predictions(slot)
-        if self.n_classes > 2:
-            predictions = predictions.reshape(-1, self.n_classes)
-        terms = terms_along(self.name, self.loss, self._values(), self._margins(), predictions, eta, self._class_ids)
-        loss, slope = (self.row_weights.mean(term, self.n_threads) for term in terms)
-        return loss, slope
+def evaluate(loss: MarginLoss, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Phi and Phi' of a loss of the user's own, looked over."""
+    values = np.ascontiguousarray(loss.value(u), dtype=np.float64)
+    derivatives = np.ascontiguousarray(loss.derivative(u), dtype=np.float64)
+    for what, array in (("value", values), ("derivative", derivatives)):
+        if array.shape != u.shape:
+            raise ValueError(
+                f"{loss!r}.{what} returned an array of shape {array.shape} for an input of shape {u.shape}; "
+                "it must keep the shape."
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{loss!r}.{what} returned NaN or infinity; it must be finite everywhere.")
+    if (derivatives < 0).any():
+        raise ValueError(f"{loss!r}.derivative is negative somewhere; Phi must be increasing.")
+    return values, derivatives

@@ -1,0 +1,178 @@
+"""Scores of the training rows, the weights D on them, and the loss along a step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import ClassIds, FloatArray
+from radboost._validation import check_choice, check_score_memory
+from radboost.engine import (
+    ClassScores,
+    ClassWeighting,
+    Collective,
+    HypothesisColumns,
+    MarginScores,
+    MarginWeighting,
+    current,
+)
+from radboost.losses import MarginLoss, NativeLoss
+from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, evaluate
+from radboost.objectives.two_classes import TwoClasses
+from radboost.rows.weights import RowWeights
+
+BYTES_PER_SCORE = 8  # 4 for the score, 4 for the gradient
+
+
+class LossState(NamedTuple):
+    """Where the loss stands at the current scores."""
+
+    loss: float  # its mean over the rows
+    slope: float  # S / m: the normaliser of the weights D, divided by the number of rows
+    error: float  # share of the rows whose class does not have the largest score alone
+
+
+def resolve_objective(objective: object, loss: object) -> str:
+    """The name of an objective, if it goes with the loss."""
+    name = check_choice("objective", objective, list(OBJECTIVES))
+    OBJECTIVES[name].check(loss)
+    return name
+
+
+def row_cost(name: str, n_classes: int) -> RowCost:
+    """The cost of a row; with two classes it is the same for all names."""
+    check_choice("objective", name, list(OBJECTIVES))
+    return OBJECTIVES[name]() if n_classes > 2 else TwoClasses()
+
+
+class Objective:
+    """The mean over the rows of a loss of the margins.
+
+    With two classes there is one column of scores f, and a row costs Phi(1 - y f); all names stand for the same
+    objective there (Multi-Class Deep Boosting, appendix D). With more there is a score for each class (equations (6) to
+    (9)), and what a row costs is written in terms of u(y) = 1 - f(y_i) + f(y) over the wrong classes y, one objective a
+    file in this folder.
+
+    All sums are exact and thus independent of the order of the rows, of the number of threads, and of which worker of
+    the collective has which rows.
+
+    Attributes
+    ----------
+    row_weights : RowWeights
+        The sample weights, and sums over all rows.
+    scores, weighting :
+        The scores f, and the integers that growers and edges see of the rows. Further weightings of the same scores can
+        be renewed beside it (`reweigh`).
+    smooth : bool
+        Whether the loss has a derivative everywhere.
+    step_grid : float
+        Steps are multiples of this, so that scores add up without rounding.
+    """
+
+    scores: MarginScores | ClassScores
+    weighting: MarginWeighting | ClassWeighting
+
+    def __init__(
+        self,
+        name: str,
+        loss: MarginLoss,
+        class_ids: ClassIds,
+        n_classes: int,
+        weights: FloatArray | None,
+        n_threads: int,
+        collective: Collective | None = None,
+    ) -> None:
+        self.name = name = resolve_objective(name, loss)
+        self.loss = loss
+        self.n_classes = n_classes
+        self.n_threads = n_threads
+        self.cost = row_cost(name, n_classes)
+        self.smooth = self.cost.smooth
+        self._class_ids = class_ids
+        self._native_loss = loss.name if isinstance(loss, NativeLoss) else ""
+        self.row_weights = RowWeights(weights, len(class_ids), folds_large=n_classes > 2, collective=collective)
+        if n_classes == 2:
+            self.step_grid = 2.0**-40  # sums are exact in double precision up to 2^13
+            self.scores = current().margin_scores(self._native_loss, class_ids, self.row_weights.native)
+            self.weighting = current().margin_weighting(self.scores)
+        else:
+            check_score_memory(len(class_ids), n_classes, BYTES_PER_SCORE)
+            self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
+            self.scores = current().class_scores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
+            self.weighting = current().class_weighting(self.scores)
+
+    @property
+    def total_weight(self) -> float:
+        """m: the sum of the sample weights."""
+        return self.row_weights.total
+
+    @property
+    def signed(self) -> bool:
+        """Whether -h is as good a hypothesis as h, so that weights may have either sign."""
+        return self.n_classes == 2
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether the papers' closed-form step lowers this objective."""
+        return self._native_loss != "" and self.smooth
+
+    def reweigh(self, *others: Any) -> LossState:
+        """Renews D and its quantised forms (Deep Boosting, equation (5)), also those of other weightings."""
+        weightings: list[Any] = [self.weighting, *others]
+        if self._native_loss:
+            sums = self.scores.reweigh(weightings, self.n_threads)
+        else:
+            assert isinstance(self.cost, CostOfAnyLoss)
+            u = self.cost.arguments(self._values(), self._margins(), self._class_ids)
+            values, derivatives = evaluate(self.loss, u.ravel())
+            sums = self.scores.reweigh_from(values, derivatives, weightings, self.n_threads)
+        m = self.total_weight
+        return LossState(sums.loss / m, sums.slope / m, sums.error / m)
+
+    def edges(self, columns: HypothesisColumns) -> tuple[FloatArray, FloatArray]:
+        """The edges of all slots, as seen by weights that grow and by weights that shrink."""
+        growing = self.weighting.edges(columns, False, self.n_threads)
+        return growing, growing if self.smooth else self.weighting.edges(columns, True, self.n_threads)
+
+    def value_edges(self, values: npt.NDArray[np.float32]) -> FloatArray:
+        """Edges of hypotheses given by their predictions, one row of `values` each: a column for each class, or one."""
+        return self.weighting.value_edges(values, self.n_threads).reshape(len(values), -1)
+
+    def along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        """Mean loss at scores + eta h, and its derivative in eta."""
+        if self._native_loss:
+            loss, slope = self.scores.along(columns, slot, eta, self.n_threads)
+            return loss / self.total_weight, slope / self.total_weight
+        return self._own_loss_along(columns, slot, eta)
+
+    def slope_along(self, columns: HypothesisColumns, slot: int, eta: float) -> float:
+        """The derivative alone, which line searches ask for again and again."""
+        if self._native_loss:
+            return self.scores.slope_along(columns, slot, eta, self.n_threads) / self.total_weight
+        return self._own_loss_along(columns, slot, eta)[1]
+
+    def step(self, columns: HypothesisColumns, slot: int, eta: float) -> None:
+        """scores += eta h."""
+        self.scores.step(columns, slot, eta, self.n_threads)
+
+    def row_losses(self, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """The loss of each row at given scores: (n_rows,) for two classes, otherwise (n_rows, n_classes)."""
+        return self.cost.row_losses(self.loss, scores, class_ids)
+
+    def _values(self) -> FloatArray:
+        values = self.scores.values()
+        return values if self.n_classes == 2 else values.reshape(-1, self.n_classes)
+
+    def _margins(self) -> FloatArray:
+        return self.scores.margins() if isinstance(self.scores, ClassScores) else np.zeros(0)
+
+    def _own_loss_along(self, columns: HypothesisColumns, slot: int, eta: float) -> tuple[float, float]:
+        predictions = columns.predictions(slot)
+        if self.n_classes > 2:
+            predictions = predictions.reshape(-1, self.n_classes)
+        assert isinstance(self.cost, CostOfAnyLoss)
+        terms = self.cost.terms_along(self.loss, self._values(), self._margins(), predictions, eta, self._class_ids)
+        loss, slope = (self.row_weights.mean(term, self.n_threads) for term in terms)
+        return loss, slope

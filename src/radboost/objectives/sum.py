@@ -1,0 +1,92 @@
+"""The sum of Phi over the wrong classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax
+
+from radboost._typing import ClassIds, FloatArray
+from radboost.losses import ExponentialLoss, MarginLoss
+from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class, evaluate
+
+# Probabilities: rows are taken together up to so many pairs of classes, and one by one beyond so many classes.
+BLOCK_CELLS = 2**23
+MANY_CLASSES = 64
+
+
+class Sum(CostOfAnyLoss, name="sum"):
+    """The sum of Phi(u(y)) over the wrong classes y: Multi-Class Deep Boosting, equation (7)."""
+
+    def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        arguments = argument_of_each_class(scores, class_ids)
+        values = np.array(loss.value(arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
+        values[np.arange(len(scores)), class_ids] = 0.0
+        return np.asarray(values.sum(axis=1), dtype=np.float64)
+
+    def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
+        return argument_of_each_class(scores, class_ids)
+
+    def terms_along(
+        self,
+        loss: MarginLoss,
+        scores: FloatArray,
+        margins: FloatArray,
+        predictions: FloatArray,
+        eta: float,
+        class_ids: ClassIds,
+    ) -> tuple[FloatArray, FloatArray]:
+        rows = np.arange(len(class_ids))
+        arguments = argument_of_each_class(scores + eta * predictions, class_ids)
+        values, derivatives = (array.reshape(scores.shape) for array in evaluate(loss, arguments.ravel()))
+        directions = predictions - predictions[rows, class_ids][:, None]
+        values = values.copy()
+        values[rows, class_ids] = 0.0
+        return values.sum(axis=1), (derivatives * directions).sum(axis=1)
+
+    def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
+        if isinstance(loss, ExponentialLoss):
+            # p_c sum_y exp(f_y - f_c) is the same for all c up to the factor exp(2 f_c).
+            return np.asarray(softmax(2.0 * scores, axis=1), dtype=np.float64)
+        if scores.shape[1] > MANY_CLASSES:
+            return np.array([_with_ties(loss, row) for row in scores]).reshape(scores.shape)
+        height = max(1, BLOCK_CELLS // scores.shape[1] ** 2)
+        blocks = [_balance(loss, scores[first : first + height]) for first in range(0, max(1, len(scores)), height)]
+        return np.concatenate(blocks)
+
+
+def _with_ties(loss: MarginLoss, scores: FloatArray) -> FloatArray:
+    """The same for one row of many classes, of which most have the same score: these share one state of the chain."""
+    levels, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    shares = _balance(loss, levels[None, :], counts)[0]
+    return np.asarray((shares / counts)[places.reshape(-1)], dtype=np.float64)
+
+
+def _balance(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] | None = None) -> FloatArray:
+    """The p with p_c sum_y Phi'(1 - f_c + f_y) = sum_y p_y Phi'(1 - f_y + f_c) for every c.
+
+    That is the balance of a Markov chain that goes from class c to y at the rate Phi'(1 - f_c + f_y). Classes are
+    eliminated from the last to the first without a subtraction (Grassmann, Taksar and Heyman, 1985), so that small
+    probabilities are as accurate as large ones. From every class a rate of Phi'(1) or more leads to the one with the
+    largest score; it comes first, and no elimination divides by zero. With `counts` each column stands for so many
+    classes, and the result is their share together.
+    """
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=1)
+    gaps = ranked[:, None, :] - ranked[:, :, None]
+    rates = np.array(loss.derivative(1.0 + gaps.ravel()), dtype=np.float64).reshape(gaps.shape)
+    if counts is not None:
+        rates *= counts[order][:, None, :]  # so many classes to go to
+    n_classes = scores.shape[1]
+    for last in range(n_classes - 1, 0, -1):
+        away = rates[:, last, :last].sum(axis=1, keepdims=True)
+        column = rates[:, :last, last]
+        np.divide(column, away, out=column, where=away > 0)
+        rates[:, :last, :last] += column[:, :, None] * rates[:, None, last, :last]
+    shares = np.ones_like(scores)
+    for index in range(1, n_classes):
+        shares[:, index] = (shares[:, :index] * rates[:, :index, index]).sum(axis=1)
+    shares /= shares.sum(axis=1, keepdims=True)
+    result = np.empty_like(shares)
+    np.put_along_axis(result, order, shares, axis=1)
+    return result

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-
-import numpy as np
 
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
-from radboost.boosting.replay import RawRows, enter_again
+from radboost.boosting.members import Member, Members
+from radboost.boosting.pushes import Pushes
+from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
-from radboost.families.kinds import kind_of
 from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
 
@@ -28,11 +26,6 @@ SMALLEST_SLOPE = 1e-280
 NO_ERROR = 1e-9
 # Rounds in a row that may pass without a useful proposal before randomised search gives up.
 PATIENCE = 10
-# Where the objective has kinks, descent along coordinates can be stuck above the minimum. Then every weight gets a
-# random push of at most this much (Multi-Class Deep Boosting, appendix H), and the search goes on; it ends after so
-# many pushes in a row that led nowhere lower.
-LARGEST_PUSH = 0.05
-FRUITLESS_PUSHES = 20
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
 
@@ -40,20 +33,6 @@ CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 FLAWLESS = "one hypothesis is right on every row, and nothing is penalised"
 NO_LOSS = "no row asks for a change any more"
-STUCK = f"{FRUITLESS_PUSHES} random pushes in a row led to no lower objective"
-
-
-@dataclass(slots=True)
-class Member:
-    """A hypothesis in the ensemble."""
-
-    index: int  # among all hypotheses that ever entered
-    slot: int
-    price: float
-    weight: float
-    key: object  # shared with its mirror image
-    sign: float  # that tells the two apart
-    real_valued: bool
 
 
 # Takes a step along one coordinate; None where it would be too short.
@@ -86,19 +65,13 @@ class CoordinateDescent(RoundMaker):
         self.penalty = penalty
         self.learning_rate = learning_rate
         self.step = step if objective.has_closed_form else "line_search"
-        self.columns = current().members(n_rows, objective.n_classes)
-        self.members: dict[int, Member] = {}  # by slot
-        self._by_key: dict[object, Member] = {}
-        self._weights = self._prices = np.zeros(0)  # of the members, by slot; 0 in empty slots
         self.trace = Trace() if trace is None else trace
+        self.members = Members(current().members(n_rows, objective.n_classes), penalty, self.trace)
         self._raw_rows = raw_rows  # for `replay`
         self._randomised = any(proposer.randomised for proposer in proposers)
         self.patience = PATIENCE if self._randomised else 1
-        self._penalty_value = 0.0
         self._flawless = False
-        self._seed = seed
-        self._lowest = math.inf
-        self._fruitless_pushes = 0
+        self._pushes = Pushes(seed)
 
     def begin(self) -> None:
         self._state = self.objective.reweigh()
@@ -111,22 +84,15 @@ class CoordinateDescent(RoundMaker):
             if round_index > 0:  # `reason_to_stop` of the round before; the driver asks for that of the last
                 self._look_for_pushes(idle, objectives[round_index - 1])
             if idle == self.patience:
-                self._fruitless_pushes += 1
+                self._pushes.count()
                 self.trace.pushed = True
             for step in steps:
                 if step.hypothesis not in members:
-                    members[step.hypothesis] = self._enter_again(step.hypothesis)
+                    members[step.hypothesis] = self.members.admit_again(step.hypothesis, self._raw_rows)
                 self._apply(members[step.hypothesis], step.eta)
             idle = 0 if steps else idle + 1
         self._raw_rows.forget()
         self.begin()
-
-    def _enter_again(self, index: int) -> Member:
-        assert self._raw_rows is not None
-        hypothesis = self.trace.hypotheses[index]
-        slot = enter_again(hypothesis, self._raw_rows, self.columns)
-        real_valued = kind_of(hypothesis).real_valued
-        return self._let_in(hypothesis.key(), index, slot, self.trace.complexities[index], real_valued)
 
     def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
         if self._state.slope <= SMALLEST_SLOPE:
@@ -144,7 +110,7 @@ class CoordinateDescent(RoundMaker):
 
     def line(self) -> dict[str, float]:
         return {
-            "objective": self._state.loss + self._penalty_value,
+            "objective": self._state.loss + self.members.penalty_value,
             "train_error": self._state.error,
             "n_hypotheses": len(self.members),
         }
@@ -160,25 +126,20 @@ class CoordinateDescent(RoundMaker):
             return None
         if self.objective.smooth or not (self.members or self._constants()):
             return EXHAUSTED if self._randomised else CONVERGED
-        if objective < self._lowest - SLOPE_TOLERANCE:
-            self._lowest, self._fruitless_pushes = objective, 0
-        elif self._fruitless_pushes == FRUITLESS_PUSHES:
-            return STUCK
-        return None
+        return self._pushes.reason_to_stop(objective)
 
     def _constants(self) -> list[Candidate]:
         return [constant for proposer in self.proposers for constant in proposer.constants()]
 
     def _push(self, round_index: int) -> list[Step]:
         """No coordinate goes down: moves every weight a little at random."""
-        self._fruitless_pushes += 1
+        self._pushes.count()
+        self.trace.pushed = True
         # Constant answers are pushed too: where all wrong classes tie, as at the start, only they can break the ties.
         for constant in self._constants():
-            self._admit(constant)
-        members = list(self.members.values())
-        self.trace.pushed = True
-        pushes = np.random.default_rng([self._seed, round_index]).uniform(0.0, LARGEST_PUSH, len(members))
-        etas = [max(self.objective.step_grid, on_grid(float(push), self.objective.step_grid)) for push in pushes]
+            self.members.admit(constant)
+        members = list(self.members)
+        etas = self._pushes.draw(round_index, len(members), self.objective.step_grid)
         return [self._take(member, eta, round_index) for member, eta in zip(members, etas, strict=True)]
 
     def _round(self, round_index: int, state: LossState) -> Step | None:
@@ -211,12 +172,12 @@ class CoordinateDescent(RoundMaker):
         """
         if not self.members:
             return []
-        growing, shrinking = self.objective.edges(self.columns)
+        growing, shrinking = self.objective.edges(self.members.columns)
         found = descents(
             growing,
             shrinking,
-            self._weights,
-            self._prices,
+            self.members.weights,
+            self.members.prices,
             state.slope,
             signed=self.objective.signed,
             only_shrinking=not alone and self.learning_rate < 1.0,
@@ -227,51 +188,12 @@ class CoordinateDescent(RoundMaker):
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:
         """Lets a candidate into the ensemble, or moves the member that it turns out to be."""
-        member, sign = self._admit(candidate)
+        member, sign = self.members.admit(candidate)
         edge = candidate.edge if sign == member.sign else -candidate.edge
         step = self._move(member, edge, round_index, state)
         if member.weight == 0.0 and step is None:
-            self._dismiss(member)
+            self.members.dismiss(member)
         return step
-
-    def _admit(self, candidate: Candidate) -> tuple[Member, float]:
-        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
-
-        With it comes the sign of the candidate's own key.
-        """
-        hypothesis = candidate.hypothesis()
-        key, sign = hypothesis.key()
-        if key in self._by_key:
-            return self._by_key[key], sign
-        slot = candidate.enter(self.columns)
-        index = self.trace.enter(hypothesis, candidate.complexity)
-        return self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued), sign
-
-    def _let_in(
-        self, signed_key: tuple[object, float], index: int, slot: int, complexity: float, real_valued: bool
-    ) -> Member:
-        """A new member, without weight."""
-        key, sign = signed_key
-        price = self.penalty.price(complexity)
-        member = Member(index, slot, price, 0.0, key, sign, real_valued)
-        self.members[slot] = self._by_key[key] = member
-        if slot >= len(self._prices):
-            more = np.zeros(1 + slot)  # as much again
-            self._weights, self._prices = np.append(self._weights, more), np.append(self._prices, more)
-        self._prices[slot] = price
-        return member
-
-    def _remove(self, member: Member) -> None:
-        del self.members[member.slot]
-        del self._by_key[member.key]
-        self._prices[member.slot] = 0.0
-        self.columns.release(member.slot)
-
-    def _dismiss(self, member: Member) -> None:
-        """Takes back a member that got no weight."""
-        self._remove(member)
-        self.trace.hypotheses.pop()
-        self.trace.complexities.pop()
 
     def _move(self, member: Member, edge: float, round_index: int, state: LossState) -> Step | None:
         eta = self._step_size(member, edge, state)
@@ -282,7 +204,7 @@ class CoordinateDescent(RoundMaker):
         if self.step == "line_search" or (self.step == "auto" and member.real_valued):
 
             def derivative(step: float) -> float:
-                return self.objective.slope_along(self.columns, member.slot, step)
+                return self.objective.slope_along(self.members.columns, member.slot, step)
 
             # Closer than the grid of the scores only where a point of the grid may be meant.
             tolerance = self.objective.step_grid * (0.25 if self.objective.smooth else KINK_SLACK / 4)
@@ -304,9 +226,5 @@ class CoordinateDescent(RoundMaker):
         return step
 
     def _apply(self, member: Member, eta: float) -> None:
-        self.objective.step(self.columns, member.slot, eta)
-        before, member.weight = member.weight, member.weight + eta
-        self._weights[member.slot] = member.weight
-        self._penalty_value += member.price * (abs(member.weight) - abs(before))
-        if member.weight == 0.0:  # Figure 2, line 13: the hypothesis leaves
-            self._remove(member)
+        self.objective.step(self.members.columns, member.slot, eta)
+        self.members.add_weight(member, eta)

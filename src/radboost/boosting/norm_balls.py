@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +14,11 @@ from radboost._validation import Need
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import CutTree, GradientScores, RegressionTrees, current
+from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.losses import NativeTargetLoss
 from radboost.losses.target import WeightedRows
-from radboost.rows.weights import RowWeights
+from radboost.objectives.targets import LossRows, OwnLossRows
 from radboost.trees import constant_tree, regression_tree
 
 # What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
@@ -54,137 +53,6 @@ class RGBSettings:
     n_threads: int
 
 
-class LossRows(ABC):
-    """The mean loss of the training rows, where the scores are and where a step would take them."""
-
-    def __init__(self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, n_threads: int) -> None:
-        self.scores = scores
-        self.weighting = current().gradient_weighting(scores)
-        self.weights = weights
-        self.loss = loss
-        self.n_threads = n_threads
-
-    def mean(self, values: FloatArray) -> float:
-        """The weighted mean of one number per row."""
-        return self.scores.mean(values, self.n_threads)
-
-    @property
-    @abstractmethod
-    def mean_loss(self) -> float: ...
-
-    @property
-    @abstractmethod
-    def error(self) -> float:
-        """The share of the rows whose class is another one; of no meaning in regression."""
-
-    @abstractmethod
-    def set_scores(self, scores: FloatArray) -> None: ...
-
-    @abstractmethod
-    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        """The mean loss after each of several steps, none of which is taken."""
-
-    @abstractmethod
-    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
-        """The mean loss after a step along a tree, and its derivative there."""
-
-    @abstractmethod
-    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
-
-
-class NativeRows(LossRows):
-    """With a loss that the native core knows."""
-
-    @property
-    def mean_loss(self) -> float:
-        return self.scores.loss
-
-    @property
-    def error(self) -> float:
-        return self.scores.error
-
-    def set_scores(self, scores: FloatArray) -> None:
-        self.scores.set(np.ascontiguousarray(scores).reshape(-1), self.weighting, self.n_threads)
-
-    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        return self.scores.losses_after(grower, list(cuts), steps, self.n_threads)
-
-    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
-        return self.scores.along(grower, cut, step, self.n_threads)
-
-    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
-        self.scores.step(grower, cut, step, self.weighting, self.n_threads)
-
-
-class OwnLossRows(LossRows):
-    """With a loss of the user's own, which sees NumPy arrays."""
-
-    def __init__(
-        self, scores: GradientScores, weights: RowWeights, loss: TargetLoss, targets: FloatArray, n_threads: int
-    ) -> None:
-        super().__init__(scores, weights, loss, n_threads)
-        self.targets = targets
-        self._scores = np.zeros(len(targets))
-        self._mean_loss = math.nan
-
-    @property
-    def mean_loss(self) -> float:
-        return self._mean_loss
-
-    @property
-    def error(self) -> float:
-        return self.mean((self.targets * self._scores <= 0).astype(np.float64))
-
-    def set_scores(self, scores: FloatArray) -> None:
-        self._scores = np.array(scores, dtype=np.float64)
-        self.scores.set(self._scores, self.weighting, self.n_threads)
-        self.weighting.take(self._derivative(self._scores), self.n_threads)
-        self._mean_loss = self.mean(self._value(self._scores))
-
-    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
-        pairs = zip(cuts, steps.tolist(), strict=True)
-        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
-
-    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
-        direction = grower.answers(cut)
-        scores = self._scores + step * direction
-        return self.mean(self._value(scores)), self.mean(self._derivative(scores) * direction)
-
-    def at_constant(self, score: float) -> tuple[float, float]:
-        """The mean loss where all rows have the same score, and its derivative by that score."""
-        scores = np.full(len(self.targets), score)
-        return self.mean(self._value(scores)), self.mean(self._derivative(scores))
-
-    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
-        self.set_scores(self._scores + step * grower.answers(cut))
-
-    def _value(self, scores: FloatArray) -> FloatArray:
-        return self._checked("value", self.loss.value(self.targets, scores))
-
-    def _derivative(self, scores: FloatArray) -> FloatArray:
-        return self._checked("derivative", self.loss.derivative(self.targets, scores))
-
-    def _checked(self, method: str, numbers: FloatArray) -> FloatArray:
-        result = np.ascontiguousarray(numbers, dtype=np.float64)
-        if result.shape != self.targets.shape or not np.isfinite(result).all():
-            what = f"the shape {result.shape}" if result.shape != self.targets.shape else "NaN or infinity"
-            raise ValueError(
-                f"{type(self.loss).__name__}.{method} must return {len(self.targets)} finite numbers, one for each "
-                f"row; got {what}."
-            )
-        return result
-
-
-def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
-    """Training rows with their loss; scores are still to be set."""
-    if isinstance(loss, NativeTargetLoss):
-        scores = current().gradient_scores(loss.name, loss.parameter, n_outputs, targets, weights.native)
-        return NativeRows(scores, weights, loss, n_threads)
-    return OwnLossRows(
-        current().gradient_scores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads
-    )
-
-
 def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
     """What every row is scored with before the first round, one number for each output."""
     if isinstance(rows.loss, NativeTargetLoss):
@@ -203,22 +71,6 @@ def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
 
 def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
     return point[0], way * point[1]
-
-
-def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> float:
-    """The mean loss with these scores, above the least that it can be: what prices are counted in."""
-    loss = rows.loss
-    costs = loss.value(targets, scores)
-    if isinstance(loss, NativeTargetLoss):
-        costs = costs - loss.lowest(targets)
-    gain = abs(rows.mean(np.ascontiguousarray(costs)))
-    return coarse(gain) if gain > 0.0 else 1.0
-
-
-def coarse(number: float) -> float:
-    """Rounded to 24 bits: the last ones may depend on how NumPy computes logarithms on a machine."""
-    mantissa, exponent = math.frexp(number)
-    return math.ldexp(round(mantissa * 2.0**24), exponent - 24)
 
 
 class NormBallDescent(RoundMaker):

@@ -24,13 +24,14 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, loss_to_gain, make_rows, start_constant
+from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
 from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.families import NormBalls, TreeFamilies
 from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.objectives.targets import loss_to_gain, make_rows
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower

@@ -11,7 +11,6 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.boosting.norm_balls import coarse
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.losses import (
@@ -24,6 +23,7 @@ from radboost.losses import (
     get_target_loss,
 )
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
+from radboost.objectives.targets import coarse
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import TreeOptions
 

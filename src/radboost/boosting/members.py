@@ -1,0 +1,104 @@
+"""The hypotheses that coordinate descent has taken in so far, with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.boosting.replay import RawRows, enter_again
+from radboost.boosting.trace import Trace
+from radboost.engine import HypothesisColumns
+from radboost.families.base import Candidate
+from radboost.families.kinds import kind_of
+from radboost.penalties import WeightedL1
+
+
+@dataclass(slots=True)
+class Member:
+    """A hypothesis in the ensemble."""
+
+    index: int  # among all hypotheses that ever entered
+    slot: int
+    price: float
+    weight: float
+    key: object  # shared with its mirror image
+    sign: float  # that tells the two apart
+    real_valued: bool
+
+
+class Members:
+    """Members by their slots in `columns`, where their predictions on the training rows are."""
+
+    def __init__(self, columns: HypothesisColumns, penalty: WeightedL1, trace: Trace) -> None:
+        self.columns = columns
+        self.weights: FloatArray = np.zeros(0)  # by slot, as are the prices; 0 in empty slots
+        self.prices: FloatArray = np.zeros(0)
+        self.penalty_value = 0.0
+        self._penalty, self._trace = penalty, trace
+        self._by_slot: dict[int, Member] = {}
+        self._by_key: dict[object, Member] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_slot)
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._by_slot.values())
+
+    def __getitem__(self, slot: int) -> Member:
+        return self._by_slot[slot]
+
+    def admit(self, candidate: Candidate) -> tuple[Member, float]:
+        """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
+
+        With it comes the sign of the candidate's own key.
+        """
+        hypothesis = candidate.hypothesis()
+        key, sign = hypothesis.key()
+        if key in self._by_key:
+            return self._by_key[key], sign
+        slot = candidate.enter(self.columns)
+        index = self._trace.enter(hypothesis, candidate.complexity)
+        return self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued), sign
+
+    def admit_again(self, index: int, raw_rows: RawRows) -> Member:
+        """A hypothesis of the trace as a new member."""
+        hypothesis = self._trace.hypotheses[index]
+        slot = enter_again(hypothesis, raw_rows, self.columns)
+        real_valued = kind_of(hypothesis).real_valued
+        return self._let_in(hypothesis.key(), index, slot, self._trace.complexities[index], real_valued)
+
+    def dismiss(self, member: Member) -> None:
+        """Takes back the last member that was admitted, if it got no weight."""
+        self._remove(member)
+        self._trace.hypotheses.pop()
+        self._trace.complexities.pop()
+
+    def add_weight(self, member: Member, eta: float) -> None:
+        """A member without weight leaves: Deep Boosting, Figure 2, line 13."""
+        before, member.weight = member.weight, member.weight + eta
+        self.weights[member.slot] = member.weight
+        self.penalty_value += member.price * (abs(member.weight) - abs(before))
+        if member.weight == 0.0:
+            self._remove(member)
+
+    def _let_in(
+        self, signed_key: tuple[object, float], index: int, slot: int, complexity: float, real_valued: bool
+    ) -> Member:
+        key, sign = signed_key
+        price = self._penalty.price(complexity)
+        member = Member(index, slot, price, 0.0, key, sign, real_valued)
+        self._by_slot[slot] = self._by_key[key] = member
+        if slot >= len(self.prices):
+            more = np.zeros(1 + slot)  # as much again
+            self.weights, self.prices = np.append(self.weights, more), np.append(self.prices, more)
+        self.prices[slot] = price
+        return member
+
+    def _remove(self, member: Member) -> None:
+        del self._by_slot[member.slot]
+        del self._by_key[member.key]
+        self.prices[member.slot] = 0.0
+        self.columns.release(member.slot)

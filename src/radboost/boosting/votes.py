@@ -1,0 +1,74 @@
+"""The trees of soft-max boosting as members of an ensemble, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.boosting.replay import RawRows
+from radboost.engine import AnsweringTree, WeightedTrees
+from radboost.families.base import Hypothesis
+from radboost.trees.tree import NODE_ARRAYS, Tree
+
+VALUE: Final = 4  # the place of the values among the arrays of a tree
+
+
+class VotingTrees:
+    """Trees that say whether a label costs more (+1) or less (-1) than expected, as members of an ensemble.
+
+    The update psi(z) -= a h(z) takes a from z where h = +1 and gives a where h = -1. Only differences between labels
+    count, so a more for every label changes nothing: with several classes a tree votes for z with weight 2 a where
+    h = -1 and abstains elsewhere, and a label without a tree gets a everywhere. With two classes f = psi(1) - psi(0) is
+    one number, and the trees keep their signs.
+    """
+
+    def __init__(self, trees: WeightedTrees, n_classes: int, n_features: int, sample_size: float) -> None:
+        self._trees = trees
+        self._n_classes = n_classes
+        self._n_features = n_features
+        self._sample_size = sample_size
+
+    def vote(self, tree: AnsweringTree | None, label: int, a: float) -> tuple[Tree, float] | None:
+        """The hypothesis for a step of `a` along the tree of one label, and its weight."""
+        if self._n_classes == 2:
+            return None if tree is None else (self._signed(tree), -a if label == 1 else a)
+        if tree is None:
+            return self._everywhere(label), abs(a)
+        arrays = self._trees.arrays(tree)
+        values = arrays[VALUE]
+        np.copyto(values, np.where(values * a < 0, label, -1))
+        return Tree(arrays[:-2], self._n_features, tree.n_splits, self._n_classes, *arrays[-2:]), 2.0 * abs(a)
+
+    def _signed(self, tree: AnsweringTree) -> Tree:
+        arrays = self._trees.arrays(tree)
+        return Tree(arrays[:-2], self._n_features, tree.n_splits, 1, *arrays[-2:])
+
+    def _everywhere(self, label: int) -> Tree:
+        leaf = {"feature": -1, "left": -1, "value": label, "cover": self._sample_size}
+        arrays = [np.array([leaf.get(name, 0)], dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+        return Tree(arrays, self._n_features, 0, self._n_classes)
+
+    def directions(
+        self, members: Sequence[tuple[Hypothesis, float]], raw_rows: RawRows
+    ) -> tuple[npt.NDArray[np.int8], float]:
+        """The votes of a round read backwards: h, one line for each class, and a positive a of its psi -= a h.
+
+        A negative a with h is a positive one with -h.
+        """
+        directions = np.zeros((self._n_classes, len(raw_rows)), dtype=np.int8)
+        if self._n_classes == 2:
+            a = max(abs(eta) for _, eta in members)
+            # A tree alone may have been that of either class: f = psi(1) - psi(0) moves alike.
+            for label, (tree, eta) in zip((0, 1) if len(members) == 2 else (1,), members, strict=True):
+                signs = 2 * raw_rows.answers(cast(Tree, tree)) - 1
+                directions[label] = signs if (eta > 0) == (label == 0) else -signs
+            return directions, a
+        # A label without a tree has one that votes everywhere, of half the weight; in every round one label has a tree.
+        a = max(eta for _, eta in members) / 2.0
+        for label, (tree, eta) in enumerate(members):
+            if eta > a:
+                directions[label] = np.where(raw_rows.answers(cast(Tree, tree)) == label, -1, 1)
+        return directions, a

@@ -206,7 +206,11 @@ def test_ctrl_c_ends_without_a_traceback(folder: Path) -> None:
         time.sleep(3)
         # as a terminal does: to the whole group, workers included
         os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        try:
+            _, err = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # otherwise leaving the block would wait for it
+            raise
     assert process.returncode == 130
     assert err == "radboost: stopped\n"
 

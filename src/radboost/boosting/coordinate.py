@@ -172,6 +172,7 @@ class CoordinateDescent(RoundMaker):
         """
         if not self.members:
             return []
+        by_slot = self.members.by_slot
         growing, shrinking = self.objective.edges(self.members.columns)
         found = descents(
             growing,
@@ -183,7 +184,7 @@ class CoordinateDescent(RoundMaker):
             only_shrinking=not alone and self.learning_rate < 1.0,
             tolerance=SLOPE_TOLERANCE,
         )
-        moving = sorted(((self.members[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
+        moving = sorted(((by_slot[slot], size) for slot, size in found), key=lambda pair: pair[0].index)
         return [(size, partial(self._move, member, float(growing[member.slot]))) for member, size in moving]
 
     def _step_to(self, candidate: Candidate, round_index: int, state: LossState) -> Step | None:

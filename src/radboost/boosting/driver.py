@@ -97,9 +97,10 @@ class Driver:
         self._tell("on_fit_begin", reason)
         reason = reason or self._asked_to_stop()
         n_followed = len(trace.steps) if trace.n_rounds else 0
-        with progress_bar(self.n_rounds, self.verbose, trace.n_rounds) as advance:
-            while reason is None and trace.n_rounds < self.n_rounds:
-                steps = self.maker.make(trace.n_rounds, self._idle)
+        done = trace.n_rounds
+        with progress_bar(self.n_rounds, self.verbose, done) as advance:
+            while reason is None and done < self.n_rounds:
+                steps = self.maker.make(done, self._idle)
                 if isinstance(steps, End):
                     reason = str(steps)
                     break
@@ -107,6 +108,7 @@ class Driver:
                 trace.n_skipped += not steps
                 line = self.maker.line()
                 trace.record(line)
+                done += 1
                 advance(line)
                 stop = self.watch.follow(trace, trace.steps[n_followed:]) if self.watch is not None else None
                 n_followed = len(trace.steps)

@@ -34,21 +34,18 @@ class Members:
 
     def __init__(self, columns: HypothesisColumns, penalty: WeightedL1, trace: Trace) -> None:
         self.columns = columns
+        self.by_slot: dict[int, Member] = {}
         self.weights: FloatArray = np.zeros(0)  # by slot, as are the prices; 0 in empty slots
         self.prices: FloatArray = np.zeros(0)
         self.penalty_value = 0.0
         self._penalty, self._trace = penalty, trace
-        self._by_slot: dict[int, Member] = {}
         self._by_key: dict[object, Member] = {}
 
     def __len__(self) -> int:
-        return len(self._by_slot)
+        return len(self.by_slot)
 
     def __iter__(self) -> Iterator[Member]:
-        return iter(self._by_slot.values())
-
-    def __getitem__(self, slot: int) -> Member:
-        return self._by_slot[slot]
+        return iter(self.by_slot.values())
 
     def admit(self, candidate: Candidate) -> tuple[Member, float]:
         """The member that a candidate is, or is the mirror image of; a new one, without weight, if there is none.
@@ -90,7 +87,7 @@ class Members:
         key, sign = signed_key
         price = self._penalty.price(complexity)
         member = Member(index, slot, price, 0.0, key, sign, real_valued)
-        self._by_slot[slot] = self._by_key[key] = member
+        self.by_slot[slot] = self._by_key[key] = member
         if slot >= len(self.prices):
             more = np.zeros(1 + slot)  # as much again
             self.weights, self.prices = np.append(self.weights, more), np.append(self.prices, more)
@@ -98,7 +95,7 @@ class Members:
         return member
 
     def _remove(self, member: Member) -> None:
-        del self._by_slot[member.slot]
+        del self.by_slot[member.slot]
         del self._by_key[member.key]
         self.prices[member.slot] = 0.0
         self.columns.release(member.slot)

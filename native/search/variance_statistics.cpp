@@ -43,23 +43,35 @@ RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int we
     }
 }
 
-// The same with n words each: `left` holds what is left of the first entry, and ends as the sum of all.
+// The same with n words each: `left` holds what is left of the first entry. Word by word, so that all but the running sums
+// is arithmetic on whole arrays.
 RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t size, std::size_t n, int weight_bits,
                                       const std::int64_t* sums, std::int64_t gradient, std::int64_t weight,
-                                      std::int64_t minimum, std::int64_t* left, double* out) {
+                                      std::int64_t minimum, const std::int64_t* left, double* out) {
     const std::int64_t mask = (std::int64_t{1} << weight_bits) - 1;
+    std::int64_t running[kEntries], weights[kEntries];
+    double here[kEntries], there[kEntries];
+    std::int64_t sum = left[0];
+    for (std::size_t entry = 0; entry < size; ++entry) running[entry] = sum += entries[entry * n];
     for (std::size_t entry = 0; entry < size; ++entry) {
-        for (std::size_t k = 0; k < n; ++k) left[k] += entries[entry * n + k];
-        const std::int64_t wl = left[0] & mask, wr = weight - wl;
-        const std::int64_t first = (left[0] - wl) >> weight_bits;
-        double here = static_cast<double>(first) * static_cast<double>(first);
-        double there = static_cast<double>(gradient - first) * static_cast<double>(gradient - first);
-        for (std::size_t k = 1; k < n; ++k) {
-            const auto gl = static_cast<double>(left[k]), gr = static_cast<double>(sums[k] - left[k]);
-            here += gl * gl;
-            there += gr * gr;
+        weights[entry] = running[entry] & mask;
+        const std::int64_t first = (running[entry] - weights[entry]) >> weight_bits;
+        const auto gl = static_cast<double>(first), gr = static_cast<double>(gradient - first);
+        here[entry] = gl * gl;
+        there[entry] = gr * gr;
+    }
+    for (std::size_t k = 1; k < n; ++k) {
+        sum = left[k];
+        for (std::size_t entry = 0; entry < size; ++entry) running[entry] = sum += entries[entry * n + k];
+        for (std::size_t entry = 0; entry < size; ++entry) {
+            const auto gl = static_cast<double>(running[entry]), gr = static_cast<double>(sums[k] - running[entry]);
+            here[entry] += gl * gl;
+            there[entry] += gr * gr;
         }
-        const double score = here / static_cast<double>(wl) + there / static_cast<double>(wr);
+    }
+    for (std::size_t entry = 0; entry < size; ++entry) {
+        const std::int64_t wl = weights[entry], wr = weight - wl;
+        const double score = here[entry] / static_cast<double>(wl) + there[entry] / static_cast<double>(wr);
         out[entry] = (wl < minimum) | (wr < minimum) ? -1.0 : score;
     }
 }

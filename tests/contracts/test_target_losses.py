@@ -24,6 +24,7 @@ from radboost.losses.target import WeightedRows
 LOSSES: dict[str, NativeTargetLoss] = {
     **{f"two classes, {name}": loss() for name, loss in TWO_CLASS_LOSSES.items()},
     **{name: loss() for name, loss in REGRESSION_LOSSES.items()},
+    "huber": HuberLoss(delta=1.0),  # without a number it takes one from the rows of a fit
     "huber, 0.3": HuberLoss(delta=0.3),
     "quantile, 0.9": QuantileLoss(level=0.9),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -30,10 +31,12 @@ from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.families import NormBalls, TreeFamilies
-from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import loss_to_gain, make_rows
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.weights import RowWeights
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
@@ -60,7 +63,7 @@ class TargetWatch(Watch):
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """The loss of each row; with classes a tie is an error."""
-        losses = self._loss.value(self._targets, scores)
+        losses = ask(self._loss, "value", self._targets, scores)
         if not self.tells_errors:
             return losses, None
         wrong = self._targets * scores <= 0 if scores.ndim == 1 else scores.argmax(axis=1) != self._targets
@@ -71,6 +74,7 @@ class GradientBoosting(BoostingEstimator):
     """Everything but the losses and what is predicted from scores."""
 
     loss_: str | TargetLoss
+    _loss_given: str | TargetLoss
 
     def __init__(
         self,
@@ -224,6 +228,13 @@ class GradientBoosting(BoostingEstimator):
         directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
+        weights = prepared.row_weights(folds_large=True)
+        learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
+        loss_of_fit = named
+        if isinstance(loss, NativeTargetLoss):
+            mean = partial(weights.mean, n_threads=growth.n_threads)
+            adapted = loss.for_rows(WeightedRows(learned, weights.given, mean, weights.gather))
+            loss, loss_of_fit = adapted, named if adapted is loss else adapted
         watch = None
         if watched is not None:
             targets = self._targets(watched.class_ids, watched.targets, n_outputs)
@@ -231,19 +242,21 @@ class GradientBoosting(BoostingEstimator):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
             watch = TargetWatch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-        maker = self._maker(prepared, loss, n_outputs, growth, rgb, families, directions, trace)
+        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, directions, trace)
         return Plan(
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
             watch=watch,
             keeps_best_round=stopping is not None,
-            attributes={"loss_": self._name_of_loss(), "_directions": directions},
+            attributes={"loss_": loss_of_fit, "_loss_given": named, "_directions": directions},
         )
 
     def _maker(
         self,
         prepared: PreparedRows,
+        targets: FloatArray,
+        weights: RowWeights,
         loss: TargetLoss,
         n_outputs: int,
         growth: GrowthSettings,
@@ -252,12 +265,12 @@ class GradientBoosting(BoostingEstimator):
         directions: npt.NDArray[np.int8],
         trace: Trace,
     ) -> NormBallDescent:
-        data, targets = prepared.data, self._targets(prepared.class_ids, prepared.targets, n_outputs)
+        data = prepared.data
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
-        rows = make_rows(loss, targets, prepared.row_weights(folds_large=True), n_outputs, growth.n_threads)
+        rows = make_rows(loss, targets, weights, n_outputs, growth.n_threads)
         constant = start_constant(rows, targets)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
-        derivative = np.asarray(loss.derivative(targets, scores), dtype=np.float64)
+        derivative = np.asarray(ask(loss, "derivative", targets, scores), dtype=np.float64)
         unit = self._norm_unit(derivative, rows.mean)
 
         def raw_scores(trace: Trace) -> FloatArray:
@@ -288,7 +301,8 @@ class GradientBoosting(BoostingEstimator):
         return read_directions(self.monotonic_constraints, names, n_features, categories, n_outputs)
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        return {"loss": (self.loss_, self._name_of_loss())}
+        # Models of before have no note of it.
+        return {"loss": (getattr(self, "_loss_given", self.loss_), self._name_of_loss())}
 
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         trace = super()._last_fit(prepared)
@@ -305,7 +319,7 @@ class GradientBoosting(BoostingEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self.loss
+        self.loss_ = self._loss_given = self.loss
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,8 +20,10 @@ from radboost.losses import (
     MultinomialLoss,
     NativeTargetLoss,
     TargetLoss,
+    ask,
     get_target_loss,
 )
+from radboost.losses.huber import FIXED_DELTA, HuberLoss
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -134,7 +136,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         if scores.ndim == 2:
             return np.asarray(softmax(scores, axis=1), dtype=np.float64)
         loss, ones = _loss_of_fit(self, TWO_CLASS_LOSSES), np.ones(len(scores))
-        down, up = -loss.derivative(ones, scores), loss.derivative(-ones, scores)
+        down, up = -ask(loss, "derivative", ones, scores), ask(loss, "derivative", -ones, scores)
         # Far out both may be 0: the sign says which is the smaller.
         second = np.divide(up, down + up, out=(scores > 0).astype(np.float64), where=down + up > 0)
         return np.column_stack([1.0 - second, second])
@@ -173,8 +175,9 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
     loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson"} or object
         - "squared", which is "auto": (F - y)^2 / 2, for the mean.
         - "absolute": abs(F - y), for the median.
-        - "huber": for the mean, with rows further away than 1 pulling no harder than those;
-          radboost.losses.HuberLoss(delta=...) for another distance.
+        - "huber": for the mean, with rows further away than a distance delta pulling no harder than those. Nine tenths
+          of the targets lie within delta of their median, and `loss_.delta` is its value;
+          radboost.losses.HuberLoss(delta=...) gives another one.
         - "quantile": for the median; radboost.losses.QuantileLoss(level=...) for another quantile.
         - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
         - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
@@ -190,7 +193,8 @@ categorical_features, early_stopping, warm_start, n_jobs, random_state, verbose,
     ----------
     history_ : dict of lists, one entry per round
         As in RGBClassifier, without errors.
-    loss_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
+    loss_ : the loss of the fit; with loss="huber" a HuberLoss with the delta that was found
+    ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
 feature_names_in_
         As in RGBClassifier.
 
@@ -218,7 +222,9 @@ feature_names_in_
 
     def _predictions(self, scores: FloatArray) -> FloatArray:
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        return np.asarray(loss.inverse_link(scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64)
+        return np.asarray(
+            ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64
+        )
 
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
@@ -228,6 +234,11 @@ feature_names_in_
         if isinstance(loss, NativeTargetLoss):
             loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1
+
+    def _take_parameters_of_fit(self) -> None:
+        if self.loss == "huber" or self.loss == HuberLoss():  # of before deltas were taken from the rows
+            self.loss = HuberLoss(FIXED_DELTA)
+        super()._take_parameters_of_fit()
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
         if targets is None:

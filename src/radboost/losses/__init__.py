@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from radboost._members import class_named, import_members
-from radboost._validation import resolve
-from radboost.losses.base import REGISTRY, Loss, MarginLoss, NativeLoss, TargetLoss
+from radboost._validation import check_real, resolve
+from radboost.losses.base import REGISTRY, Loss, MarginLoss, NativeLoss, TargetLoss, ask
 from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NativeTargetLoss
 
@@ -31,7 +31,12 @@ def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLo
     if isinstance(loss, NativeTargetLoss) and type(loss) not in known.values():
         names = ", ".join(kind.__name__ for kind in known.values())
         raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {otherwise}.")
-    return resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
+    found = resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
+    lipschitz = getattr(found, "lipschitz", None)
+    if lipschitz is not None and not isinstance(found, NativeTargetLoss):
+        name = f"{type(found).__name__}.lipschitz (None: steps by a line search)"
+        check_real(name, lipschitz, low=0.0, open_low=True)
+    return found
 
 
 def __getattr__(name: str) -> Any:
@@ -50,6 +55,7 @@ __all__ = [
     "NativeTargetLoss",
     "ScoreLoss",
     "TargetLoss",
+    "ask",
     "get_loss",
     "get_target_loss",
 ]

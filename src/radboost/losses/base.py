@@ -20,7 +20,7 @@ class MarginLoss(Protocol):
     """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
 
     With more than two classes the objective says what Phi is taken of. Any object with these two methods will do. Both
-    take and return float64 arrays of one shape.
+    take and return float64 arrays of one shape; what they take is read-only.
     """
 
     def value(self, u: FloatArray, /) -> FloatArray:
@@ -34,9 +34,9 @@ class MarginLoss(Protocol):
 class TargetLoss(Protocol):
     """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
-    With two classes the targets are -1 and +1. A number `lipschitz` bounds how fast the derivative changes with f, and
-    gives steps in closed form; without it there is a line search. A method `inverse_link(scores)` makes predictions of
-    scores; without it these are the scores.
+    The arrays that they take are read-only. With two classes the targets are -1 and +1. A number `lipschitz` bounds how
+    fast the derivative changes with f, and gives steps in closed form; without it there is a line search. A method
+    `inverse_link(scores)` makes predictions of scores; without it these are the scores.
     """
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
@@ -44,6 +44,25 @@ class TargetLoss(Protocol):
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         """Its derivative in f."""
+
+
+def ask(loss: Any, method: str, *arrays: FloatArray) -> Any:
+    """What a loss, perhaps a user's own, answers. It sees the arrays read-only: they are the fit's own."""
+    try:
+        return getattr(loss, method)(*map(_read_only, arrays))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ValueError(
+            f"{type(loss).__name__}.{method} changes its arguments in place, which the fit goes on working with "
+            f"({error}). Let it work on copies: `scores = scores - targets` in place of `scores -= targets`."
+        ) from error
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 class Loss(ABC):

@@ -36,6 +36,10 @@ class NativeTargetLoss(Loss):
     def start(self, rows: WeightedRows) -> float | FloatArray:
         """The constant of least loss, or one close to it."""
 
+    def for_rows(self, rows: WeightedRows) -> NativeTargetLoss:
+        """The loss with what it takes from the training rows filled in."""
+        return self
+
     def lowest(self, targets: FloatArray) -> FloatArray:
         """The least that a row with this target can cost."""
         return np.zeros(len(targets))
@@ -71,9 +75,9 @@ class WeightedRows:
         """The largest target of all."""
         return float(self._gather(self.targets).max())
 
-    def quantile(self, level: float) -> float:
-        """The smallest target with at least this share of the weight up to it."""
-        targets = self._gather(self.targets)
+    def quantile(self, level: float, of: Callable[[FloatArray], FloatArray] = lambda targets: targets) -> float:
+        """The smallest target with at least this share of the weight up to it; or that of a function of them."""
+        targets = of(self._gather(self.targets))
         weights = np.ones(len(targets)) if self._weights is None else self._gather(self._weights)
         order = np.lexsort((weights, targets))
         cumulative = np.cumsum(weights[order])

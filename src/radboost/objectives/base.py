@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._members import register
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import MarginLoss, ask
 
 
 class RowCost(ABC):
@@ -94,8 +94,8 @@ def argument_of_each_class(scores: FloatArray, class_ids: ClassIds) -> FloatArra
 
 def evaluate(loss: MarginLoss, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Phi and Phi' of a loss of the user's own, looked over."""
-    values = np.ascontiguousarray(loss.value(u), dtype=np.float64)
-    derivatives = np.ascontiguousarray(loss.derivative(u), dtype=np.float64)
+    values = np.ascontiguousarray(ask(loss, "value", u), dtype=np.float64)
+    derivatives = np.ascontiguousarray(ask(loss, "derivative", u), dtype=np.float64)
     for what, array in (("value", values), ("derivative", derivatives)):
         if array.shape != u.shape:
             raise ValueError(

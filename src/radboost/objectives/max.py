@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import MarginLoss, ask
 from radboost.objectives.base import CostOfAnyLoss, evaluate, margins_of
 from radboost.objectives.compsum import compsum_probabilities
 
@@ -16,7 +16,7 @@ class Max(CostOfAnyLoss, name="max"):
     smooth = False
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        return np.asarray(loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         return 1.0 - margins_of(scores, class_ids)

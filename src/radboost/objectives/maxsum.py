@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import MarginLoss, ask
 from radboost.objectives.base import CostOfAnyLoss, evaluate, margins_of
 from radboost.objectives.compsum import compsum_probabilities
 
@@ -15,7 +15,7 @@ class MaxSum(CostOfAnyLoss, name="maxsum"):
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """A lower bound: scores do not tell s, and the margin of f, which is not smaller, stands in its place."""
-        return np.asarray(loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         return 1.0 - margins

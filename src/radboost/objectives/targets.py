@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees, current
-from radboost.losses import NativeTargetLoss, TargetLoss
+from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.rows.weights import RowWeights
 
 
@@ -119,10 +119,10 @@ class OwnLossRows(LossRows):
         self.set_scores(self._scores + step * grower.answers(cut))
 
     def _value(self, scores: FloatArray) -> FloatArray:
-        return self._checked("value", self.loss.value(self.targets, scores))
+        return self._checked("value", ask(self.loss, "value", self.targets, scores))
 
     def _derivative(self, scores: FloatArray) -> FloatArray:
-        return self._checked("derivative", self.loss.derivative(self.targets, scores))
+        return self._checked("derivative", ask(self.loss, "derivative", self.targets, scores))
 
     def _checked(self, method: str, numbers: FloatArray) -> FloatArray:
         result = np.ascontiguousarray(numbers, dtype=np.float64)
@@ -148,7 +148,7 @@ def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outp
 def loss_to_gain(rows: LossRows, targets: FloatArray, scores: FloatArray) -> float:
     """The mean loss with these scores, above the least that it can be: what prices are counted in."""
     loss = rows.loss
-    costs = loss.value(targets, scores)
+    costs = ask(loss, "value", targets, scores)
     if isinstance(loss, NativeTargetLoss):
         costs = costs - loss.lowest(targets)
     gain = abs(rows.mean(np.ascontiguousarray(costs)))

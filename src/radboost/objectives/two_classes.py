@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss
+from radboost.losses import MarginLoss, ask
 from radboost.objectives.base import CostOfAnyLoss, evaluate, margins_of
 
 
@@ -13,7 +13,7 @@ class TwoClasses(CostOfAnyLoss):
     """Phi(1 - y f), with scores f of shape (n_rows,), positive for the second class (Deep Boosting, equation (4))."""
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        return np.asarray(loss.value(1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         return 1.0 - margins_of(scores, class_ids)
@@ -32,8 +32,8 @@ class TwoClasses(CostOfAnyLoss):
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """p Phi(1 - f) + (1 - p) Phi(1 + f) is least at p = Phi'(1 + f) / (Phi'(1 - f) + Phi'(1 + f))."""
-        for_second = np.asarray(loss.derivative(1.0 + scores), dtype=np.float64)
-        for_first = np.asarray(loss.derivative(1.0 - scores), dtype=np.float64)
+        for_second = np.asarray(ask(loss, "derivative", 1.0 + scores), dtype=np.float64)
+        for_first = np.asarray(ask(loss, "derivative", 1.0 - scores), dtype=np.float64)
         total = for_first + for_second
         second = np.divide(for_second, total, out=np.where(scores > 0, 1.0, 0.0), where=total > 0)
         return np.column_stack([1.0 - second, second])

@@ -319,7 +319,7 @@ def test_alpha_of_zero_and_many_classes() -> None:
         ({"template": "two"}, r"template must be 'auto', 'one', 'all' or an integer of at least 1; got 'two'"),
         ({"features": "forests"}, r"Unknown features 'forests'.*'products'"),
         ({"features_per_round": 0}, r"features_per_round must be None or an integer of at least 1; got 0"),
-        ({"max_rounds": 0}, r"max_rounds must be at least 1"),
+        ({"max_rounds": 0}, r"max_rounds must be 'auto' or an integer of at least 1; got 0"),
         ({"loss": "hinge"}, r"loss must be one of 'logistic', 'exponential'"),
     ],
 )
@@ -341,7 +341,7 @@ def test_bad_targets() -> None:
         SparseBoostClassifier(features="stumps").path(X, y)
     with pytest.raises(ValueError, match=r"alphas must be finite"):
         SparseBoostClassifier().path(X, y, alphas=[-1.0])
-    with pytest.raises(ValueError, match=r"epsilon must lie"):
+    with pytest.raises(ValueError, match=r"epsilon must be 'auto' or a number in \[0, inf\); got -1"):
         SparseBoostRegressor(epsilon=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         SparseBoostClassifier().fit(np.where(X == 0, np.nan, X), y)

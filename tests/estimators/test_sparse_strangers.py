@@ -74,7 +74,7 @@ def test_alpha_is_chosen_for_targets_in_their_unit() -> None:
 def test_a_far_target_against_a_general_solver(scale: float) -> None:
     """Newton's method with a curvature that is safe ends at the optimum."""
     targets, alpha = scale * T + 7.0 * scale, 0.01
-    model = SparseBoostRegressor(alpha, standardize=False, tol=1e-9).fit(X, targets)
+    model = SparseBoostRegressor(alpha, epsilon=0.1, standardize=False, tol=1e-9).fit(X, targets)
     loss = EpsilonInsensitiveScores(targets, 0.1)
 
     def objective(parameters: np.ndarray) -> float:

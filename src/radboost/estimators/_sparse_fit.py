@@ -53,6 +53,9 @@ from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
+# What max_rounds="auto" stands for. Steps are cheap and mostly few; an induction optimises all weights once more, and
+# with a price next to nothing there is no end to features that help.
+MAX_STEPS, MAX_INDUCTIONS = 1000, 100
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Read:
     rows: npt.NDArray[np.int64]
     loss: ScoreLoss
     row_weights: FloatArray  # they sum to 1
+    total_weight: float  # m
 
 
 class SparseBoost(SavingMixin, ABC):
@@ -74,13 +78,13 @@ class SparseBoost(SavingMixin, ABC):
     accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
 
     penalty: str
-    alpha: float
+    alpha: float | str
     update: str
     template: str | int
     features: Any
     features_per_round: int | None
     totally_corrective: bool
-    max_rounds: int
+    max_rounds: int | str
     tol: float
     standardize: bool
     fit_intercept: bool
@@ -90,6 +94,7 @@ class SparseBoost(SavingMixin, ABC):
 
     n_features_in_: int
     ensemble_: SparseEnsemble
+    alpha_: float
     history_: dict[str, list[float]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -109,7 +114,8 @@ class SparseBoost(SavingMixin, ABC):
             checked.__dict__.pop(name, None)
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
-        with progress_bar(self.max_rounds, int(self.verbose)) as advance:
+        settings = replace(settings, alpha=checked._alpha_for(read, settings))
+        with progress_bar(settings.max_rounds, int(self.verbose)) as advance:
             trail = Trail(
                 watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
             )
@@ -117,7 +123,7 @@ class SparseBoost(SavingMixin, ABC):
                 certificate = checked._fit_given(read, settings, trail)
             else:
                 certificate = checked._fit_induced(read, settings, trail)
-        checked._finish(trail, certificate)
+        checked._finish(trail, certificate, settings)
         self.__dict__ = checked.__dict__
         return self
 
@@ -183,11 +189,22 @@ class SparseBoost(SavingMixin, ABC):
             standardize=check_boolean("standardize", self.standardize),
             fit_intercept=check_boolean("fit_intercept", self.fit_intercept),
             tolerance=check_real("tol", self.tol, low=0.0),
-            max_rounds=check_integer("max_rounds", self.max_rounds, 1),
+            max_rounds=self._max_rounds(),
         )
 
     def _alpha(self) -> float:
+        """The price that is given; 0 where it is to be found."""
         return check_real("alpha", self.alpha, low=0.0)
+
+    def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
+        """The price of a fit to these rows."""
+        return settings.alpha
+
+    def _max_rounds(self) -> int:
+        check_integer_or(["auto"], "max_rounds", self.max_rounds, 1)
+        if isinstance(self.max_rounds, str):
+            return MAX_STEPS if self._solves_at_once() else MAX_INDUCTIONS
+        return int(self.max_rounds)
 
     def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
         check_needs(NEEDS.get(self.update, ()), penalty=penalty, loss=loss)
@@ -197,7 +214,12 @@ class SparseBoost(SavingMixin, ABC):
         return bool(self.features == "given" and self.features_per_round is None)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
-        return self._in_order(*self._checked(X, y, sample_weight))
+        X, labels, weights = self._checked(X, y, sample_weight)
+        self._take_units(labels, weights)
+        return self._in_order(X, labels, weights)
+
+    def _take_units(self, labels: FloatArray, weights: FloatArray) -> None:
+        """Takes from all training rows what losses of parts of them are to share."""
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets (a line for each output) and weights."""
@@ -213,7 +235,8 @@ class SparseBoost(SavingMixin, ABC):
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
         rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
-        return Read(X, rows, loss, weights / weights.sum())
+        total = float(weights.sum())
+        return Read(X, rows, loss, weights / total, total)
 
     @abstractmethod
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
@@ -272,22 +295,30 @@ class SparseBoost(SavingMixin, ABC):
         names = getattr(self, "feature_names_in_", None)
         self.ensemble_ = SparseEnsemble(hypotheses, weights, intercept, names, self._output_names())
 
-    def _finish(self, trail: Trail, certificate: Certificate) -> None:
+    def _finish(self, trail: Trail, certificate: Certificate, settings: InductionSettings) -> None:
+        self.alpha_ = settings.alpha
         self.history_ = {"objective": trail.objective, "n_features": [float(n) for n in trail.n_features]}
         self.n_iter_ = max(1, len(trail.objective))
         self.stop_reason_ = trail.stop_reason
         self.n_features_used_ = len(self.ensemble_)
         self.optimality_gap_, self.duality_gap_ = certificate.violation, certificate.duality_gap
         if trail.stop_reason == "max_rounds":
+            advice = "Raise max_rounds or tol."
+            if not self._solves_at_once():
+                advice = (
+                    f"There are {self.n_features_used_} features so far. A larger alpha, {4.0 * self.alpha_:.2g} for "
+                    f"example in place of {self.alpha_:.2g}, makes a smaller model that is done sooner; a larger "
+                    "max_rounds goes on with this one."
+                )
             warnings.warn(
-                f"{type(self).__name__} stopped after max_rounds={self.max_rounds} with the optimality conditions "
-                f"violated by {certificate.violation:.2g}. Raise max_rounds or tol.",
+                f"{type(self).__name__} stopped after max_rounds={settings.max_rounds} with the optimality conditions "
+                f"violated by {certificate.violation:.2g}. {advice}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         elif not self.n_features_used_:
             warnings.warn(
-                f"The model is empty: at alpha={self._alpha():g} no feature is worth its price. alpha_max(X, y) tells "
+                f"The model is empty: at alpha={self.alpha_:g} no feature is worth its price. alpha_max(X, y) tells "
                 "below which alpha one is.",
                 UserWarning,
                 stacklevel=3,
@@ -342,6 +373,11 @@ class SparseBoost(SavingMixin, ABC):
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
+
+
+def no_columns(read: Read) -> Columns:
+    """The rows without any feature: what a model begins with."""
+    return Columns.of_dense(np.zeros((0, len(read.rows))), read.row_weights, intercept=True, n_threads=1)
 
 
 def without_repetitions(X: Any) -> Any:

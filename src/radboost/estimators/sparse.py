@@ -10,17 +10,27 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_real
+from radboost._validation import check_choice, check_real_or
 from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._sparse_fit import SparseBoost
+from radboost.estimators._sparse_fit import Read, SparseBoost, no_columns
+from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores
 from radboost.losses.logistic import LogisticScores
 from radboost.losses.multinomial import MultinomialScores
+from radboost.losses.target import WeightedRows
 from radboost.model_file import storable_estimator
 from radboost.rows.read import Accepted, plain_labels, read_labels, read_targets
 from radboost.rows.tasks import as_tasks, missing_labels, read_tasks
+from radboost.rows.weights import RowWeights
+
+# What epsilon="auto" and alpha="auto" stand for (docs/sparsity.md).
+EPSILON_PER_SPREAD = 0.1
+# Of all that can be induced, the best by chance is far above one feature alone.
+ALPHA_PER_CHANCE, ALPHA_PER_CHANCE_INDUCED = 1.0, 2.0
+# Of numbers with a normal distribution half lie within this share of a standard deviation around the median.
+HALF_WITHIN = 0.6745
 
 PARAMETERS = """
     penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
@@ -44,8 +54,9 @@ PARAMETERS = """
     totally_corrective : bool
         Whether all weights in the model are optimised after features have entered, or only those of the features that
         were chosen, by one step (sequential boosting).
-    max_rounds : int
-        Most rounds: inductions, or steps of the solver where all features are there from the start.
+    max_rounds : int or "auto"
+        Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
+        inductions, or 1000 steps.
     tol : float
         Largest violation of the optimality conditions at the end, for columns scaled to a spread of 1.
     standardize : bool
@@ -63,6 +74,8 @@ PARAMETERS = """
     ----------
     coef_, intercept_ : arrays
         With features="given", in the units of X and in scikit-learn's shapes.
+    alpha_ : float
+        The price of the fit.
     ensemble_ : SparseEnsemble
         The hypotheses and their weights; its `repr` is a formula.
     n_features_used_ : int
@@ -104,7 +117,7 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         features: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        max_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -187,30 +200,48 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
 class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
-    A residual within epsilon costs next to nothing, and a large one its size: bring y to a scale on which 1 is large.
+    A residual within epsilon costs next to nothing, and a large one its size. Where y varies by 1 or less the loss is
+    much like a square, where it varies by hundreds like an absolute value.
 
     Parameters
     ----------
-    epsilon : float
-        The width of the insensitive zone, in the unit of y.
+    epsilon : float or "auto"
+        The width of the insensitive zone, in the unit of y. "auto": a tenth of the spread of y around its median
+        (docs/sparsity.md#defaults-of-the-regressor).
     """
 
-    __doc__ = __doc__.rstrip() + PARAMETERS
+    __doc__ = (
+        __doc__.rstrip()
+        + PARAMETERS.replace("    alpha : float\n", '    alpha : float or "auto"\n', 1)
+        .replace(
+            "number of rows.\n",
+            """number of rows.
+        "auto": what a feature that has nothing to do with y is worth by chance, or twice that where features are
+        induced.
+""",
+            1,
+        )
+        .rstrip()
+        + """
+    epsilon_ : float
+        The epsilon of the fit.
+"""
+    )
 
     accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     def __init__(
         self,
-        alpha: float = 0.001,
+        alpha: float | str = "auto",
         *,
-        epsilon: float = 0.1,
+        epsilon: float | str = "auto",
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",
         features: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        max_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -239,15 +270,50 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
 
+    def _read_parameters(self) -> InductionSettings:
+        check_real_or(["auto"], "epsilon", self.epsilon, low=0.0)
+        return super()._read_parameters()
+
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
-        check_real("epsilon", self.epsilon, low=0.0)
         return read_targets(y).reshape(1, -1)
 
+    def _take_units(self, labels: FloatArray, weights: FloatArray) -> None:
+        automatic = isinstance(self.epsilon, str)
+        self.epsilon_ = EPSILON_PER_SPREAD * spread_of(labels[0], weights) if automatic else float(self.epsilon)
+
+    def _alpha(self) -> float:
+        check_real_or(["auto"], "alpha", self.alpha, low=0.0)
+        return 0.0 if isinstance(self.alpha, str) else float(self.alpha)
+
+    def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
+        """With "auto" the slopes of the loss at the empty model, and how far a random column follows them.
+
+        A column of spread 1 that knows nothing of y has a slope with a mean of zero and a standard deviation of the
+        root mean square of the rows' slopes, divided by the root of their number.
+        """
+        if not isinstance(self.alpha, str):
+            return settings.alpha
+        start = settings.problem(no_columns(read), read.loss, read.row_weights, 1.0).start()
+        square = float(read.row_weights @ read.loss.gradient(start.scores)[0] ** 2)
+        share = ALPHA_PER_CHANCE if self._solves_at_once() else ALPHA_PER_CHANCE_INDUCED
+        return float(share * np.sqrt(square / read.total_weight))
+
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
-        return EpsilonInsensitiveScores(labels[0], float(self.epsilon))
+        return EpsilonInsensitiveScores(labels[0], self.epsilon_)
 
     def _shaped(self, weights: FloatArray, intercept: FloatArray) -> tuple[FloatArray, Any]:
         return weights[:, 0].copy(), float(intercept[0])
+
+
+def spread_of(targets: FloatArray, weights: FloatArray) -> float:
+    """The median distance from the median, as a standard deviation of normal numbers; the same for every order."""
+    row_weights = RowWeights(weights, len(targets))
+    rows = WeightedRows(targets, weights, row_weights.mean)
+    median = rows.quantile(0.5)
+    spread = rows.quantile(0.5, lambda targets: np.abs(targets - median)) / HALF_WITHIN
+    if spread == 0.0:  # half of the targets are the same number
+        spread = row_weights.mean(np.abs(targets - median))
+    return spread if spread > 0.0 else 1.0
 
 
 @storable_estimator
@@ -288,7 +354,7 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         features: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        max_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,

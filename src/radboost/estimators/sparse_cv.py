@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
-from radboost.estimators._sparse_fit import SparseBoost, decreasing
+from radboost.estimators._sparse_fit import Read, SparseBoost, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,
@@ -65,6 +65,7 @@ class ChoosesAlpha(SparseBoost):
         checked.alpha_ = 0.0
         settings = checked._read_parameters()
         rows, labels, weights = checked._checked(X, y, sample_weight)
+        checked._take_units(labels, weights)
         checked._check_update(settings.penalty, checked._make_loss(labels))
         whole = checked._problem(checked._in_order(rows, labels, weights), settings, 1.0)
         alphas = decreasing(self.alphas, whole, self.n_alphas, self.eps)
@@ -118,6 +119,9 @@ class ChoosesAlpha(SparseBoost):
     def _alpha(self) -> float:
         return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit
 
+    def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
+        return settings.alpha
+
 
 @storable_estimator
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
@@ -168,7 +172,7 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
     """SparseBoostRegressor with the alpha of the smallest loss in cross-validation.
 
-    `epsilon` is the width of the insensitive zone.
+    `epsilon` is the width of the insensitive zone; "auto", and `epsilon_`, as in SparseBoostRegressor.
     """
 
     __doc__ = __doc__.rstrip() + PARAMETERS
@@ -180,7 +184,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         n_alphas: int = 30,
         eps: float = 1e-2,
         cv: Any = None,
-        epsilon: float = 0.1,
+        epsilon: float | str = "auto",
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",

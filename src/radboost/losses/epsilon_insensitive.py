@@ -56,7 +56,10 @@ class EpsilonInsensitiveScores(ScoreLoss, name="epsilon_insensitive", of="scores
     def conjugate(self, slopes: FloatArray) -> FloatArray:
         """The slope at an excess of t is sinh t / (cosh t + cosh eps): a quadratic equation in e^t."""
         slope = np.clip(np.abs(slopes[0]), 0.0, 1.0 - 1e-15)
-        width = np.cosh(self.epsilon)
-        root = np.sqrt(slope**2 * (width**2 - 1.0) + 1.0)
-        excess = np.log((slope * width + root) / (1.0 - slope))
+        # All over e^eps, which leaves the range of numbers for targets in thousands.
+        shrunk = np.exp(-self.epsilon)
+        width = 0.5 * (1.0 + shrunk**2)
+        root = np.sqrt(slope**2 * (width**2 - shrunk**2) + shrunk**2)
+        ratio = (slope * width + root) / (1.0 - slope)
+        excess = np.maximum(self.epsilon + np.log(np.maximum(ratio, 1e-300)), 0.0)
         return np.asarray(slope * excess - self._value_of(excess) + slopes[0] * self.targets)

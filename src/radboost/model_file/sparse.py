@@ -13,6 +13,8 @@ from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
+# Parameters that a fit may find by itself. Files from before it could have them among the parameters.
+_NUMBERS = ("alpha", "epsilon")
 # Of estimators that choose alpha.
 _CHOICE = {"alphas": 1, "validation_losses": 2}
 
@@ -32,8 +34,10 @@ def describe(estimator: Any) -> Content:
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
     arrays |= history_arrays(estimator.history_)
     arrays[f"{FIT}gaps"] = np.array([estimator.optimality_gap_, estimator.duality_gap_])
-    if hasattr(estimator, "alpha_"):
-        arrays[f"{FIT}alpha"] = np.array([estimator.alpha_])
+    for name in _NUMBERS:
+        if hasattr(estimator, f"{name}_"):
+            arrays[FIT + name] = np.array([getattr(estimator, f"{name}_")])
+    if hasattr(estimator, "alphas_"):
         arrays |= {FIT + key: np.asarray(getattr(estimator, f"{key}_"), dtype="<f8") for key in _CHOICE}
     return header, arrays
 
@@ -83,9 +87,14 @@ def _restore_labels(model: Any, header: Mapping[str, Any]) -> int:
 def _restore_fit(model: Any, arrays: Mapping[str, AnyArray]) -> None:
     require("gaps" in arrays and arrays["gaps"].shape == (2,), "the two gaps are missing")  # NaN: not known
     model.optimality_gap_, model.duality_gap_ = (float(gap) for gap in arrays["gaps"])
+    for name in _NUMBERS:
+        if name in arrays:
+            setattr(model, f"{name}_", float(read_array(arrays, name, "<f8", 1)[0]))
+        elif isinstance(getattr(model, name, None), int | float):
+            setattr(model, f"{name}_", float(getattr(model, name)))
     if not hasattr(model, "cv"):
         return
-    model.alpha_ = float(read_array(arrays, "alpha", "<f8", 1)[0])
+    read_array(arrays, "alpha", "<f8", 1)  # must be there
     for key, n_dimensions in _CHOICE.items():
         fits = key in arrays and arrays[key].dtype == np.dtype("<f8") and arrays[key].ndim == n_dimensions
         require(fits, f"the array {key!r} is missing or of a wrong kind")

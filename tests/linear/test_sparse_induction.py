@@ -204,7 +204,7 @@ def test_a_generator_of_ones_own() -> None:
 
     with (
         np.errstate(invalid="ignore"),
-        pytest.raises(ValueError, match=r"one finite number for each row.*Wave"),
+        pytest.raises(ValueError, match=r"Wave must return one finite number for each of 200 rows"),
     ):
         SparseBoostClassifier(features=Broken()).fit(X, y)
     with pytest.raises(TypeError, match=r"features must be one of .*'given'.*Generator"):

@@ -24,6 +24,7 @@ from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
 from radboost.families.kernel import KERNELS
+from radboost.families.own import start_family
 from radboost.losses import MarginLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
@@ -335,7 +336,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         # Families in a list must not make the same draws.
         seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
         proposers = [
-            family.start(replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
+            start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
             for family, seed in zip(families, seeds, strict=True)
         ]
         return CoordinateDescent(

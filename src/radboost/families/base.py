@@ -127,8 +127,8 @@ class ValuesCandidate(Candidate):
         class_index: int | None = None,
     ) -> None:
         self._hypothesis = hypothesis
-        self._predictions = predictions
-        self._class_index = class_index
+        self.predictions = predictions
+        self.class_index = class_index
         self.edge = edge
         self.complexity = complexity
 
@@ -136,8 +136,8 @@ class ValuesCandidate(Candidate):
         return self._hypothesis
 
     def enter(self, columns: HypothesisColumns) -> int:
-        values = np.ascontiguousarray(self._predictions, dtype=np.float32)
-        return columns.add_values(values, 1 if self._class_index is None else self._class_index)
+        values = np.ascontiguousarray(self.predictions, dtype=np.float32)
+        return columns.add_values(values, 1 if self.class_index is None else self.class_index)
 
 
 class Proposer(ABC):

@@ -67,7 +67,11 @@ class Kind(Generic[H]):
 
     def values(self, hypotheses: Sequence[H], X: Any) -> FloatArray:
         """A line of values for each hypothesis, all of one output; X is dense or sparse."""
-        return np.array([hypothesis.values(X) for hypothesis in hypotheses])  # type: ignore[attr-defined]
+        found = [hypothesis.values(X) for hypothesis in hypotheses]  # type: ignore[attr-defined]
+        if self.of is not None:
+            return np.array(found)
+        shape = (X.shape[0],)
+        return np.array([checked_values(*pair, shape) for pair in zip(hypotheses, found, strict=True)])
 
     def add_lines(self, hypotheses: Sequence[H], weights: FloatArray, X: Any, scores: FloatArray) -> None:
         """scores += the values of each hypothesis times its line of weights, in their order."""
@@ -79,7 +83,7 @@ class Kind(Generic[H]):
 
         def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
             for hypothesis, weight in zip(hypotheses, weights, strict=True):
-                scores += weight * predictions(hypothesis, X, n_threads)
+                scores += weight * checked_values(hypothesis, predictions(hypothesis, X, n_threads), scores.shape)
 
         return add
 
@@ -139,6 +143,21 @@ def predictions(hypothesis: Any, X: FloatMatrix, n_threads: int) -> FloatArray:
     """A number or a row of numbers for each row; `predict` is another name of `values`."""
     evaluate = getattr(hypothesis, "predict", None) or hypothesis.values
     return np.asarray(evaluate(X, n_threads))
+
+
+def checked_values(hypothesis: object, values: Any, shape: tuple[int, ...]) -> FloatArray:
+    """What a hypothesis of a user's own says of rows, if it is that many finite numbers."""
+    array: npt.NDArray[Any] = np.asarray(values)
+    if array.shape != shape or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        found = (
+            f"the shape {array.shape}" if array.shape != shape else f"{array.dtype} with NaN, infinity or no numbers"
+        )
+        each = "one finite number" if len(shape) == 1 else f"{shape[1]} finite numbers"
+        raise ValueError(
+            f"{type(hypothesis).__name__} must return {each} for each of {shape[0]} rows, from `values` or `predict`; "
+            f"got {found}."
+        )
+    return array.astype(np.float64, copy=False)
 
 
 def read_features(arrays: Arrays, name: str, shape: Shape, n: int | None = None) -> list[int]:

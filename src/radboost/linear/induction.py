@@ -11,7 +11,8 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.families.columns import Column
 from radboost.families.generators import Generator, Proposing, Training
-from radboost.families.kinds import by_kind
+from radboost.families.kinds import OWN, by_kind
+from radboost.families.own import start_generator
 from radboost.linear.bounds import progress, solve_by_bounds
 from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range
 from radboost.linear.newton import newton_step, solve_by_newton
@@ -80,7 +81,7 @@ class Induction:
         self.training, self.settings, self.trail = training, settings, trail
         assert isinstance(training.loss, ScoreLoss)  # generators ask less of it than solvers do
         self.loss = training.loss
-        self.propose: Proposing = generator.start(training)
+        self.propose: Proposing = start_generator(generator, training)
         k, m = training.loss.n_outputs, training.loss.n_rows
         self.members: list[Any] = []
         self.values = np.zeros((0, m))
@@ -194,6 +195,12 @@ class Induction:
                 raise ValueError(
                     "A hypothesis must return one finite number for each row; one of "
                     f"{', '.join(type(hypothesis).__name__ for hypothesis in alike[:3])} did not."
+                )
+            if kind is OWN and not in_range(found).all():
+                wrong = alike[int(np.argmin(in_range(found)))]
+                raise ValueError(
+                    f"The values of {type(wrong).__name__} leave the range of numbers when they are squared: values "
+                    "must lie between 1e-150 and 1e150 in size. Rescale them."
                 )
             values[places] = found
         return values

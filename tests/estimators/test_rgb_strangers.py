@@ -146,3 +146,28 @@ def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:
     )
     by_row.save(tmp_path / "m")
     assert radboost.load(tmp_path / "m").cost == [[0.0, 7.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize("exponent", [-300, -100, 40, 99])
+@pytest.mark.parametrize("loss", ["absolute", "quantile", "poisson", "gamma"])
+def test_targets_of_any_size_are_learned(loss: str, exponent: int) -> None:
+    """The searches for steps begin far from where the size of the targets puts their ends."""
+    if exponent < -98 and loss in ("poisson", "gamma"):
+        exponent = -98  # smaller ones are refused
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(200, 3))
+    plain = rng.poisson(20.0 * np.exp(0.5 * rows[:, 0])) / 100.0 + 0.05
+    half = exponent // 2  # 1e300 times 1e-300 is not 1 on the way
+    model = RGBRegressor(40, loss=loss).fit(rows, plain * 10.0**half * 10.0 ** (exponent - half))
+    found = model.predict(rows) * 10.0**-half * 10.0 ** (half - exponent)
+    assert np.corrcoef(found, plain)[0, 1] > 0.85
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", HuberLoss(1e-300)], ids=["squared", "huber", "given"])
+def test_targets_whose_squares_vanish_are_refused(loss: Any) -> None:
+    with pytest.raises(ValueError, match=r'up to \d.*e-300 in size only, and loss="(squared|huber)" needs .*1e-120'):
+        RGBRegressor(5, loss=loss).fit(X, 1e-300 * T)
+    np.testing.assert_array_equal(RGBRegressor(5, loss=loss).fit(X, np.zeros(80)).predict(X), 0.0)
+    if isinstance(loss, str):
+        small = RGBRegressor(40, loss=loss).fit(X, 1e-110 * T).predict(X)
+        assert np.corrcoef(1e110 * small, T)[0, 1] > 0.9

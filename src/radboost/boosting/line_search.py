@@ -21,6 +21,9 @@ BRACKET_WIDTH = 1e-12
 EVALUATIONS = 120
 # `convex_search`: most points that it looks at, and how much steeper than at the start a slope may be to be used.
 MOST_TRIALS = 80
+# After so many in one direction steps grow, or shrink, faster and faster: targets may be of any size.
+PATIENT_TRIALS = 15
+LONGEST_STEP = 1e150
 STEEP = 1e3
 # `falling_search`: its shortest and longest step, and most points.
 SHORTEST_FALL, LONGEST_FALL = 2.0**-20, 64.0
@@ -104,6 +107,7 @@ def convex_search(
     """
     low, slope_low, high, slope_high, last = 0.0, slope, math.inf, math.inf, 0
     best_step, best_value, step = 0.0, start, first
+    longer, shorter = 0, 0
     for _ in range(MOST_TRIALS):
         value, slope_there = along(step)
         if value < best_value:
@@ -119,13 +123,15 @@ def convex_search(
             slope_low *= 0.5 if last == side else 1.0
         last = side
         if high == math.inf:
-            step = 4.0 * step
+            longer += 1
+            step = min(4.0 ** max(1, longer - PATIENT_TRIALS) * step, LONGEST_STEP)
             continue
         if high - low <= tolerance * high:
             break
         step = low + (high - low) * (slope_low / (slope_low - slope_high))
         if slope_high > STEEP * abs(slope):  # an exponential far beyond its minimum, where chords say nothing
-            step = low + 0.1 * (high - low)
+            shorter += 1
+            step = low + 0.1 ** max(1, shorter - PATIENT_TRIALS) * (high - low)
         elif not low < step < high:
             step = 0.5 * (low + high)
     return best_step

@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_real
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import NativeTargetLoss, WeightedRows, check_squares
 
 # Of the rows, around the median: as in Friedman's gradient boosting (2001, section 4.4), but of the first residuals, so
 # that there is one objective, which falls in every round.
@@ -49,6 +49,7 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
         return np.clip(scores - targets, -delta, delta)
 
     def for_rows(self, rows: WeightedRows) -> HuberLoss:
+        check_squares(rows, self.name)
         if self.delta is not None:
             return self
         median = rows.quantile(0.5)

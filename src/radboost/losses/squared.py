@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from radboost._typing import FloatArray
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import NativeTargetLoss, WeightedRows, check_squares
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,10 @@ class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return scores - targets
+
+    def for_rows(self, rows: WeightedRows) -> SquaredLoss:
+        check_squares(rows, self.name)
+        return self
 
     def start(self, rows: WeightedRows) -> float:
         return rows.mean(rows.targets)

@@ -52,6 +52,19 @@ class NativeTargetLoss(Loss):
         """Refuses targets that the loss is not defined for."""
 
 
+# Of targets with a smaller mean size squares, and exact sums, may be zero as floating-point numbers.
+SMALLEST_SIZE = 1e-120
+
+
+def check_squares(rows: WeightedRows, name: str) -> None:
+    """Refuses targets whose squares vanish: the model would be a constant."""
+    if rows.mean(np.abs(rows.targets)) < SMALLEST_SIZE and rows.targets.any():
+        raise ValueError(
+            f'y goes up to {np.abs(rows.targets).max():g} in size only, and loss="{name}" needs a mean size of at '
+            f'least {SMALLEST_SIZE:g}: squares of such numbers vanish. Rescale y, or use loss="absolute".'
+        )
+
+
 class WeightedRows:
     """Targets with their weights, and what is asked about them: the same for every order of the rows.
 

@@ -228,6 +228,8 @@ def test_alpha_by_cross_validation(case: str) -> None:
         from sklearn.metrics import log_loss
         from sklearn.model_selection import StratifiedKFold
 
+        model = SparseBoostClassifierCV(n_alphas=8, cv=StratifiedKFold(3)).fit(X, target)
+        best = model.validation_losses_.mean(axis=1).argmin()
         train, test = next(iter(StratifiedKFold(3).split(X, target)))
         fitted = SparseBoostClassifier(model.alpha_).fit(X[train], target[train])
         expected = log_loss(target[test], fitted.predict_proba(X[test]))

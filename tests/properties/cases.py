@@ -46,9 +46,7 @@ class Case:
     random: bool = False  # another seed gives another model
     missing: bool = True  # NaN is a value like others; otherwise refused
     categories: bool = True  # columns may be categories; otherwise text is refused
-    rows_decide: bool = (
-        True  # neither the order of rows nor copies in place of weights matter (cross-validation: they do)
-    )
+    folds: bool = False  # cross-validates: wants enough different rows, which are dealt out by a hash of their cells
     sums_of_floats: bool = False  # sparse and dense rows, or rows in other units, agree up to rounding only
     boosted: bool = True  # has rounds: staged predictions, n_skipped_rounds_
     splits: bool = True  # hypotheses ask questions of columns: units do not matter, columns have importances
@@ -289,7 +287,7 @@ def _sparse() -> list[Case]:
             tasks=estimator in (MultiTaskSparseBoostClassifier, MultiTaskSparseBoostClassifierCV),
             missing=False,
             categories=False,
-            rows_decide="n_alphas" not in settings,
+            folds="n_alphas" in settings,
             sums_of_floats=True,
             boosted=False,
             splits=trees,

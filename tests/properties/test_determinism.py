@@ -88,7 +88,7 @@ def test_two_runs_and_the_seed(case: Case) -> None:
         assert essence(case.make(random_state=4).fit(X, y), X) != first
 
 
-@over(lambda case: case.rows_decide)
+@over()
 def test_order_of_rows(case: Case) -> None:
     X, y = case.data(5, m=120, missing=0.05)
     X[60:80] = X[:20]
@@ -103,7 +103,7 @@ def test_order_of_rows(case: Case) -> None:
     assert essence(case.make().fit(X[shuffled], y[shuffled], w[shuffled]), X) == essence(weighted, X)
 
 
-@over(lambda case: case.rows_decide)
+@over()
 def test_integer_weights_are_repetition(case: Case) -> None:
     X, y = case.data(6, m=110, missing=0.05)
     copies = np.random.default_rng(2).integers(0, 4, len(X))
@@ -115,7 +115,7 @@ def test_integer_weights_are_repetition(case: Case) -> None:
         assert weighted.ensemble_.sample_size == copies.sum()
 
 
-TIED = [case for case in CASES if case.rows_decide and "kernel" not in case.name and case.n_classes < 10]
+TIED = [case for case in CASES if not case.folds and "kernel" not in case.name and case.n_classes < 10]
 
 
 @settings(max_examples=6 * settings.default.max_examples)  # type: ignore[union-attr]
@@ -173,7 +173,7 @@ def test_huge_integer_weights_are_repetition_in_proportion(n_classes: int) -> No
         np.testing.assert_allclose(heavy, plain, rtol=0.0, atol=tolerance)
 
 
-@over(lambda case: case.rows_decide)
+@over()
 def test_zero_weight_rows_are_as_if_absent(case: Case) -> None:
     """Whatever they hold, and even where a class has no other row: it is then no class of the model."""
     X, y = case.data(7, m=120)

@@ -9,11 +9,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.model_selection import KFold
 
 from properties.cases import Case, essence, one_of_each, over, scores
 from reference.data import tiny, tiny_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+GIVEN_FOLDS = KFold(3, shuffle=True, random_state=0)
 
 
 def same(one: np.ndarray, other: np.ndarray, case: Case) -> None:
@@ -245,13 +248,14 @@ def _plain_history(model: Any) -> list[float]:
 def test_units_of_standardized_columns_do_not_matter(case: Case) -> None:
     X, y = case.data(12)
     units = 2.0 ** np.array([-30, 3, 0, 40, -1])
-    model, other = case.make().fit(X, y), case.make().fit(X * units, y)
+    folds = {"cv": GIVEN_FOLDS} if case.folds else {}  # those by content know the units
+    model, other = case.make(**folds).fit(X, y), case.make(**folds).fit(X * units, y)
     np.testing.assert_allclose(scores(other, X * units), scores(model, X), rtol=1e-5, atol=1e-5)
 
 
 def looking_at_everything(case: Case) -> dict[str, Any]:
-    """No draws of columns and thresholds, and no complexity, which knows the number of columns."""
-    quiet = {"max_features": None, "thresholds": "best", "complexity_penalty": 0.0}
+    """No draws of columns and thresholds, no folds by content, and no complexity, which knows the number of columns."""
+    quiet = {"max_features": None, "thresholds": "best", "complexity_penalty": 0.0, "cv": GIVEN_FOLDS}
     return {name: value for name, value in quiet.items() if name in case.make().get_params()}
 
 
@@ -280,7 +284,7 @@ def test_duplicate_columns(case: Case) -> None:
     assert np.all(np.isfinite(scores(model, twice)))
     induced = case.sums_of_floats and case.make().features != "given"
     others = ("stump pairs", "smooth_l1")
-    if case.draws_rows or case.held_back or induced or not case.rows_decide or any(o in case.name for o in others):
+    if case.draws_rows or case.held_back or induced or case.folds or any(o in case.name for o in others):
         return
     plain = scores(case.make(**looking_at_everything(case)).fit(X, y), X)
     if case.sums_of_floats:

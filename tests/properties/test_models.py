@@ -222,7 +222,7 @@ def test_a_row_of_each_class_fits(case: Case) -> None:
     y: Any = np.arange(n)
     if case.tasks:
         y = np.column_stack([y, y[::-1]])
-    if not case.rows_decide:
+    if case.folds:
         with pytest.raises(ValueError, match=r"(?i)fold|splits|members"):
             case.make().fit(X, y)
         return

@@ -48,6 +48,7 @@ from radboost.linear import (
     solve_by_bounds,
     solve_by_newton,
 )
+from radboost.linear.columns import matrix_times
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
@@ -393,7 +394,7 @@ def without_repetitions(X: Any) -> Any:
 def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
     """Weights and intercept for columns that are neither centred nor scaled."""
     weights = point.weights * problem.columns.factors[:, None]
-    intercept = point.intercept - problem.columns.centres @ weights
+    intercept = point.intercept - matrix_times(weights.T, problem.columns.centres)
     # The same number added to all intercepts changes no probability: of all solutions, the one in the middle.
     return weights, intercept - intercept.mean() if problem.loss.coupled else intercept
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import numbers
+import warnings
 from collections.abc import Iterator
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
-from radboost._validation import check_sample_weight
+from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
 from radboost.estimators._sparse_fit import Read, SparseBoost, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,
     SparseBoostRegressor,
 )
-from radboost.linear import InductionSettings
+from radboost.linear import InductionSettings, canonical_rows
 from radboost.linear.columns import Places
 from radboost.model_file import storable_estimator
+
+DEFAULT_FOLDS = 5
 
 PARAMETERS = """
 
@@ -28,7 +33,10 @@ PARAMETERS = """
     alphas : array or None
         The alphas to try. None: `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
     cv : int, splitter, list of splits or None
-        As in scikit-learn; None for five folds.
+        A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
+        neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
+        are in one fold. A splitter of scikit-learn's form, or a list of splits, is taken as it is: its folds may
+        depend on the order of the rows.
     penalty, update, template, max_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
         As in the estimator without CV. Features are the columns of X.
 
@@ -42,6 +50,17 @@ PARAMETERS = """
     coef_, intercept_ and the others
         As in the estimator without CV.
     """
+
+
+def _product(X: Any, weights: FloatArray) -> FloatArray:
+    """X times weights, most of which are zero.
+
+    Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
+    """
+    if sparse.issparse(X):
+        return np.asarray(X @ weights)
+    used = np.flatnonzero(weights.any(axis=1))
+    return np.asarray(np.einsum("ij,jk->ik", X[:, used], weights[used], optimize=False), dtype=np.float64)
 
 
 class ChoosesAlpha(SparseBoost):
@@ -69,17 +88,57 @@ class ChoosesAlpha(SparseBoost):
         checked._check_update(settings.penalty, checked._make_loss(labels))
         whole = checked._problem(checked._in_order(rows, labels, weights), settings, 1.0)
         alphas = decreasing(self.alphas, whole, self.n_alphas, self.eps)
-        losses = [
-            checked._losses_on(rows, labels, weights, train, test, settings, alphas)
-            for train, test in checked._folds(X, y, sample_weight)
-        ]
+        if self.cv is None or isinstance(self.cv, numbers.Integral):
+            folds, (rows, labels, weights) = checked._folds_by_content(rows, labels, weights)
+        else:
+            folds = checked._given_folds(X, y, sample_weight)
+        losses = [checked._losses_on(rows, labels, weights, *fold, settings, alphas) for fold in folds]
         chosen = copy(self)
         chosen.alphas_, chosen.validation_losses_ = alphas, np.array(losses).T
         chosen.alpha_ = float(alphas[chosen.validation_losses_.mean(axis=1).argmin()])
         self.__dict__ = super(ChoosesAlpha, chosen).fit(X, y, sample_weight).__dict__
         return self
 
-    def _folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
+    def _folds_by_content(
+        self, X: Any, labels: FloatArray, weights: FloatArray
+    ) -> tuple[Iterator[tuple[Places, Places]], tuple[Any, FloatArray, FloatArray]]:
+        """Folds that depend neither on the order of the rows nor on copies in place of weights, and their rows.
+
+        The different rows, in the order of their hashes, are dealt out in turn; those of one class after those of
+        another, so that each fold gets its share of every class.
+        """
+        n_folds = DEFAULT_FOLDS if self.cv is None else check_integer("cv", self.cv, 2)
+        places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
+        X = X.tocsr()[places] if sparse.issparse(X) else X[places]
+        labels = np.ascontiguousarray(labels[:, places])
+        if len(places) < n_folds:
+            raise ValueError(
+                f"cv={n_folds} needs as many different rows with a positive weight, and there are {len(places)}. Use "
+                "fewer folds."
+            )
+        fold = np.arange(len(places)) % n_folds
+        if self._has_classes():
+            counts = np.unique(labels[0], return_counts=True)[1]
+            if counts.max() < n_folds:
+                raise ValueError(
+                    f"cv={n_folds} needs a class with as many different rows, and the largest has {counts.max()}. Use "
+                    "fewer folds."
+                )
+            if counts.min() < n_folds:
+                warnings.warn(
+                    f"cv={n_folds} is more than the {counts.min()} different rows of the smallest class: some folds "
+                    "are without it. Use fewer folds.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            fold[np.argsort(labels[0], kind="stable")] = fold.copy()
+        folds = ((np.flatnonzero(fold != part), np.flatnonzero(fold == part)) for part in range(n_folds))
+        return folds, (X, labels, weights)
+
+    def _has_classes(self) -> bool:
+        return is_classifier(self) and not self.learns_tasks
+
+    def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
         """Places among the rows with a positive weight; the splits are those of all rows."""
         from sklearn.model_selection import check_cv  # loads much that other fits do without
 
@@ -113,8 +172,9 @@ class ChoosesAlpha(SparseBoost):
         )
         loss = self._make_loss(np.ascontiguousarray(labels[:, test]))
         shares = weights[test] / weights[test].sum()
+        left_out = X[test]
         points = self.points(problem, settings, alphas)
-        return [float(shares @ loss.value(np.ascontiguousarray((X[test] @ W + b).T))) for W, b in points]
+        return [float(shares @ loss.value(np.ascontiguousarray((_product(left_out, W) + b).T))) for W, b in points]
 
     def _alpha(self) -> float:
         return getattr(self, "alpha_", 0.0)  # a path or alpha_max may be asked for before a fit

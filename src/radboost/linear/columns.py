@@ -181,6 +181,14 @@ class Columns:
         return scores
 
 
+def matrix_times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """A line of sums for each row of the matrix.
+
+    Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
+    """
+    return np.asarray((matrix * vector).sum(axis=-1), dtype=np.float64)
+
+
 def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
     """Which lines can be scaled: all values are finite, and their squares neither too large nor too small to add up."""
     sizes = np.abs(columns).max(axis=1, initial=0.0)

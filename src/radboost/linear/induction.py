@@ -14,7 +14,7 @@ from radboost.families.generators import Generator, Proposing, Training
 from radboost.families.kinds import OWN, by_kind
 from radboost.families.own import start_generator
 from radboost.linear.bounds import progress, solve_by_bounds
-from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range
+from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range, matrix_times
 from radboost.linear.newton import newton_step, solve_by_newton
 from radboost.linear.problem import Certificate, Point, Problem, Trail
 from radboost.losses import ScoreLoss
@@ -122,7 +122,9 @@ class Induction:
             self.weights, factors[:, None], out=np.zeros_like(self.weights), where=factors[:, None] > 0.0
         )
         point = (
-            problem.start() if not self.members else Point(scaled, self.intercept + centres @ self.weights, np.empty(0))
+            problem.start()
+            if not self.members
+            else Point(scaled, self.intercept + matrix_times(self.weights.T, centres), np.empty(0))
         )
         if self.members:
             point.scores = problem.columns.scores(problem.everything, scaled) + point.intercept[:, None]
@@ -281,7 +283,7 @@ class Induction:
         """Members without a weight leave; they may come back as candidates."""
         factors, centres = problem.columns.factors, problem.columns.centres
         weights = point.weights * factors[:, None]
-        self.intercept = point.intercept - centres @ weights
+        self.intercept = point.intercept - matrix_times(weights.T, centres)
         kept = np.asarray(weights.any(axis=1))
         self.members = [member for member, keep in zip(self.members, kept, strict=True) if keep]
         self.values, self.weights = self.values[kept], weights[kept]

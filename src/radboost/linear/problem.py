@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.linear.columns import Columns, Places
+from radboost.linear.columns import Columns, Places, matrix_times
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty
 
@@ -113,7 +113,7 @@ class Problem:
         shift, scores, value = np.zeros(self.loss.n_outputs), point.scores, self.mean_loss(point.scores)
         for _ in range(INTERCEPT_STEPS):
             slopes = self.residual(scores).sum(axis=1)
-            means = np.maximum(self.loss.curvature(scores) @ self.row_weights, 1e-300)
+            means = np.maximum(matrix_times(self.loss.curvature(scores), self.row_weights), 1e-300)
             step = np.log1p(np.maximum(-slopes / means, -1.0 + 1e-12))
             decrement = float(-slopes @ step)
             if decrement <= 1e-15 * max(1.0, abs(value)):  # too short a step to be seen in the loss

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -91,3 +92,21 @@ def test_files_keep_the_given_costs_and_those_of_the_fit(tmp_path: Any) -> None:
     assert loaded.cost_ is None
     with pytest.raises(ValueError, match="needs a cost matrix"):
         loaded.set_params(decision="minimum_cost").predict(X)
+
+
+def test_large_weights_are_a_warning_with_advice() -> None:
+    """They make as many draws as copies would, and a fit as slow."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 4))
+    labels = (rows[:, 0] > 0).astype(int)
+    weights = np.full(150, 1000.0)
+    with pytest.warns(
+        UserWarning, match=r"draws 150000 pairs.*150 rows.*1000 times.*samples_per_round=150.*rescale"
+    ) as told:
+        SoftmaxBoostClassifier(2).fit(rows, labels, weights)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SoftmaxBoostClassifier(2).fit(rows, labels, np.full(150, 20.0))
+        for given in (150, "all"):
+            SoftmaxBoostClassifier(2, samples_per_round=given).fit(rows, labels, weights)

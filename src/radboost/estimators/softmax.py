@@ -46,6 +46,8 @@ SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 # Pairs drawn in a round where their number is not given: more would cost memory and time and teach little.
 MOST_DRAWS = 2**22
+# Draws of a round that are worth a warning: so many for each row, and so many in all that they take their time.
+DRAWS_PER_ROW, SLOW_DRAWS = 16, 50_000
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 
 
@@ -329,6 +331,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         every_pair = self.samples_per_round == "all"
         by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
         drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
+        if self.samples_per_round is None:
+            warn_many_draws(drawn, weights.n_rows)
         learning_rate = self._learning_rate(weights.total, n_classes)
         if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
             self._check_rate(learning_rate)
@@ -451,3 +455,17 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def warn_many_draws(n_draws: float, n_rows: int) -> None:
+    """Draws follow the sum of the weights, so that a row of weight w is drawn like w copies of it."""
+    if n_draws <= max(SLOW_DRAWS, DRAWS_PER_ROW * n_rows):
+        return
+    warnings.warn(
+        f"Each round draws {n_draws:.0f} pairs, the sum of the sample weights up to {MOST_DRAWS}, from {n_rows} rows: "
+        f"some {n_draws / n_rows:.0f} times the work of weights around 1. Give samples_per_round={n_rows}, or "
+        'samples_per_round="all", which takes every pair once with its weight. If the weights are only meant as '
+        "ratios, rescale them: sample_weight * len(sample_weight) / sample_weight.sum().",
+        UserWarning,
+        stacklevel=7,
+    )

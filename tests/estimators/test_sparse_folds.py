@@ -103,10 +103,13 @@ def test_folds_of_the_users_own_stay_as_given() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match=r"cv must be at least 2; got 1"):
         SparseBoostRegressorCV(cv=1).fit(X, T)
-    with pytest.raises(ValueError, match=r"cv=5 needs as many different rows.*there are 3"):
+    with pytest.raises(ValueError, match=r"cv=5 needs as many different rows.*there are n_samples=3"):
         SparseBoostRegressorCV().fit(np.repeat(X[:3], 4, axis=0), np.repeat(T[:3], 4))
-    with pytest.raises(ValueError, match=r"cv=5 needs a class with as many different rows.*has 3"):
-        SparseBoostClassifierCV().fit(X[:6], [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"Folds need a class with at least two different rows"):
+        SparseBoostClassifierCV(cv=2).fit(np.repeat(X[:2], 3, axis=0), [0, 0, 0, 1, 1, 1])
+    with pytest.warns(UserWarning, match=r"cv=5 is more than the 3 different rows"):
+        few = SparseBoostClassifierCV(n_alphas=4).fit(X[:6], [0, 1, 0, 1, 0, 1])
+    assert few.validation_losses_.shape == (4, 3)
     with pytest.warns(UserWarning, match=r"cv=5 is more than the 3 different rows of the smallest class"):
         SparseBoostClassifierCV(n_alphas=4).fit(X[:60], np.arange(60) < 3)
 

@@ -35,8 +35,8 @@ PARAMETERS = """
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
         neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
-        are in one fold. A splitter of scikit-learn's form, or a list of splits, is taken as it is: its folds may
-        depend on the order of the rows.
+        are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
+        form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
     penalty, update, template, max_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
         As in the estimator without CV. Features are the columns of X.
 
@@ -113,16 +113,15 @@ class ChoosesAlpha(SparseBoost):
         labels = np.ascontiguousarray(labels[:, places])
         if len(places) < n_folds:
             raise ValueError(
-                f"cv={n_folds} needs as many different rows with a positive weight, and there are {len(places)}. Use "
-                "fewer folds."
+                f"cv={n_folds} needs as many different rows with a positive weight, and there are "
+                f"n_samples={len(places)}. Use fewer folds."
             )
-        fold = np.arange(len(places)) % n_folds
         if self._has_classes():
             counts = np.unique(labels[0], return_counts=True)[1]
-            if counts.max() < n_folds:
+            if counts.max() < 2:
                 raise ValueError(
-                    f"cv={n_folds} needs a class with as many different rows, and the largest has {counts.max()}. Use "
-                    "fewer folds."
+                    "Folds need a class with at least two different rows, one to learn from and one to test on, and "
+                    "there is none."
                 )
             if counts.min() < n_folds:
                 warnings.warn(
@@ -131,6 +130,9 @@ class ChoosesAlpha(SparseBoost):
                     UserWarning,
                     stacklevel=3,
                 )
+            n_folds = min(n_folds, int(counts.max()))
+        fold = np.arange(len(places)) % n_folds
+        if self._has_classes():
             fold[np.argsort(labels[0], kind="stable")] = fold.copy()
         folds = ((np.flatnonzero(fold != part), np.flatnonzero(fold == part)) for part in range(n_folds))
         return folds, (X, labels, weights)

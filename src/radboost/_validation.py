@@ -147,7 +147,7 @@ def _shown(value: object) -> str:
 
 def check_max_features(value: object, n_features: int) -> int:
     """How many columns a node looks at; 0 stands for all of them."""
-    shares = {"sqrt": n_features**0.5, "third": n_features / 3, "log2": np.log2(max(2, n_features))}
+    shares = {"sqrt": n_features**0.5, "log2": np.log2(max(2, n_features))}
     whole = isinstance(value, int | np.integer)
 
     def number() -> float:

@@ -23,7 +23,6 @@ from radboost import (
     load,
     model_file,
 )
-from radboost.baselines import MartiBoostClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model is empty")
 
@@ -67,7 +66,7 @@ def test_a_warm_start_is_one_long_fit(case: Case, request: pytest.FixtureRequest
     whole = case.fitted(case.model())
     model = case.model(some_round(request.node.name, whole.n_iter_), warm_start=True)
     case.fitted(model)
-    name = "n_layers" if isinstance(model, MartiBoostClassifier) else "n_rounds"
+    name = "n_rounds"
     case.fitted(model.set_params(**{name: case.n_rounds}))
     assert everything(model) == everything(whole)
     # Once more changes nothing: no round is left, or the reason to stop is still there.
@@ -380,7 +379,7 @@ def test_a_warm_start_from_a_file(tmp_path: Path) -> None:
         model = case.fitted(case.model(5, warm_start=True))
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
-        rounds = {"n_layers" if name == "martiboost" else "n_rounds": case.n_rounds}
+        rounds = {"n_rounds": case.n_rounds}
         case.fitted(again.set_params(**rounds))
         assert everything(again) == everything(case.fitted(case.model()))
 

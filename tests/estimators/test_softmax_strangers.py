@@ -22,20 +22,20 @@ def test_a_constant_in_a_row_of_costs_changes_only_what_is_paid(constant: float)
     with pytest.warns(UserWarning, match="diagonal"):
         shifted = SoftmaxBoostClassifier(20, cost=MATRIX + constants[:, None]).fit(X, Y)
     np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
-    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
-    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+    paid = np.array(plain.history_["objective"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["objective"], paid, rtol=1e-12)
     plain = SoftmaxBoostClassifier(20).fit(X, Y, cost=MATRIX[Y])
     shifted = SoftmaxBoostClassifier(20).fit(X, Y, cost=(MATRIX + constants[:, None])[Y])
     np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
-    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
-    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+    paid = np.array(plain.history_["objective"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["objective"], paid, rtol=1e-12)
 
 
 def test_the_history_of_watched_rows_is_in_the_unit_of_the_costs() -> None:
     settings: dict[str, Any] = {"n_rounds": 15, "early_stopping": 30}
     plain = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=MATRIX[Y])
     shifted = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=(MATRIX + 7.0)[Y])
-    for name in ("risk", "validation_risk"):
+    for name in ("objective", "validation_loss"):
         np.testing.assert_allclose(shifted.history_[name], np.array(plain.history_[name]) + 7.0, rtol=1e-12)
 
 

@@ -27,7 +27,7 @@ def several() -> RGBClassifier:
 
 @pytest.fixture(scope="module")
 def regressor() -> RGBRegressor:
-    return RGBRegressor(6, loss=HuberLoss(delta=2.0), families=TreeFamilies(sizes=(2, 5), norms=(1.0,))).fit(X, T)
+    return RGBRegressor(6, loss=HuberLoss(delta=2.0), family=TreeFamilies(sizes=(2, 5), norms=(1.0,))).fit(X, T)
 
 
 def saved(model: Any, path: Path) -> Path:
@@ -48,7 +48,7 @@ def test_regressors_come_back(regressor: RGBRegressor, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict(X), regressor.predict(X))
     assert loaded.history_ == regressor.history_
     assert loaded.loss == HuberLoss(delta=2.0)
-    assert loaded.families == regressor.families
+    assert loaded.family == regressor.family
     assert not hasattr(loaded, "classes_")
     counts = RGBRegressor(4, loss="poisson").fit(X, Y + 1)
     np.testing.assert_array_equal(radboost.load(saved(counts, tmp_path)).predict(X), counts.predict(X))

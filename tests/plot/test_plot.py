@@ -12,11 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
-from radboost import RGBRegressor, SparseBoostClassifier, guarantees, plot
+from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostClassifier, TreeFamilies, guarantees, plot
 from radboost.baselines import MartiBoostClassifier
 
 
@@ -284,3 +285,21 @@ def test_learning_curve_of_a_regressor() -> None:
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), model.history_["validation_loss"])
     assert f"lowest {min(model.history_['validation_loss']):.4g}" in texts(ax)
+
+
+def test_a_tree_has_a_box_for_every_node() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = DeepBoostClassifier(n_rounds=3, max_depth=3).fit(X, np.array(["$a$", "b"])[y])
+    heaviest = model.ensemble_.hypotheses[int(np.argmax(np.abs(model.ensemble_.weights)))]
+    ax = plot.tree(model)
+    assert sum(text.get_bbox_patch() is not None and "(" in text.get_text() for text in ax.texts) == heaviest.n_nodes
+    ax.figure.canvas.draw()
+    assert len(plot.tree(model.ensemble_.hypotheses[0]).texts) >= model.ensemble_.hypotheses[0].n_nodes
+    with pytest.raises(ValueError, match="between 0 and"):
+        plot.tree(model, 99)
+    with pytest.raises(TypeError, match="not a tree"):
+        plot.tree(DeepBoostClassifier(n_rounds=2, family="kernel").fit(X, y))
+    with pytest.raises(ValueError, match="64"):
+        plot.tree(
+            RGBRegressor(n_rounds=1, family=TreeFamilies(sizes=(200,), norms=(9.0,))).fit(X, X[:, 0] * X[:, 1]), 1
+        )

@@ -179,8 +179,8 @@ def test_sparse_equals_dense(case: Case) -> None:
     X, y = case.data(8)
     X[np.abs(X) < 0.5] = 0
     sparse = scipy.sparse.csr_array(X)
-    columns_given = case.sums_of_floats and case.make().features == "given"
-    tight = {"tol": 1e-9, "max_rounds": 20_000} if columns_given else {}
+    columns_given = case.sums_of_floats and case.make().family == "given"
+    tight = {"tol": 1e-9, "n_rounds": 20_000} if columns_given else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
     same(scores(dense, sparse), scores(dense, X), case)
@@ -252,7 +252,8 @@ def test_units_of_standardized_columns_do_not_matter(case: Case) -> None:
 def looking_at_everything(case: Case) -> dict[str, Any]:
     """No draws of columns and thresholds, and no complexity, which knows the number of columns."""
     quiet = {"max_features": None, "thresholds": "best", "complexity_penalty": 0.0}
-    return {name: value for name, value in quiet.items() if name in case.make().get_params()}
+    model = case.make()
+    return {name: value for name, value in quiet.items() if name in (*model.get_params(), *model._tree_options_read)}
 
 
 @over(lambda case: "kernel" not in case.name)  # their width follows the number of columns
@@ -278,7 +279,7 @@ def test_duplicate_columns(case: Case) -> None:
     twice = np.hstack([X, X])
     model = case.make(**looking_at_everything(case)).fit(twice, y)
     assert np.all(np.isfinite(scores(model, twice)))
-    induced = case.sums_of_floats and case.make().features != "given"
+    induced = case.sums_of_floats and case.make().family != "given"
     others = ("stump pairs", "smooth_l1")
     if case.draws_rows or case.held_back or induced or not case.rows_decide or any(o in case.name for o in others):
         return

@@ -15,7 +15,7 @@ class SavingMixin:
     """`save`, and what a file keeps of the parameters."""
 
     # What a file keeps of the model, by the name that model files look up.
-    kind_of_file: ClassVar[str]
+    _kind_of_file: ClassVar[str]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""

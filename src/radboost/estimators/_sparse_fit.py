@@ -31,6 +31,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.ensemble import SparseEnsemble
+from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.families.columns import Column
@@ -50,6 +51,7 @@ from radboost.linear import (
 )
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
+from radboost.rows.class_weights import times_class_weight
 from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
@@ -65,22 +67,22 @@ class Read:
     row_weights: FloatArray  # they sum to 1
 
 
-class SparseBoost(SavingMixin, ABC):
+class SparseBoost(SavingMixin, NamedParameters, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
-    kind_of_file: ClassVar[str] = "sparse"
-    type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
-    learns_tasks: ClassVar[bool] = False
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
+    _kind_of_file: ClassVar[str] = "sparse"
+    _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
+    _learns_tasks: ClassVar[bool] = False
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
 
     penalty: str
     alpha: float
     update: str
     template: str | int
-    features: Any
+    family: Any
     features_per_round: int | None
     totally_corrective: bool
-    max_rounds: int
+    n_rounds: int
     tol: float
     standardize: bool
     fit_intercept: bool
@@ -109,7 +111,7 @@ class SparseBoost(SavingMixin, ABC):
             checked.__dict__.pop(name, None)
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
-        with progress_bar(self.max_rounds, int(self.verbose)) as advance:
+        with progress_bar(self.n_rounds, int(self.verbose)) as advance:
             trail = Trail(
                 watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
             )
@@ -148,15 +150,15 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         if not self._solves_at_once():
-            raise ValueError('A path needs features="given" and features_per_round=None.')
+            raise ValueError('A path needs family="given" and features_per_round=None.')
         problem = self._problem(read, settings, 1.0)
         alphas = decreasing(alphas, problem, n_alphas, eps)
         coefs, intercepts = zip(
-            *(checked._shaped(*point) for point in self.points(problem, settings, alphas)), strict=True
+            *(checked._shaped(*point) for point in self._points(problem, settings, alphas)), strict=True
         )
         return alphas, np.array(coefs), np.array(intercepts)
 
-    def points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+    def _points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
         """Weights and intercept in the units of X at each alpha."""
         point, unit = problem.start(), problem.prices
         for alpha in alphas:
@@ -169,7 +171,7 @@ class SparseBoost(SavingMixin, ABC):
         check_choice("update", self.update, UPDATES)
         check_integer_or(["auto", "one", "all"], "template", self.template, 1)
         check_integer_or([None], "features_per_round", self.features_per_round, 1)
-        get_generator(self.features)
+        get_generator(self.family)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
@@ -183,7 +185,7 @@ class SparseBoost(SavingMixin, ABC):
             standardize=check_boolean("standardize", self.standardize),
             fit_intercept=check_boolean("fit_intercept", self.fit_intercept),
             tolerance=check_real("tol", self.tol, low=0.0),
-            max_rounds=check_integer("max_rounds", self.max_rounds, 1),
+            n_rounds=check_integer("n_rounds", self.n_rounds, 1),
         )
 
     def _alpha(self) -> float:
@@ -194,7 +196,7 @@ class SparseBoost(SavingMixin, ABC):
 
     def _solves_at_once(self) -> bool:
         """Whether all columns are in the problem from the start."""
-        return bool(self.features == "given" and self.features_per_round is None)
+        return bool(self.family == "given" and self.features_per_round is None)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
         return self._in_order(*self._checked(X, y, sample_weight))
@@ -202,12 +204,14 @@ class SparseBoost(SavingMixin, ABC):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets (a line for each output) and weights."""
         given = self._given(X, y)
-        rows, weights, _ = given.without_zero_weights(check_sample_weight(sample_weight, given.n_rows))
+        weights = check_sample_weight(sample_weight, given.n_rows)
+        weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
+        rows, weights, _ = given.without_zero_weights(weights)
         return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
 
     def _given(self, X: Any, y: Any) -> Rows:
         """All rows, and their targets as they came."""
-        rows = read_rows(self, X, y, self.accepted)
+        rows = read_rows(self, X, y, self._accepted)
         return replace(rows, X=without_repetitions(rows.X))
 
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
@@ -239,7 +243,7 @@ class SparseBoost(SavingMixin, ABC):
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 
     def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
-        limits = (settings.tolerance, settings.max_rounds, trail)
+        limits = (settings.tolerance, settings.n_rounds, trail)
         if settings.update == "newton":
             return solve_by_newton(problem, point, *limits)
         return solve_by_bounds(problem, point, *limits, update=settings.update, template=settings.template)
@@ -262,9 +266,9 @@ class SparseBoost(SavingMixin, ABC):
             seed_from(self.random_state),
             resolve_n_jobs(self.n_jobs),
         )
-        induced = Induction(training, get_generator(self.features), settings, trail).run()
+        induced = Induction(training, get_generator(self.family), settings, trail).run()
         self._keep(induced.hypotheses, induced.weights, induced.intercept)
-        if self.features == "given":
+        if self.family == "given":
             self._restore_coefficients()
         return induced.certificate
 
@@ -278,10 +282,10 @@ class SparseBoost(SavingMixin, ABC):
         self.stop_reason_ = trail.stop_reason
         self.n_features_used_ = len(self.ensemble_)
         self.optimality_gap_, self.duality_gap_ = certificate.violation, certificate.duality_gap
-        if trail.stop_reason == "max_rounds":
+        if trail.stop_reason == "n_rounds":
             warnings.warn(
-                f"{type(self).__name__} stopped after max_rounds={self.max_rounds} with the optimality conditions "
-                f"violated by {certificate.violation:.2g}. Raise max_rounds or tol.",
+                f"{type(self).__name__} stopped after n_rounds={self.n_rounds} with the optimality conditions "
+                f"violated by {certificate.violation:.2g}. Raise n_rounds or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

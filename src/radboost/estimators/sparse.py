@@ -35,7 +35,7 @@ PARAMETERS = """
         exponential (equation (8), Figures 2 and 3) and quadratic ((25), Figure 5, (35)).
     template : {"auto", "one", "all"} or int
         How many columns the paper's updates move at a time.
-    features : {"given", "products", "kernel", "stumps", "trees"} or Generator
+    family : {"given", "products", "kernel", "stumps", "trees"} or Generator
         Where features come from: the columns of X, their products without end, kernels around centres, thresholds,
         trees.
     features_per_round : int or None
@@ -44,7 +44,7 @@ PARAMETERS = """
     totally_corrective : bool
         Whether all weights in the model are optimised after features have entered, or only those of the features that
         were chosen, by one step (sequential boosting).
-    max_rounds : int
+    n_rounds : int
         Most rounds: inductions, or steps of the solver where all features are there from the start.
     tol : float
         Largest violation of the optimality conditions at the end, for columns scaled to a spread of 1.
@@ -62,7 +62,7 @@ PARAMETERS = """
     Attributes
     ----------
     coef_, intercept_ : arrays
-        With features="given", in the units of X and in scikit-learn's shapes.
+        With family="given", in the units of X and in scikit-learn's shapes.
     ensemble_ : SparseEnsemble
         The hypotheses and their weights; its `repr` is a formula.
     n_features_used_ : int
@@ -73,7 +73,7 @@ PARAMETERS = """
         The objective is at most so far above the smallest one. NaN where features are induced.
     history_ : dict of lists, one entry per round
         "objective" and "n_features".
-    stop_reason_ : {"optimal", "max_rounds", "precision"}
+    stop_reason_ : {"optimal", "n_rounds", "precision"}
         "precision": the objective does not fall any more in floating-point numbers.
     feature_importances_, n_iter_, n_features_in_, feature_names_in_
 """
@@ -101,13 +101,14 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -117,13 +118,14 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -197,7 +199,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
 
     __doc__ = __doc__.rstrip() + PARAMETERS
 
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     def __init__(
         self,
@@ -207,10 +209,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -223,10 +225,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
@@ -272,8 +274,8 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
 """
     )
 
-    learns_tasks: ClassVar[bool] = True
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
+    _learns_tasks: ClassVar[bool] = True
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
 
     classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
     task_labels_: list[npt.NDArray[Any]]
@@ -285,10 +287,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -300,10 +302,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept

@@ -29,7 +29,7 @@ PARAMETERS = """
         The alphas to try. None: `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
     cv : int, splitter, list of splits or None
         As in scikit-learn; None for five folds.
-    penalty, update, template, max_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
+    penalty, update, template, n_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
         As in the estimator without CV. Features are the columns of X.
 
     Attributes
@@ -47,7 +47,7 @@ PARAMETERS = """
 class ChoosesAlpha(SparseBoost):
     """Paths over the training parts of the folds, and the mean loss of each alpha on the parts left out."""
 
-    features = "given"
+    family = "given"
     features_per_round = None
     totally_corrective = True
 
@@ -112,7 +112,7 @@ class ChoosesAlpha(SparseBoost):
         )
         loss = self._make_loss(np.ascontiguousarray(labels[:, test]))
         shares = weights[test] / weights[test].sum()
-        points = self.points(problem, settings, alphas)
+        points = self._points(problem, settings, alphas)
         return [float(shares @ loss.value(np.ascontiguousarray((X[test] @ W + b).T))) for W, b in points]
 
     def _alpha(self) -> float:
@@ -139,10 +139,11 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -155,10 +156,11 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -184,7 +186,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -200,7 +202,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
@@ -225,7 +227,7 @@ class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassif
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -240,7 +242,7 @@ class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassif
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept

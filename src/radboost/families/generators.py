@@ -71,4 +71,4 @@ def dense(X: Any) -> FloatArray:
 
 def get_generator(features: str | Generator) -> Generator:
     """The generator of a name, or the user's own."""
-    return resolve("features", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]
+    return resolve("family", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]

@@ -13,7 +13,8 @@ from radboost._validation import check_integer
 from radboost.families.generators import Generator, Proposing, Training, dense
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
-from radboost.trees.grower import GrowthSettings, TreeOptions
+from radboost.trees.grower import GrowthSettings
+from radboost.trees.options import TreeOptions
 from radboost.trees.tree import Tree
 
 

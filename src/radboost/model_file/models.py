@@ -12,7 +12,7 @@ from radboost.model_file.encoding import decode, encode
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
 
-# By the estimators' `kind_of_file`.
+# By the estimators' `_kind_of_file`.
 KINDS = {"boosted": boosted, "sparse": sparse}
 
 
@@ -29,7 +29,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             "object."
         )
     try:
-        described, arrays = KINDS[estimator.kind_of_file].describe(estimator)
+        described, arrays = KINDS[estimator._kind_of_file].describe(estimator)
     except ModelFileError:
         raise
     except ValueError as error:
@@ -69,19 +69,22 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if estimator is None:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(known_estimators())}.")
     model = estimator(**_restore_params(estimator, header["params"]))
-    KINDS[model.kind_of_file].restore(model, header, arrays)
+    KINDS[model._kind_of_file].restore(model, header, arrays)
     return model
 
 
-def _restore_params(estimator: type, params: Any) -> dict[str, Any]:
+def _restore_params(estimator: Any, params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
     if not isinstance(params, dict):
         raise ModelFileError("its parameters are not a dict.")
+    decoded: dict[str, Any] = estimator._under_names_of_today(
+        {key: decode(data, key, known_values()) for key, data in params.items()}
+    )
     known = set(inspect.signature(estimator).parameters)
-    unknown = sorted(set(params) - known)
+    unknown = sorted(set(decoded) - known)
     if unknown:
         raise ModelFileError(
             f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
             "radboost to open the file."
         )
-    return {key: decode(data, key, known_values()) for key, data in params.items()}
+    return decoded

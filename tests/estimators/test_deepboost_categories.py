@@ -145,7 +145,7 @@ def test_wrong_columns_say_what_to_do() -> None:
         quick(categorical_features=NAMED).fit(frame.to_numpy(), y)
     with pytest.raises(ValueError, match=r"column 'colour'.*name categorical columns in categorical_features"):
         quick(categorical_features=["doors", "sold"]).fit(frame, y)
-    with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 1 is categorical"):
+    with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 'colour' is categorical"):
         quick(family=["trees", KernelFamily()], categorical_features=NAMED).fit(frame.fillna({"width": 0.0}), y)
     sparse = scipy.sparse.csr_matrix(np.eye(40))
     with pytest.raises(ValueError, match=r"need a dense X.*X.toarray"):

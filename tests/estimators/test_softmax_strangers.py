@@ -60,6 +60,36 @@ def test_frames_of_costs_name_their_classes() -> None:
         SoftmaxBoostClassifier(10, cost=frame.rename(index={"a": "z"})).fit(X, NAMES)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda cost: np.ma.MaskedArray(cost, np.arange(cost.size).reshape(cost.shape) == 1), "cost is a masked array"),
+        (lambda cost: cost.astype(int).astype("M8[s]"), "cost must hold"),
+        (lambda cost: cost.astype(int).astype("m8[s]"), "cost must hold"),
+        (lambda cost: cost + 0j, "cost must hold"),
+        (lambda cost: [[np.timedelta64(int(c), "s") for c in line] for line in cost], "cost must hold"),
+    ],
+    ids=["mask", "dates", "differences", "complex", "objects"],
+)
+def test_costs_that_are_no_numbers_are_refused(spoil: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SoftmaxBoostClassifier(3, cost=spoil(MATRIX)).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        SoftmaxBoostClassifier(3).fit(X, Y, cost=spoil(MATRIX[Y]))
+
+
+def test_masks_and_tables_of_costs_that_hide_nothing() -> None:
+    import pyarrow as pa
+
+    plain = SoftmaxBoostClassifier(3, cost=MATRIX).fit(X, Y)
+    model = SoftmaxBoostClassifier(3, cost=np.ma.MaskedArray(MATRIX)).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    plain = SoftmaxBoostClassifier(3).fit(X, NAMES, cost=MATRIX[Y])
+    table = pa.table({name: MATRIX[Y][:, k] for k, name in enumerate("abc")}).select(["c", "a", "b"])
+    model = SoftmaxBoostClassifier(3).fit(X, NAMES, cost=table)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
 def test_costs_of_weighted_rows_must_differ() -> None:
     costs, weights = np.zeros((len(Y), 3)), np.ones(len(Y))
     costs[0], weights[0] = [0.0, 1.0, 1.0], 0.0

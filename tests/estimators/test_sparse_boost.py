@@ -370,7 +370,7 @@ def test_what_is_said_of_rows_and_targets_that_hold_no_numbers() -> None:
     X = np.random.default_rng(2).normal(size=(20, 2))
     frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * 20})
     with pytest.raises(
-        ValueError, match=r"text, categories or dates in column 'b'.*SparseBoostClassifier.*encode them first"
+        ValueError, match=r"text, categories or other objects in column 'b'.*SparseBoostClassifier.*encode them first"
     ):
         SparseBoostClassifier().fit(frame, X[:, 0] > 0)
     with pytest.raises(ValueError, match="integer too large"):

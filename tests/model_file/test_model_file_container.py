@@ -202,6 +202,11 @@ def test_places_that_cannot_hold_a_file(tmp_path: Path) -> None:
         write(tmp_path / "no" / "m", {}, {})
     with pytest.raises(IsADirectoryError, match="not a regular file"):
         write(tmp_path, {}, {})
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="it is a device, pipe or socket and not a regular file") as caught:
+        write(pipe, {}, {})
+    assert not isinstance(caught.value, IsADirectoryError)
 
 
 # --- damage -------------------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ ROWS: dict[str, tuple[Any, str]] = {
     "-inf": (lambda X: with_cell(X, -np.inf), "(?i)infinity|inf"),
     "complex": (lambda X: X + 1j, "(?i)complex"),
     "strings": (lambda X: [["red", *row] for row in X.tolist()], "(?i)convert|numeric|string|encode"),
-    "string column": (
-        lambda X: pd.DataFrame({"colour": ["red", "blue"] * (len(X) // 2), "size": X[:, 0]}),
+    "text beside numbers in a column": (
+        lambda X: pd.DataFrame({"colour": ["red", 1] * (len(X) // 2), "size": X[:, 0]}),
         "(?is)(convert|numeric|string|encode|text).*column 'colour'|column 'colour'.*(convert|numeric|string|encode)",
     ),
     "a date": (

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
@@ -52,7 +52,7 @@ from radboost.linear import (
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
 from radboost.rows.class_weights import times_class_weight
-from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
+from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
 
@@ -301,10 +301,7 @@ class SparseBoost(SavingMixin, NamedParameters, ABC):
     def _scores(self, X: Any) -> FloatArray:
         """A line for each row and a column for each output."""
         check_is_fitted(self)
-        rows = as_numbers(
-            self, X, lambda: validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
-        )
-        return self.ensemble_.scores(rows)
+        return self.ensemble_.scores(read_matrix(self, X, {}, self._accepted))
 
     def _restore_coefficients(self) -> None:
         """coef_ and intercept_ from the ensemble."""

@@ -94,8 +94,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         learns much faster. "auto" is the closed form for trees and the line search for kernels.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
-        Trees split them into any two sets of categories. "from_dtype" takes pandas' category columns and polars'
-        Categorical and Enum columns. A category that training did not see counts as missing.
+        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
+        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
+        frame or table. A category that training did not see counts as missing.
     class_weight : dict from labels to weights, "balanced", or None
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
@@ -330,7 +331,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             n_threads,
             prepared.collective,
         )
-        problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth)
+        problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         return Plan(
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(problem) for family in families),

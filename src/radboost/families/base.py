@@ -70,6 +70,7 @@ class Problem:
     data: BinnedData
     objective: Objective
     settings: GrowthSettings
+    column_names: Sequence[Any] | None = None  # of a data frame
 
     @property
     def n_questions(self) -> float:

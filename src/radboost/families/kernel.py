@@ -239,9 +239,11 @@ class KernelFamily(Family, name="kernel"):
         check_integer("n_centres", self.n_centres, 1)
         categorical = np.flatnonzero(problem.data.is_categorical())
         if len(categorical):
+            first, names = int(categorical[0]), problem.column_names
             raise ValueError(
-                f"Kernel hypotheses measure distances, and column {categorical[0]} is categorical. Encode such columns "
-                "first, for example with sklearn.preprocessing.OneHotEncoder, or use families of trees only."
+                f"Kernel hypotheses measure distances, and column {first if names is None else repr(names[first])} is "
+                "categorical. Encode such columns first, for example with sklearn.preprocessing.OneHotEncoder, or use "
+                "families of trees only."
             )
         return KernelProposer(self, problem)
 

@@ -191,8 +191,10 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         raise FileNotFoundError(f"Cannot save to {path}: the folder {target.parent} does not exist.")
     mode: int | None = None
     if target.exists():
+        if target.is_dir():
+            raise IsADirectoryError(f"Cannot save to {path}: it is a folder and not a regular file.")
         if not target.is_file():
-            raise IsADirectoryError(f"Cannot save to {path}: it exists and is not a regular file.")
+            raise OSError(f"Cannot save to {path}: it is a device, pipe or socket and not a regular file.")
         if not os.access(target, os.W_OK):
             raise PermissionError(f"Cannot save to {path}: the file is read-only.")
         mode = stat.S_IMODE(target.stat().st_mode)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
@@ -272,7 +273,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     rows = rows.without_unseen_categories(X)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
-    columns = list(X.columns) if hasattr(X, "columns") else []
+    columns = column_names(X) or []
     named = len(columns) > 0 and all(isinstance(name, str | int | np.integer) for name in columns)
     names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
     if regression:

@@ -163,6 +163,11 @@ def check_max_features(value: object, n_features: int) -> int:
     return min(n_features, max(1, round(float(wanted))))
 
 
+def check_max_features_unseen(value: object) -> None:
+    """The same while the number of columns is not known yet."""
+    check_max_features(value, LARGEST_INTEGER)
+
+
 def resolve_n_jobs(n_jobs: object) -> int:
     """Threads to use: None means all this process may use, negative numbers count back from there as in joblib.
 

@@ -16,6 +16,7 @@ from radboost._validation import (
     check_choice,
     check_integer,
     check_max_features,
+    check_max_features_unseen,
     check_needs,
     check_real,
     check_real_or,
@@ -116,6 +117,10 @@ class GradientBoosting(BoostingEstimator):
         """The loss for these rows, which are checked against it, and the number of scores per row."""
 
     @abstractmethod
+    def _read_loss(self) -> TargetLoss:
+        """The loss that the parameter names."""
+
+    @abstractmethod
     def _name_of_loss(self) -> str | TargetLoss:
         """The parameter `loss` without "auto"."""
 
@@ -186,6 +191,8 @@ class GradientBoosting(BoostingEstimator):
                 "families=TreeFamilies(sizes=...)."
             )
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        check_max_features_unseen(self.max_features)
+        self._read_loss()
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
@@ -305,7 +312,7 @@ class GradientBoosting(BoostingEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self.loss
+        self.loss_ = self._name_of_loss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from radboost._validation import (
     check_choice,
     check_integer_or,
     check_max_features,
+    check_max_features_unseen,
     check_real,
     check_real_or,
     resolve_n_jobs,
@@ -287,6 +288,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])
+        check_max_features_unseen(self.max_features)
+        get_families(self.family)
+        get_loss(self.loss)
+        resolve_objective(self.objective, self.loss)
         if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
             raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
         options = self.tree_options if self.tree_options is not None else TreeOptions()

@@ -20,6 +20,7 @@ from radboost._validation import (
     check_integer,
     check_integer_or,
     check_max_features,
+    check_max_features_unseen,
     check_real,
     check_real_or,
     check_score_memory,
@@ -146,6 +147,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     """
 
     stores_objective: ClassVar[bool] = False
+    always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
 
     cost_: FloatArray | None
     learning_rate_: float
@@ -270,6 +272,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         check_integer("max_leaves", self.max_leaves, 2)
         check_integer_or([None, "all"], "samples_per_round", self.samples_per_round, 1)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
+        check_max_features_unseen(self.max_features)
         check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])

@@ -222,7 +222,7 @@ def warn_small_total(total: float, n_rows: int) -> None:
             "complexity of a hypothesis is judged against that sum. If the weights are only meant as ratios, rescale "
             "them: sample_weight * len(sample_weight) / sample_weight.sum().",
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
 

@@ -126,6 +126,28 @@ def check_killed(name: str, path: Path) -> None:
     assert sorted(path.parent.iterdir()) == [path]
 
 
+DIES_WHILE_WRITING = """
+import os, sys
+from radboost import Checkpoint, DeepBoostClassifier
+from boosting_cases import two
+
+class Dies:
+    def on_round_end(self, context):
+        os.fsync = lambda descriptor: os._exit(9)
+
+DeepBoostClassifier(8).fit(*two(), callbacks=[Dies(), Checkpoint(sys.argv[1], every=1)])
+"""
+
+
+def test_what_a_killed_fit_has_left_is_removed(tmp_path: Path) -> None:
+    path, tests = tmp_path / "fit.checkpoint", str(Path(__file__).parents[1])
+    command = [sys.executable, "-c", f"import sys\nsys.path[:0] = [{tests!r}]\n{DIES_WHILE_WRITING}", str(path)]
+    assert subprocess.run(command, check=False).returncode == 9
+    assert len(list(tmp_path.iterdir())) == 2
+    DeepBoostClassifier(8).fit(*two(), callbacks=[Checkpoint(path)], resume_from=path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_killed_fit_goes_on(tmp_path: Path) -> None:
     check_killed("deep, whole steps, members leave", tmp_path / "fit.checkpoint")
 

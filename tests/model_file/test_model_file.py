@@ -340,6 +340,8 @@ FORGERIES = {
     "no history": lambda h, a: [a.pop(k) for k in list(a) if k.startswith("history/")],
     "no arrays": lambda h, a: a.clear(),
     "history of matrices": lambda h, a: a.update({"history/objective": np.zeros((25, 2, 2))[:1]}),
+    "history of two axes": lambda h, a: a.update({"history/objective": np.zeros((h["counts"]["n_iter_"], 1))}),
+    "history of booleans": lambda h, a: a.update({"history/objective": a["history/objective"] > 0}),
     "missing nodes": lambda h, a: a.pop("ensemble/node_left"),
     "other dtype": lambda h, a: a.update({"ensemble/node_left": a["ensemble/node_left"].astype(np.int64)}),
     "NaN thresholds": lambda h, a: a["ensemble/node_threshold"].fill(np.nan),

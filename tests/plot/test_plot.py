@@ -1,5 +1,6 @@
 """What the pictures show, read back from the Axes; hand-made models, so the right heights are known."""
 
+import io
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from hand_made import fitted, random_ensemble, random_rows
 from radboost import (
     DeepBoostClassifier,
     RGBRegressor,
+    SoftmaxBoostClassifier,
     SparseBoostClassifier,
     TreeFamilies,
     TreeOptions,
@@ -315,3 +317,33 @@ def test_a_tree_has_a_box_for_every_node() -> None:
     )
     with pytest.raises(ValueError, match="a picture can show 64"):
         plot.tree(large.fit(X, X[:, 0] * X[:, 1]), 1)
+
+
+DOLLARS = (r"$\frac{$", "from $5 to $9")
+
+
+def assert_verbatim(ax, shown) -> None:
+    """The names are there as they are, and can be drawn."""
+    ax.figure.canvas.draw()
+    assert {text.get_text() for text in shown} >= set(DOLLARS)
+    assert not any(text.get_parse_math() for text in shown)
+    ax.figure.savefig(io.BytesIO(), format="svg")
+
+
+def test_dollars_in_labels_are_no_mathematics() -> None:
+    rows = np.array([[0.0], [1.0]] * 10)
+    labels = np.array(DOLLARS)[rows[:, 0].astype(int)]
+    model = SoftmaxBoostClassifier(2).fit(rows, labels)
+    ax = plot.cost_confusion(model, rows, labels)
+    for axis in (ax.xaxis, ax.yaxis):
+        assert_verbatim(ax, axis.get_ticklabels())
+
+
+def test_dollars_in_names_of_models_are_no_mathematics() -> None:
+    ax = plot.margins({name: Votes([3.0, 1.0]).fit() for name in DOLLARS}, X, Y)
+    ax.figure.canvas.draw()
+    assert all(f"{name} 50.0% wrong" in texts(ax) for name in DOLLARS)
+    rows = np.array([[0.0], [1.0]] * 10)
+    models = {name: SoftmaxBoostClassifier(2) for name in DOLLARS}
+    ax = plot.noise_robustness(models, rows, rows[:, 0], rows, rows[:, 0], rates=[0.0, 0.2])
+    assert_verbatim(ax, ax.get_legend().get_texts())

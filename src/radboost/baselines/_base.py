@@ -79,7 +79,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
                 f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: the first tree was no "
                 "better than chance. Look whether the columns tell anything about the labels.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     @abstractmethod

@@ -98,6 +98,10 @@ class GradientBoosting(BoostingEstimator):
         """The loss for these rows, which are checked against it, and the number of scores per row."""
 
     @abstractmethod
+    def _read_loss(self) -> TargetLoss:
+        """The loss that the parameter names."""
+
+    @abstractmethod
     def _name_of_loss(self) -> str | TargetLoss:
         """The parameter `loss` without "auto"."""
 
@@ -161,6 +165,7 @@ class GradientBoosting(BoostingEstimator):
         options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
         options = options.filled(max_features=None)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        self._read_loss()
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
@@ -280,7 +285,7 @@ class GradientBoosting(BoostingEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self.loss
+        self.loss_ = self._name_of_loss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -287,14 +287,14 @@ class SparseBoost(SavingMixin, NamedParameters, ABC):
                 f"{type(self).__name__} stopped after n_rounds={self.n_rounds} with the optimality conditions "
                 f"violated by {certificate.violation:.2g}. Raise n_rounds or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif not self.n_features_used_:
             warnings.warn(
                 f"The model is empty: at alpha={self._alpha():g} no feature is worth its price. alpha_max(X, y) tells "
                 "below which alpha one is.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @of_one_fit
@@ -363,20 +363,26 @@ def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArr
     return weights, intercept - intercept.mean() if problem.loss.coupled else intercept
 
 
+def check_alphas(alphas: Any, n_alphas: int, eps: float) -> FloatArray | None:
+    """The given alphas, decreasing; None where `n_alphas` and `eps` say which ones."""
+    if alphas is None:
+        check_integer("n_alphas", n_alphas, 1)
+        check_real("eps", eps, low=0.0, high=1.0, open_low=True)
+        return None
+    try:
+        given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+    except (TypeError, ValueError):
+        raise ValueError(f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}.") from None
+    if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
+        raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+    return given
+
+
 def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
-    if alphas is not None:
-        try:
-            given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}."
-            ) from None
-        if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
-            raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+    given = check_alphas(alphas, n_alphas, eps)
+    if given is not None:
         return given
-    check_integer("n_alphas", n_alphas, 1)
-    check_real("eps", eps, low=0.0, high=1.0, open_low=True)
     if not problem.penalty.sparse:
         raise ValueError(f"penalty={problem.penalty.name!r} has no alpha_max to start from; give the alphas.")
     largest = problem.price_of_entry()

@@ -286,7 +286,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
                 f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: no hypothesis lowers the "
                 f"objective ({fitted.stop_reason_}). A smaller complexity_penalty or another family may help.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _read_parameters(self) -> FitSettings:
@@ -300,6 +300,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         options = read_tree_options(
             self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
         ).filled(max_features=1.0 / 3.0, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
+        get_families(self.family)
+        get_loss(self.loss)
+        resolve_objective(self.objective, self.loss)
         settings = GrowthSettings(
             criterion=options.split_criterion,
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),

@@ -184,8 +184,14 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
+    def _read_loss(self) -> TargetLoss:
+        return get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES)
+
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(rows.known_classes)
+        return self._loss_for(len(rows.known_classes))
+
+    def _loss_for(self, n_classes: int) -> tuple[TargetLoss, int]:
+        loss = self._read_loss()
         if n_classes == 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
@@ -194,6 +200,10 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
                 'loss="logistic" is possible: the multinomial loss.'
             )
         return MultinomialLoss(), n_classes
+
+    def _take_parameters_of_fit(self) -> None:
+        self.loss_ = self._name_of_loss()
+        self._loss_for(len(self.classes_))
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
         places = class_ids.astype(np.float64)
@@ -300,8 +310,11 @@ feature_names_in_
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
+    def _read_loss(self) -> TargetLoss:
+        return get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
+
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
+        loss = self._read_loss()
         if isinstance(loss, NativeTargetLoss):
             loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1

@@ -148,6 +148,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
 
     _stores_objective: ClassVar[bool] = False
     _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
+    _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
 
     cost_: FloatArray | None
     learning_rate_: float
@@ -289,7 +290,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
                 "The model answers the same everywhere: no tree asks a question. Look whether the columns tell "
                 "anything about the labels, and whether there are more than a few rows.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _read_parameters(self) -> FitSettings:

@@ -13,6 +13,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sparse_fit import SparseBoost
+from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 from radboost.losses.exponential import ExponentialScores
@@ -158,14 +159,13 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+    def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])
+        return super()._read_parameters()
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         self.classes_, class_ids = read_labels(y)
-        self.loss_ = self.loss
-        if len(self.classes_) > 2 and self.loss == "exponential":
-            raise ValueError(
-                f'loss="exponential" is for two classes, and y holds {len(self.classes_)}. Use loss="logistic".'
-            )
+        self._take_parameters_of_fit()
         return class_ids[None].astype(np.float64)
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
@@ -178,7 +178,10 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        check_choice("loss", self.loss, ["logistic", "exponential"])
+        if len(self.classes_) > 2 and self.loss == "exponential":
+            raise ValueError(
+                f'loss="exponential" is for two classes, and y holds {len(self.classes_)}. Use loss="logistic".'
+            )
         self.loss_ = self.loss
 
     def _output_names(self) -> list[str] | None:
@@ -241,8 +244,11 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+    def _read_parameters(self) -> InductionSettings:
         check_real("epsilon", self.epsilon, low=0.0)
+        return super()._read_parameters()
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         return read_targets(y).reshape(1, -1)
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:

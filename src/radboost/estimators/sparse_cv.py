@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
-from radboost.estimators._sparse_fit import SparseBoost, decreasing
+from radboost.estimators._sparse_fit import SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,
@@ -77,6 +77,10 @@ class ChoosesAlpha(SparseBoost):
         chosen.alpha_ = float(alphas[chosen.validation_losses_.mean(axis=1).argmin()])
         self.__dict__ = super(ChoosesAlpha, chosen).fit(X, y, sample_weight).__dict__
         return self
+
+    def _read_parameters(self) -> InductionSettings:
+        check_alphas(self.alphas, self.n_alphas, self.eps)
+        return super()._read_parameters()
 
     def _folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
         """Places among the rows with a positive weight; the splits are those of all rows."""

@@ -166,6 +166,9 @@ class Family(ABC):
             register(FAMILIES, name, cls)
             storable_value(cls)
 
+    def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuses parameters that it cannot work with, before the data are seen."""
+
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...
 

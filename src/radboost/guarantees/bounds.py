@@ -162,9 +162,9 @@ def bound(
 
     Parameters
     ----------
-    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost
-        A fitted model. p is ``model.ensemble_.n_families``, the number of families its search could have
-        used; the theorem needs p > 1, so a single family is counted as 2.
+    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost whose hypotheses vote
+        A fitted model; not a sparse one. p is ``model.ensemble_.n_families``, the number of families its search could
+        have used; the theorem needs p > 1, so a single family is counted as 2.
     X : array-like of shape (n_rows, n_features)
         The training rows.
     y : array-like of shape (n_rows,)

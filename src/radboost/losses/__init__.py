@@ -22,7 +22,11 @@ REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["numbers"]
 
 def get_loss(loss: str | MarginLoss) -> MarginLoss:
     """The loss of a name, or the user's own loss, checked for the methods it needs."""
-    return resolve("loss", loss, LOSSES, MarginLoss, "an object with the methods value(u) and derivative(u)")  # type: ignore[type-abstract]
+    otherwise = "an object with the methods value(u) and derivative(u)"
+    if isinstance(loss, NativeTargetLoss):
+        names = ", ".join(map(repr, LOSSES))
+        raise ValueError(f"loss={loss!r} is for gradient boosting; here it may be one of {names}, or {otherwise}.")
+    return resolve("loss", loss, LOSSES, MarginLoss, otherwise)  # type: ignore[type-abstract]
 
 
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
@@ -31,7 +35,10 @@ def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLo
     if isinstance(loss, NativeTargetLoss) and type(loss) not in known.values():
         names = ", ".join(kind.__name__ for kind in known.values())
         raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {otherwise}.")
-    return resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
+    resolved = resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
+    if isinstance(resolved, NativeTargetLoss):
+        resolved.validate()
+    return resolved
 
 
 def __getattr__(name: str) -> Any:

@@ -74,6 +74,13 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
 
 
+def bring_up_objective(header: dict[str, Any]) -> None:
+    """Early files of format 2 have the parameter objective="auto", which no fit takes any more: what it stood for."""
+    params = header["params"]
+    if isinstance(params, dict) and params.get("objective") == "auto":
+        params["objective"] = header["objective"]
+
+
 def bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
     """Add what format 1, which knew two classes and no categories, left unsaid."""
     ensemble = header["ensemble"]

@@ -103,7 +103,7 @@ def warn_of_text(X: Any, columns: Sequence[int]) -> None:
         f'categorical_features={named}, or silence this warning: warnings.simplefilter("ignore", '
         "radboost.rows.TextColumnWarning). If the text holds numbers, convert it first.",
         TextColumnWarning,
-        stacklevel=6,
+        stacklevel=7,
     )
 
 

@@ -101,7 +101,7 @@ def test_labels_as_they_were_fitted() -> None:
     "model",
     [
         SparseBoostClassifier(),
-        SparseBoostClassifier(features="stumps"),
+        SparseBoostClassifier(family="stumps"),
         SparseBoostClassifierCV(n_alphas=2, cv=2),
         MultiTaskSparseBoostClassifier(),
     ],

@@ -50,7 +50,7 @@ MODELS = {
         MultiTaskSparseBoostClassifier,
     )
 }
-SMALL = {"SparseBoostClassifierCV": {"n_alphas": 3, "cv": 2}, "MartiBoostClassifier": {"n_layers": 5}}
+SMALL = {"SparseBoostClassifierCV": {"n_alphas": 3, "cv": 2}, "MartiBoostClassifier": {"n_rounds": 5}}
 
 
 def fitted(name: str, **parameters: Any) -> Any:
@@ -94,7 +94,7 @@ FORGED: list[tuple[str, str, Any]] = [
     ("RGBRegressor", "loss", typed("QuantileLoss", level=1.0)),
     ("RGBRegressor", "subsample", 2.0),
     ("SAMMEClassifier", "max_leaves", 1),
-    ("MartiBoostClassifier", "n_layers", -3),
+    ("MartiBoostClassifier", "n_rounds", -3),
     ("SparseBoostClassifier", "loss", "zzz"),
     ("SparseBoostClassifier", "penalty", "zzz"),
     ("SparseBoostClassifier", "features", "zzz"),

@@ -186,7 +186,7 @@ TAKEN: list[tuple[str, dict[str, Any]]] = [
     ("DeepBoostClassifier", {"tree_options": TreeOptions(max_bins=np.int64(16), max_features=np.float32(0.5))}),
     ("RGBClassifier", {"family": TreeFamilies(sizes=range(2, 5)), "random_state": np.random.RandomState(0)}),
     ("RGBClassifier", {"family": TreeFamilies(sizes=(2, 3), norms=(1.0,), weights=np.ones((2, 1)))}),
-    ("RGBRegressor", {"loss": QuantileLoss(0.3), "monotonic_constraints": {0: 1}}),
+    ("RGBRegressor", {"loss": QuantileLoss(0.3), "tree_options": TreeOptions(monotonic_constraints={0: 1})}),
     ("RGBRegressor", {"loss": HuberLoss(), "early_stopping": np.int64(4)}),
     ("SoftmaxBoostClassifier", {"cost": np.array([[0, 3], [1, 0]]), "decision": "minimum_cost"}),
     ("SparseBoostClassifier", {"family": Products(2)}),

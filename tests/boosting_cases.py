@@ -20,6 +20,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.trees import with_tree_options
 
 
 class SquaredHinge:
@@ -64,23 +65,25 @@ class Case:
 
 
 def deep(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: DeepBoostClassifier(n, **{**parameters, **more})
+    return lambda n, **more: DeepBoostClassifier(n, **with_tree_options({**parameters, **more}))
 
 
 def paper(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: DeepBoostClassifier.paper(n, **{**parameters, **more})
+    return lambda n, **more: DeepBoostClassifier.paper(n, **with_tree_options({**parameters, **more}))
 
 
 def soft(**parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: SoftmaxBoostClassifier(n, **{"learning_rate": 0.7, **parameters, **more})
+    return lambda n, **more: SoftmaxBoostClassifier(
+        n, **with_tree_options({"learning_rate": 0.7, **parameters, **more})
+    )
 
 
 def rgb(kind: Any = RGBClassifier, **parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: kind(n, **{**parameters, **more})
+    return lambda n, **more: kind(n, **with_tree_options({**parameters, **more}))
 
 
 def old(kind: Any, **parameters: Any) -> Callable[..., Any]:
-    return lambda n, **more: kind(n, **{**parameters, **more})
+    return lambda n, **more: kind(n, **with_tree_options({**parameters, **more}))
 
 
 def two() -> tuple[Any, Any]:
@@ -163,8 +166,8 @@ CASES: dict[str, Case] = {
     "soft-max, weights": Case(soft(step="line_search"), two, 20, weighted(300)),
     "soft-max, 4 classes": Case(soft(), four, 15),
     "soft-max, 4 classes, all pairs": Case(soft(samples_per_round="all", step="projection"), four, 15),
-    "soft-max, few pairs": Case(soft(samples_per_round=2, min_leaf_pairs=0.0), four, 30),
-    "soft-max, one pair": Case(soft(samples_per_round=1, min_leaf_pairs=0.0), two, 30),
+    "soft-max, few pairs": Case(soft(samples_per_round=2, min_leaf_weight=0.0), four, 30),
+    "soft-max, one pair": Case(soft(samples_per_round=1, min_leaf_weight=0.0), two, 30),
     "soft-max, far apart": Case(soft(learning_rate=64.0, step="sampled"), four, 60),
     "soft-max, cost, early stopping": Case(
         soft(cost=[[0, 5, 5, 5], [1, 0, 1, 1], [1, 1, 0, 1], [2, 1, 1, 0]], early_stopping=4), four, 60

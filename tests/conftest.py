@@ -21,8 +21,8 @@ settings.load_profile("quick")
 
 # Files and folders, from here, whose tests never run native code.
 PURE = ("reference", "test_layers.py", "test_tree_hygiene.py")
-# Those that measure the memory of a process, of which a sanitizer takes a multiple.
-MEASURED = ("estimators/test_deepboost_memory.py",)
+# Those that measure or limit the memory of a process, of which a sanitizer takes a multiple.
+MEASURED = ("estimators/test_deepboost_memory.py", "estimators/test_thread_limits.py")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

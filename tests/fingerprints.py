@@ -32,6 +32,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.trees import with_tree_options
 
 KEPT = Path(__file__).parent / "data" / "fingerprints.json"
 
@@ -67,19 +68,19 @@ def with_categories(seed: int, m: int, n_classes: int) -> tuple[np.ndarray, np.n
 def fit(
     data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: DeepBoostClassifier(n_jobs=n_jobs, **parameters).fit(*data, weights)
+    return lambda n_jobs: DeepBoostClassifier(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
 
 
 def paper(
     data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: DeepBoostClassifier.paper(n_jobs=n_jobs, **parameters).fit(*data, weights)
+    return lambda n_jobs: DeepBoostClassifier.paper(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
 
 
 def gradient(
     data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: RGBClassifier(n_jobs=n_jobs, **parameters).fit(*data, weights)
+    return lambda n_jobs: RGBClassifier(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
 
 
 def numbers(
@@ -87,7 +88,7 @@ def numbers(
 ) -> Callable[..., Any]:
     """The regressor on numbers of classes, spread out: made without logarithms."""
     X, y = data
-    return lambda n_jobs: RGBRegressor(n_jobs=n_jobs, **parameters).fit(X, y * y / 4.0, weights)
+    return lambda n_jobs: RGBRegressor(n_jobs=n_jobs, **with_tree_options(parameters)).fit(X, y * y / 4.0, weights)
 
 
 def softmax(
@@ -97,19 +98,23 @@ def softmax(
     **parameters: Any,
 ) -> Callable[..., Any]:
     """`costs` are those of single rows."""
-    return lambda n_jobs: SoftmaxBoostClassifier(n_jobs=n_jobs, **parameters).fit(*data, weights, cost=costs)
+    return lambda n_jobs: SoftmaxBoostClassifier(n_jobs=n_jobs, **with_tree_options(parameters)).fit(
+        *data, weights, cost=costs
+    )
 
 
 def plain_softmax(
     data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: SoftmaxBoostClassifier.paper(n_jobs=n_jobs, **parameters).fit(*data, weights)
+    return lambda n_jobs: SoftmaxBoostClassifier.paper(n_jobs=n_jobs, **with_tree_options(parameters)).fit(
+        *data, weights
+    )
 
 
 def baseline(
     algorithm: Any, data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: algorithm(n_jobs=n_jobs, **parameters).fit(*data, weights)
+    return lambda n_jobs: algorithm(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
 
 
 def in_two_parts(estimator: Any, data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None) -> Callable[..., Any]:
@@ -175,11 +180,11 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
         "26 classes, edge, best first": paper(many, n_rounds=5, tree_options=best_first, objective="compsum"),
         "rgb": gradient(gaps, n_rounds=20),
         "rgb, 40,000 rows, weights": gradient(table(6, 40_000, 6), fractions(40_000), n_rounds=4),
-        "rgb, exponential": gradient(two, n_rounds=8, loss="exponential", families=TreeFamilies(norm_order=1)),
+        "rgb, exponential": gradient(two, n_rounds=8, loss="exponential", family=TreeFamilies(norm_order=1)),
         "rgb, 4 classes": gradient(four, fractions(500), n_rounds=8),
         "rgb, categories, 3 classes": gradient(with_categories(11, 900, 3), n_rounds=6, categorical_features=[0, 3]),
-        "rgb, squared": numbers(many, n_rounds=8, subsample=1.0, families=TreeFamilies(norm_order=np.inf)),
-        "rgb, absolute": numbers(many, fractions(2500), n_rounds=6, loss="absolute", max_features="third"),
+        "rgb, squared": numbers(many, n_rounds=8, subsample=1.0, family=TreeFamilies(norm_order=np.inf)),
+        "rgb, absolute": numbers(many, fractions(2500), n_rounds=6, loss="absolute", max_features=1 / 3),
         "rgb, huber, monotone": numbers(many, n_rounds=8, loss="huber", monotonic_constraints={0: 1, 1: -1}),
         "rgb, quantile": numbers(gaps, n_rounds=6, loss="quantile", early_stopping=4),
         "rgb, poisson": numbers(many, n_rounds=6, loss="poisson"),
@@ -217,7 +222,7 @@ def softmax_fits() -> dict[str, Callable[[int], Any]]:
         ),
         "softmax, categories": softmax(named, n_rounds=10, categorical_features=[0, 3]),
         "softmax, categories, best thresholds": softmax(
-            named, n_rounds=8, categorical_features=[0, 3], thresholds="best", min_leaf_pairs=8.0
+            named, n_rounds=8, categorical_features=[0, 3], thresholds="best", min_leaf_weight=8.0
         ),
         "softmax, early stopping": softmax(
             three, n_rounds=60, learning_rate=2.0, early_stopping=EarlyStopping(4, 0.25)
@@ -243,15 +248,21 @@ def baseline_fits() -> dict[str, Callable[[int], Any]]:
         "samme, categories, weights": baseline(
             SAMMEClassifier, named, fractions(900), n_rounds=6, categorical_features=[0, 3]
         ),
-        "martiboost": baseline(MartiBoostClassifier, gaps, fractions(900), n_layers=7, max_leaves=4),
-        "martiboost, categories": baseline(MartiBoostClassifier, two_named, n_layers=5, categorical_features=[0, 3]),
+        "martiboost": baseline(MartiBoostClassifier, gaps, fractions(900), n_rounds=7, max_leaves=4),
+        "martiboost, categories": baseline(MartiBoostClassifier, two_named, n_rounds=5, categorical_features=[0, 3]),
     }
 
 
 def fingerprint(model: Any) -> str:
     """A hash of everything that the fit computed: hypotheses, steps, complexities and the history, as bytes."""
     header, arrays = model.ensemble_.to_arrays()
-    history = {f"history {key}": np.array(values, dtype="<f8") for key, values in model.history_.items()}
+    # Of the rounds that the model has kept, under the names that they had when the first ones were recorded.
+    names = {"objective": "risk", "validation_loss": "validation_risk"}
+    soft = isinstance(model, SoftmaxBoostClassifier)
+    history = {
+        f"history {names.get(key, key) if soft else key}": np.array(values[: model.n_iter_], dtype="<f8")
+        for key, values in model.history_.items()
+    }
     if isinstance(model, AdaBoostMHClassifier | SAMMEClassifier):
         # Reported through the exp of the C library, whose last bit differs between processors.
         history["history objective"] = history["history objective"].astype("<f4")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.trees import with_tree_options
 from reference import losses, multiclass
 from reference.multiclass_audit import Audit, audit, predictions
 from reference.multiclass_boost import Settings
@@ -25,27 +26,29 @@ SMOOTH = [pair for pair in PAIRS if pair[0] != "max"]
 
 
 def paper(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier.paper(**{"complexity_penalty": 0.0, "l1_penalty": 0.0, **changes})
+    return DeepBoostClassifier.paper(**with_tree_options({"complexity_penalty": 0.0, "l1_penalty": 0.0, **changes}))
 
 
 def like(settings: Settings, **changes: Any) -> DeepBoostClassifier:
     """The estimator with the settings of an oracle's run."""
     options = TreeOptions(growth=settings.growth, max_leaves=settings.max_leaves, max_bins=settings.max_bins)
     return DeepBoostClassifier.paper(
-        **{
-            "n_rounds": settings.rounds,
-            "objective": settings.objective,
-            "loss": settings.loss,
-            "family": settings.family,
-            "max_depth": settings.max_depth,
-            "complexity_penalty": settings.lam,
-            "l1_penalty": settings.beta,
-            "learning_rate": settings.learning_rate,
-            "split_criterion": settings.criterion,
-            "step": settings.step,
-            "tree_options": options,
-            **changes,
-        }
+        **with_tree_options(
+            {
+                "n_rounds": settings.rounds,
+                "objective": settings.objective,
+                "loss": settings.loss,
+                "family": settings.family,
+                "max_depth": settings.max_depth,
+                "complexity_penalty": settings.lam,
+                "l1_penalty": settings.beta,
+                "learning_rate": settings.learning_rate,
+                "split_criterion": settings.criterion,
+                "step": settings.step,
+                "tree_options": options,
+                **changes,
+            }
+        )
     )
 
 

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "src" / "radboost"
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
     {"_native"},
+    {"_tables"},
     {"_members", "_progress", "_typing", "_validation", "engine"},
     {"model_file"},
     {"datasets", "metrics"},

@@ -41,14 +41,16 @@ class Competitor:
 
 def deepboost(seed: int, **parameters: Any) -> Any:
     from radboost import DeepBoostClassifier
+    from radboost.trees import with_tree_options
 
-    return DeepBoostClassifier(**({"random_state": seed, "n_jobs": 1} | parameters))
+    return DeepBoostClassifier(**with_tree_options({"random_state": seed, "n_jobs": 1} | parameters))
 
 
 def deepboost_paper(seed: int, **parameters: Any) -> Any:
     from radboost import DeepBoostClassifier
+    from radboost.trees import with_tree_options
 
-    return DeepBoostClassifier.paper(**({"random_state": seed, "n_jobs": 1} | parameters))
+    return DeepBoostClassifier.paper(**with_tree_options({"random_state": seed, "n_jobs": 1} | parameters))
 
 
 def softmax_boost(seed: int, **parameters: Any) -> Any:

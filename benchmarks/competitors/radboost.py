@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.competitors.base import Competitor
 from benchmarks.settings import Settings
 from radboost import DeepBoostClassifier, TreeOptions
-from radboost.trees import bin_rows
+from radboost.trees import bin_rows, with_tree_options
 
 
 class RadBoostDefault(Competitor):
@@ -62,7 +62,7 @@ class RadBoostEdge(RadBoostDefault):
 
     def estimator(self, **parameters: Any) -> DeepBoostClassifier:
         fixed = {"loss": "logistic", "objective": "compsum", "split_criterion": self.criterion}
-        return DeepBoostClassifier.paper(**fixed | parameters)
+        return DeepBoostClassifier.paper(**with_tree_options(fixed | parameters))
 
 
 class RadBoostGini(RadBoostEdge):

@@ -24,7 +24,7 @@ class RGB(Competitor):
     def fit(self, X: NDArray[Any], y: NDArray[np.int64], settings: Settings) -> Any:
         return RGBClassifier(
             settings.rounds,
-            families=self.families(settings),
+            family=self.families(settings),
             n_candidates=self.candidates,
             complexity_penalty=0.0,
             learning_rate=0.1,

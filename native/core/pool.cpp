@@ -6,6 +6,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -56,7 +59,16 @@ private:
         while (workers_.size() < count) {
             const std::size_t index = workers_.size();
             const unsigned long seen = generation_.load(std::memory_order_relaxed);
-            workers_.emplace_back([this, index, seen] { serve(index, seen); });
+            try {
+                workers_.emplace_back([this, index, seen] { serve(index, seen); });
+            } catch (const std::system_error& error) {
+                // The workers that were started stay: fewer threads can be asked for next.
+                const std::string started = std::to_string(index + 1);  // the caller works too
+                throw std::runtime_error("n_jobs asks for at least " + std::to_string(count + 1) +
+                                         " threads, and the system starts no more than " + started + " (" +
+                                         error.code().message() + "). Set n_jobs to at most " + started +
+                                         ", or allow this process more threads or more memory for their stacks.");
+            }
             workers_.back().detach();
         }
     }

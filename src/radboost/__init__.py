@@ -45,7 +45,7 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "guarantees", "metrics", "plot", "sparsity")
+_ON_DEMAND = ("baselines", "datasets", "guarantees", "losses", "metrics", "plot", "sparsity")
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -53,6 +53,10 @@ def __getattr__(name: str) -> ModuleType:
     if name in _ON_DEMAND:
         return import_module(f"radboost.{name}")
     raise AttributeError(f"module 'radboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_ON_DEMAND, "__version__"})
 
 
 loaded_on_demand(lambda: import_module("radboost.baselines"))  # models of the baselines can be opened as well

@@ -62,10 +62,10 @@ class _RichBar:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("boosting"),
-            BarColumn(),
+            # What people look for stands first: a narrow terminal cuts off the end.
             MofNCompleteColumn(),
             TimeRemainingColumn(),
+            BarColumn(bar_width=10),
             TextColumn("{task.fields[status]}"),
         )
         # Refreshed here and not by a thread of rich's, whose errors nobody could catch.
@@ -106,8 +106,8 @@ class _PlainLines:
 
 def _status(line: Mapping[str, float]) -> str:
     """Regression has no error rate."""
-    objective = line["risk"] if "risk" in line else line["objective"]
-    error = f"train error {line['train_error']:.4f}, " if "train_error" in line else ""
+    objective = line["objective"]
+    error = f"error {line['train_error']:.4f}, " if "train_error" in line else ""
     members = (
         f"{int(line['n_hypotheses'])} hypotheses" if "n_hypotheses" in line else f"{int(line['n_features'])} features"
     )

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from radboost._tables import real_numbers, without_mask
+
 T = TypeVar("T")
 
 # Sums of weights are kept in fixed point: beyond these bounds they would lose rows.
@@ -147,7 +149,7 @@ def _shown(value: object) -> str:
 
 def check_max_features(value: object, n_features: int) -> int:
     """How many columns a node looks at; 0 stands for all of them."""
-    shares = {"sqrt": n_features**0.5, "third": n_features / 3, "log2": np.log2(max(2, n_features))}
+    shares = {"sqrt": n_features**0.5, "log2": np.log2(max(2, n_features))}
     whole = isinstance(value, int | np.integer)
 
     def number() -> float:
@@ -186,10 +188,11 @@ def check_sample_weight(
         return None
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, float(sample_weight))
+    sample_weight = without_mask(sample_weight, name, "with 0 to leave rows out, say")
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = real_numbers(sample_weight)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, one per row.") from None
+        raise ValueError(f"{name} must hold numbers, one per row; dates and complex numbers are none.") from None
     if weights.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, one weight per row; got {weights.ndim} dimensions.")
     if weights.shape[0] != n_rows:
@@ -219,7 +222,7 @@ def warn_small_total(total: float, n_rows: int) -> None:
             "complexity of a hypothesis is judged against that sum. If the weights are only meant as ratios, rescale "
             "them: sample_weight * len(sample_weight) / sample_weight.sum().",
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
 

@@ -162,7 +162,7 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     if small.vacuous:
         show.text(
             f"Patients: an error rate is never above 1, so a bound of {small.total:.1f} promises nothing. "
-            f"{small.sample_size:,.0f} rows are too few; that says nothing against the model."
+            f"{small.sample_size:,.0f} rows are too few for a bound below 1; that is no statement against the model."
         )
     else:
         show.text(f"Patients: {small.explain()}")

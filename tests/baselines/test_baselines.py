@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from radboost import DeepBoostClassifier, datasets, guarantees
+from radboost import DeepBoostClassifier, TreeOptions, datasets, guarantees
 from radboost.baselines import AdaBoostMHClassifier, BranchingProgram, MartiBoostClassifier, SAMMEClassifier
 from reference import baselines as reference
 from reference.data import smooth_classes
@@ -233,8 +233,8 @@ def test_long_servedio_defeats_samme_and_not_martiboost() -> None:
         (SAMMEClassifier(0), "n_rounds must be at least 1"),
         (SAMMEClassifier(max_leaves="many"), "max_leaves must be 'auto' or an integer of at least 2; got 'many'"),
         (AdaBoostMHClassifier(max_leaves=1), "max_leaves must be at least 2"),
-        (MartiBoostClassifier(0), "n_layers must be between 1 and 2000"),
-        (MartiBoostClassifier(max_bins=300), "max_bins must be between 2 and 255"),
+        (MartiBoostClassifier(0), "n_rounds must be between 1 and 2000"),
+        (MartiBoostClassifier(tree_options=TreeOptions(max_bins=300)), "max_bins must be between 2 and 255"),
         (MartiBoostClassifier(), "Only binary classification is supported by MartiBoostClassifier: y holds 3"),
     ],
 )

@@ -163,7 +163,7 @@ class TestGivenParts:
                 peers(suite)
             )
         assert type(ours("softmax")[0].build(3)).__name__ == "SoftmaxBoostClassifier"
-        assert ours("softmax")[1].build(3).get_params()["thresholds"] == "best"
+        assert ours("softmax")[1].build(3).tree_options.thresholds == "best"
 
 
 class TestTuning:

@@ -122,7 +122,7 @@ def test_a_round_of_the_oracle_is_measured() -> None:
     assert softmax_letters._seconds_per_round(X, y, 2) > 0
     seconds, model = softmax_letters._fit(X, y, 3)
     assert seconds > 0
-    assert (model.n_rounds, model.max_leaves, model.thresholds) == (3, 12, "best")  # the paper's algorithm
+    assert (model.n_rounds, model.max_leaves, model.tree_options.thresholds) == (3, 12, "best")  # the paper's algorithm
 
 
 def test_growth_is_measured_at_every_size() -> None:

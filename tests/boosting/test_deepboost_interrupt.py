@@ -13,6 +13,7 @@ import pytest
 SCRIPT = """
 import sys, time
 import numpy as np
+import radboost
 from radboost import DeepBoostClassifier
 
 rng = np.random.default_rng(0)
@@ -43,7 +44,7 @@ print("not interrupted")
     ("rows", "columns", "depth", "more", "delay"),
     [
         (400, 5, 4, "", 0.6),
-        (300_000, 10, 8, ", thresholds='best', max_features=None", 0.3),
+        (300_000, 10, 8, ", tree_options=radboost.TreeOptions(thresholds='best', max_features=None)", 0.3),
         (300_000, 10, 8, ", subsample=0.5", 1.5),
         (2_000, 5, 3, ", step='line_search'", 0.6),
         (1_500, 5, 3, ", family='kernel'", 0.6),

@@ -23,7 +23,6 @@ from radboost import (
     load,
     model_file,
 )
-from radboost.baselines import MartiBoostClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model is empty")
 
@@ -67,7 +66,7 @@ def test_a_warm_start_is_one_long_fit(case: Case, request: pytest.FixtureRequest
     whole = case.fitted(case.model())
     model = case.model(some_round(request.node.name, whole.n_iter_), warm_start=True)
     case.fitted(model)
-    name = "n_layers" if isinstance(model, MartiBoostClassifier) else "n_rounds"
+    name = "n_rounds"
     case.fitted(model.set_params(**{name: case.n_rounds}))
     assert everything(model) == everything(whole)
     # Once more changes nothing: no round is left, or the reason to stop is still there.
@@ -125,6 +124,28 @@ def check_killed(name: str, path: Path) -> None:
     kill_in_round(name, path, some_round(name, whole[2]) - 1)
     assert everything(case.fitted(case.model(), resume_from=path)) == whole
     assert sorted(path.parent.iterdir()) == [path]
+
+
+DIES_WHILE_WRITING = """
+import os, sys
+from radboost import Checkpoint, DeepBoostClassifier
+from boosting_cases import two
+
+class Dies:
+    def on_round_end(self, context):
+        os.fsync = lambda descriptor: os._exit(9)
+
+DeepBoostClassifier(8).fit(*two(), callbacks=[Dies(), Checkpoint(sys.argv[1], every=1)])
+"""
+
+
+def test_what_a_killed_fit_has_left_is_removed(tmp_path: Path) -> None:
+    path, tests = tmp_path / "fit.checkpoint", str(Path(__file__).parents[1])
+    command = [sys.executable, "-c", f"import sys\nsys.path[:0] = [{tests!r}]\n{DIES_WHILE_WRITING}", str(path)]
+    assert subprocess.run(command, check=False).returncode == 9
+    assert len(list(tmp_path.iterdir())) == 2
+    DeepBoostClassifier(8).fit(*two(), callbacks=[Checkpoint(path)], resume_from=path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_killed_fit_goes_on(tmp_path: Path) -> None:
@@ -380,7 +401,7 @@ def test_a_warm_start_from_a_file(tmp_path: Path) -> None:
         model = case.fitted(case.model(5, warm_start=True))
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
-        rounds = {"n_layers" if name == "martiboost" else "n_rounds": case.n_rounds}
+        rounds = {"n_rounds": case.n_rounds}
         case.fitted(again.set_params(**rounds))
         assert everything(again) == everything(case.fitted(case.model()))
 

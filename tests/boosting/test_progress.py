@@ -103,10 +103,26 @@ def test_lines_of_every_kind_of_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = two()
     DeepBoostClassifier(20, verbose=1).fit(X, y)
     RGBRegressor(10, verbose=1).fit(X, y)
-    SparseBoostClassifier(0.01, max_rounds=9, verbose=1).fit(X[:, [0, 3]] > 0, y)
+    SparseBoostClassifier(0.01, n_rounds=9, verbose=1).fit(X[:, [0, 3]] > 0, y)
     text = stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
     assert text.startswith("round 2/20: objective ")
-    assert "train error" in text.splitlines()[0]
-    assert "train error" not in text.splitlines()[10]
+    assert " error " in text.splitlines()[0]
+    assert " error " not in text.splitlines()[10]
     assert "nan" not in text
     assert " features" in text.splitlines()[-1]
+
+
+def test_the_bar_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = pytest.importorskip("rich.console")
+    out, original = io.StringIO(), console.Console
+    monkeypatch.setattr(
+        console, "Console", lambda **given: original(file=out, force_terminal=True, color_system=None, width=80)
+    )
+    bar = progress._RichBar(1000, 199)
+    bar.start()
+    bar.advance({"objective": 0.34281, "train_error": 0.0, "n_hypotheses": 177})
+    bar.stop()
+    last = next(line for line in reversed(out.getvalue().replace("\r", "\n").splitlines()) if "objective" in line)
+    assert "200/1000" in last
+    assert "objective 0.3428, error 0.0000, 177 hypotheses" in last
+    assert last.index("200/1000") < last.index("objective")

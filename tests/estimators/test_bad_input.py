@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from radboost import DeepBoostClassifier, EarlyStopping, TreeOptions
+from radboost.trees import with_tree_options
 from reference.data import smooth
 
 X, Y = smooth(0, m=60)
 
 
 def quick(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier(**{"n_rounds": 4, **changes})
+    return DeepBoostClassifier(**with_tree_options({"n_rounds": 4, **changes}))
 
 
 @pytest.mark.parametrize("spread", [(1e13, 0.5), (1e-9, 1e-9), (1e10, 1e-10)])
@@ -194,7 +195,9 @@ def test_billion_fold_range_in_one_column(dtype: Any) -> None:
 def test_neighbouring_and_subnormal_floats_are_told_apart() -> None:
     values = np.array([0.0, 5e-324, 1.0, np.nextafter(1.0, 2.0), 1e308, np.nextafter(1e308, 2e308)])
     y = np.array([0, 1, 0, 1, 0, 1])
-    model = DeepBoostClassifier.paper(n_rounds=60, max_depth=6, split_criterion="gini").fit(values[:, None], y)
+    model = DeepBoostClassifier.paper(n_rounds=60, max_depth=6, tree_options=TreeOptions(split_criterion="gini")).fit(
+        values[:, None], y
+    )
     assert list(model.predict(values[:, None])) == list(y)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.trees import with_tree_options
 from reference import deepboost
 from reference.audit import audit
 from reference.data import smooth, tiny
@@ -19,19 +20,21 @@ from reference.data import smooth, tiny
 
 def fitted(settings: deepboost.Settings, **changes: Any) -> DeepBoostClassifier:
     return DeepBoostClassifier.paper(
-        **{
-            "n_rounds": settings.rounds,
-            "loss": settings.loss,
-            "family": settings.family,
-            "max_depth": settings.max_depth,
-            "complexity_penalty": settings.lam,
-            "l1_penalty": settings.beta,
-            "learning_rate": settings.learning_rate,
-            "split_criterion": settings.criterion,
-            "step": settings.step,
-            "tree_options": TreeOptions(max_bins=settings.max_bins),
-            **changes,
-        }
+        **with_tree_options(
+            {
+                "n_rounds": settings.rounds,
+                "loss": settings.loss,
+                "family": settings.family,
+                "max_depth": settings.max_depth,
+                "complexity_penalty": settings.lam,
+                "l1_penalty": settings.beta,
+                "learning_rate": settings.learning_rate,
+                "split_criterion": settings.criterion,
+                "step": settings.step,
+                "tree_options": TreeOptions(max_bins=settings.max_bins),
+                **changes,
+            }
+        )
     )
 
 

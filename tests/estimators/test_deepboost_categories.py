@@ -22,12 +22,15 @@ from sklearn.preprocessing import FunctionTransformer
 import radboost
 from model_files import assert_same_model
 from radboost import DeepBoostClassifier, KernelFamily, complexity, datasets
+from radboost.trees import with_tree_options
 
 COLOURS = np.array(["black", "blue", "green", "red", "white"])
 
 
 def quick(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier(**{"n_rounds": 15, "max_depth": 3, "complexity_penalty": 0.0, **changes})
+    return DeepBoostClassifier(
+        **with_tree_options({"n_rounds": 15, "max_depth": 3, "complexity_penalty": 0.0, **changes})
+    )
 
 
 def make_rows(seed: int = 0, m: int = 200, n_classes: int = 2, missing: float = 0.1) -> tuple[pd.DataFrame, np.ndarray]:
@@ -142,7 +145,7 @@ def test_wrong_columns_say_what_to_do() -> None:
         quick(categorical_features=NAMED).fit(frame.to_numpy(), y)
     with pytest.raises(ValueError, match=r"column 'colour'.*name categorical columns in categorical_features"):
         quick(categorical_features=["doors", "sold"]).fit(frame, y)
-    with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 1 is categorical"):
+    with pytest.raises(ValueError, match="Kernel hypotheses measure distances, and column 'colour' is categorical"):
         quick(family=["trees", KernelFamily()], categorical_features=NAMED).fit(frame.fillna({"width": 0.0}), y)
     sparse = scipy.sparse.csr_matrix(np.eye(40))
     with pytest.raises(ValueError, match=r"need a dense X.*X.toarray"):
@@ -444,6 +447,8 @@ def test_adult(data_dir: Path) -> None:
     assert np.isnan(data.X[:, data.categorical_features]).any()
     settings: dict[str, Any] = {"categorical_features": data.categorical_features}
     for changes in ({}, {"thresholds": "best"}, {"family": "stump_pairs", "thresholds": "best", "learning_rate": 0.5}):
-        model = DeepBoostClassifier(100, **settings, **changes).fit(data.X[train], data.y[train])
+        model = DeepBoostClassifier(100, **with_tree_options(settings), **with_tree_options(changes)).fit(
+            data.X[train], data.y[train]
+        )
         assert 1 - model.score(data.X[rest], data.y[rest]) < 0.165
         assert model.feature_importances_[list(data.categorical_features)].sum() > 0.1

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.trees import with_tree_options
 from reference import adaboost, binning, convex, deepboost, growth, losses, rademacher, splits
 from reference.data import smooth, tiny
 
 
 def paper(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier.paper(**{"complexity_penalty": 0.0, "l1_penalty": 0.0, **changes})
+    return DeepBoostClassifier.paper(**with_tree_options({"complexity_penalty": 0.0, "l1_penalty": 0.0, **changes}))
 
 
 @pytest.mark.parametrize("seed", range(3))

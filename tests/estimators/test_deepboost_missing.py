@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.trees import with_tree_options
 from reference import growth
 from reference.data import smooth
 
@@ -62,7 +63,7 @@ def test_raw_scores_equal_those_of_training(options: dict[str, Any]) -> None:
     """The history was computed on bins, the scores on raw values; they must agree on every training row."""
     X, y = smooth(1, m=200, missing=0.1)
     X[:, 2] = np.round(X[:, 2])
-    model = DeepBoostClassifier(30, complexity_penalty=0.002, **options).fit(X, y)
+    model = DeepBoostClassifier(30, complexity_penalty=0.002, **with_tree_options(options)).fit(X, y)
     scores = model.decision_function(X)
     price = 0.002 * model.ensemble_.complexities
     mean = (

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from radboost import DeepBoostClassifier, EarlyStopping, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost import (
+    DeepBoostClassifier,
+    EarlyStopping,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+)
 from radboost.rows.prepare import prepare
 from reference import rademacher
 from reference.data import smooth, tiny
@@ -47,7 +54,9 @@ def test_penalty_too_large_for_any_step(recipe: Any) -> None:
 
 def test_ten_useless_rounds_in_a_row_end_the_fit() -> None:
     X, y = smooth(4, m=60)
-    model = DeepBoostClassifier(500, loss="logistic", l1_penalty=1.06, thresholds="random").fit(X, y)
+    model = DeepBoostClassifier(
+        500, loss="logistic", l1_penalty=1.06, tree_options=TreeOptions(thresholds="random")
+    ).fit(X, y)
     assert model.n_skipped_rounds_ >= 10
     assert model.n_iter_ < 500
     assert "10" in model.stop_reason_ or "ten" in model.stop_reason_ or "row" in model.stop_reason_
@@ -63,10 +72,9 @@ def test_skipped_rounds_are_counted_and_not_fatal() -> None:
         150,
         loss="logistic",
         max_depth=1,
-        max_features=1,
-        thresholds="random",
         complexity_penalty=0.35 / r,
         learning_rate=0.1,
+        tree_options=TreeOptions(max_features=1, thresholds="random"),
     ).fit(X, y)
     assert model.n_skipped_rounds_ > 0
     assert len(model.ensemble_.weights) > 0

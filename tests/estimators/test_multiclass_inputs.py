@@ -13,11 +13,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier
+from radboost.trees import with_tree_options
 from reference.data import smooth_classes, tiny_classes
 
 
 def quick(**changes: Any) -> DeepBoostClassifier:
-    return DeepBoostClassifier(**{"n_rounds": 8, "complexity_penalty": 0.001, **changes})
+    return DeepBoostClassifier(**with_tree_options({"n_rounds": 8, "complexity_penalty": 0.001, **changes}))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=" ".join)

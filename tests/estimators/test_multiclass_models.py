@@ -93,8 +93,9 @@ def test_early_stopping(pair: tuple[str, str]) -> None:
     ).fit(X, y, X_val=X_val, y_val=y_val)
     assert model.n_iter_ < 400
     path = model.history_["validation_loss"]
-    assert len(path) == model.n_iter_
-    assert path[-1] == min(path)
+    assert len(path) == model.n_iter_ + 8  # the rounds that it waited are told too
+    assert path[model.n_iter_ - 1] == min(path) == model.best_score_
+    assert model.best_iteration_ == model.n_iter_
     assert len(list(model.staged_predict(X_val))) == model.n_iter_
 
 
@@ -148,7 +149,9 @@ def test_repr_and_importances() -> None:
     rng = np.random.default_rng(9)
     X = rng.normal(size=(200, 5))
     y = np.digitize(X[:, 2], [-0.5, 0.5])
-    model = DeepBoostClassifier(8, max_features=None, thresholds="best", complexity_penalty=0.001).fit(X, y)
+    model = DeepBoostClassifier(
+        8, complexity_penalty=0.001, tree_options=TreeOptions(max_features=None, thresholds="best")
+    ).fit(X, y)
     assert model.feature_importances_.shape == (5,)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert np.argmax(model.feature_importances_) == 2

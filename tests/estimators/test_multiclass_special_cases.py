@@ -9,6 +9,7 @@ import pytest
 
 from multiclass_tools import PAIRS, like, paper
 from radboost import DeepBoostClassifier
+from radboost.trees import with_tree_options
 from reference import multiclass_boost, multiclass_boosters
 from reference.data import smooth, smooth_classes
 from reference.multiclass_boost import Settings
@@ -47,7 +48,9 @@ def test_additive_multinomial_logistic_regression(seed: int) -> None:
 def test_the_default_objective_is_sum() -> None:
     X, y = smooth_classes(1, m=60)
     for loss in ("logistic", "exponential"):
-        default, named = (DeepBoostClassifier(10, loss=loss, **o).fit(X, y) for o in ({}, {"objective": "sum"}))
+        default, named = (
+            DeepBoostClassifier(10, loss=loss, **with_tree_options(o)).fit(X, y) for o in ({}, {"objective": "sum"})
+        )
         np.testing.assert_array_equal(default.decision_function(X), named.decision_function(X))
         np.testing.assert_array_equal(default.predict_proba(X), named.predict_proba(X))
 
@@ -57,8 +60,10 @@ def test_the_default_objective_is_sum() -> None:
 def test_two_classes_are_binary_deepboost(pair: tuple[str, str], changes: dict[str, Any]) -> None:
     """Errata 10: bit for bit, whatever the objective's name."""
     X, y = smooth(1, m=80)
-    named = DeepBoostClassifier(20, objective=pair[0], loss=pair[1], step="line_search", **changes).fit(X, y)
-    plain = DeepBoostClassifier(20, loss=pair[1], step="line_search", **changes).fit(X, y)
+    named = DeepBoostClassifier(
+        20, objective=pair[0], loss=pair[1], step="line_search", **with_tree_options(changes)
+    ).fit(X, y)
+    plain = DeepBoostClassifier(20, loss=pair[1], step="line_search", **with_tree_options(changes)).fit(X, y)
     assert named.decision_function(X).shape == (80,)
     np.testing.assert_array_equal(named.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))

@@ -54,8 +54,9 @@ def test_parameters_are_those_of_the_algorithm(recipe: tuple[str, bool, str]) ->
     assert (model.l1_penalty > 0.0) == l1
     assert model.loss == ("exponential" if algorithm in EXPONENTIAL else "logistic")
     # The papers' search: everything, on all rows, by the edge, with whole steps.
-    assert (model.learning_rate, model.subsample, model.max_features) == (1.0, 1.0, None)
-    assert (model.thresholds, model.split_criterion, model.step) == ("best", "edge", "closed_form")
+    options = model.tree_options
+    assert (model.learning_rate, model.subsample, options.max_features) == (1.0, 1.0, None)
+    assert (options.thresholds, options.split_criterion, model.step) == ("best", "edge", "closed_form")
     if algorithm in MULTI_CLASS:
         assert model.objective == ("sum" if algorithm == "AdaBoost.MR" else "compsum")
         assert model.tree_options.growth == "best_first"

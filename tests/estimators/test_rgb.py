@@ -22,8 +22,8 @@ from radboost.losses import (
 from reference import gradient as naive
 from reference.data import smooth, smooth_classes
 
-LOOSE = TreeOptions()  # leaves of any weight
-PLAIN = {"families": TreeFamilies(sizes=(4,), norms=(1e6,)), "subsample": 1.0, "complexity_penalty": 0.0}
+LOOSE = TreeOptions(min_leaf_weight=0.0)  # leaves of any weight
+PLAIN = {"family": TreeFamilies(sizes=(4,), norms=(1e6,)), "subsample": 1.0, "complexity_penalty": 0.0}
 
 
 def numbers(seed: int = 0, m: int = 150, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ def test_the_loss_never_rises(
     estimator: Any, parameters: Any, X: Any, y: Any, order: float, learning_rate: float
 ) -> None:
     families = TreeFamilies(sizes=(1, 3, 12), norms=(0.01, 0.3, 4.0), norm_order=order)
-    options = {"families": families, "learning_rate": learning_rate, "n_candidates": 3, "subsample": 0.7}
+    options = {"family": families, "learning_rate": learning_rate, "n_candidates": 3, "subsample": 0.7}
     model = estimator(15, **parameters, **options, tree_options=LOOSE).fit(X, y)
     objective = np.array(model.history_["objective"])
     assert (np.diff(objective) <= 1e-12 * np.abs(objective[:-1])).all()
@@ -92,7 +92,7 @@ def test_the_loss_never_rises(
 def test_trees_belong_to_their_families(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
     for order in (1, 2, np.inf):
         families = TreeFamilies(sizes=(2, 5), norms=(0.05, 1.0), norm_order=order)
-        model = estimator(6, **parameters, families=families, tree_options=LOOSE).fit(X, y)
+        model = estimator(6, **parameters, family=families, tree_options=LOOSE).fit(X, y)
         trees = model.ensemble_.entered[1:] if model.ensemble_.entered[0].n_splits == 0 else model.ensemble_.entered
         assert len(trees) == model.n_iter_ - model.n_skipped_rounds_
         sizes = [size for size in model.history_["family_size"] if size > 0]  # 0: a round without a step
@@ -158,7 +158,7 @@ def test_a_loss_of_ones_own(name: str) -> None:
     X, y = numbers(6) if estimator is RGBRegressor else smooth(6)
     if name == "huber":
         y = y - np.median(y) + 0.1  # its start is a median, which a search does not find
-    options = {"families": TreeFamilies(sizes=(3, 6), norms=(0.5, 5.0)), "learning_rate": 0.5}
+    options = {"family": TreeFamilies(sizes=(3, 6), norms=(0.5, 5.0)), "learning_rate": 0.5}
     native = estimator(8, loss=built_in if name == "huber" else name, **options).fit(X, y)
     own = estimator(8, loss=Own(), **options).fit(X, y)
     np.testing.assert_allclose(own.history_["objective"][-1], native.history_["objective"][-1], rtol=0.05)
@@ -189,7 +189,7 @@ def test_monotone(order: float, loss: str) -> None:
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 0] - np.abs(X[:, 1]) + 0.3 * rng.normal(size=400)
     estimator: Any = RGBRegressor if loss != "logistic" else RGBClassifier
     y = y if loss != "logistic" else (y > 0).astype(int)
-    options = {"families": TreeFamilies(sizes=(4, 20), norms=(0.1, 2.0), norm_order=order), "subsample": 0.7}
+    options = {"family": TreeFamilies(sizes=(4, 20), norms=(0.1, 2.0), norm_order=order), "subsample": 0.7}
     model = estimator(25, loss=loss, monotonic_constraints=[1, -1, 0], **options).fit(X, y)
     line = np.linspace(-3, 3, 200)
     for base in X[:25]:
@@ -211,8 +211,8 @@ def test_monotone_constraints_by_name_and_what_is_refused() -> None:
 
     X, y = numbers(8)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    by_name = RGBRegressor(4, monotonic_constraints={"a": 1}).fit(frame, y)
-    by_list = RGBRegressor(4, monotonic_constraints=[1, 0, 0, 0]).fit(frame, y)
+    by_name = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
+    by_list = RGBRegressor(4, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0])).fit(frame, y)
     same_model(by_name, by_list, X)
     for wrong, message in (
         ({"z": 1}, "names the column 'z'"),
@@ -221,12 +221,12 @@ def test_monotone_constraints_by_name_and_what_is_refused() -> None:
         ("up", "list with -1, 0 or 1"),
     ):
         with pytest.raises(ValueError, match=message):
-            RGBRegressor(2, monotonic_constraints=wrong).fit(frame, y)
+            RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints=wrong)).fit(frame, y)
     with pytest.raises(ValueError, match="more classes"):
-        RGBClassifier(2, monotonic_constraints=[1, 0, 0, 0, 0]).fit(*smooth_classes(1))
+        RGBClassifier(2, tree_options=TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])).fit(*smooth_classes(1))
     frame["a"] = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
     with pytest.raises(ValueError, match="categorical"):
-        RGBRegressor(2, monotonic_constraints={"a": 1}).fit(frame, y)
+        RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
 
 
 def test_missing_values_and_categories() -> None:
@@ -305,7 +305,7 @@ def test_the_constant_of_the_paper_can_raise_the_loss() -> None:
     X, y = smooth(15, m=200, noise=0.0)
     families = TreeFamilies(sizes=(64,), norms=(4.0,))
     paper, ours = (
-        RGBClassifier(20, families=families, step=step, learning_rate=1.0, tree_options=LOOSE).fit(X, y)
+        RGBClassifier(20, family=families, step=step, learning_rate=1.0, tree_options=LOOSE).fit(X, y)
         for step in ("paper", "lipschitz")
     )
     assert (np.diff(ours.history_["objective"]) <= 0).all()
@@ -341,7 +341,7 @@ def test_draws_follow_the_weights() -> None:
 def test_families_that_are_refused(families: TreeFamilies, message: str) -> None:
     X, y = numbers()
     with pytest.raises(ValueError, match=message):
-        RGBRegressor(2, families=families).fit(X, y)
+        RGBRegressor(2, family=families).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_families_that_are_refused(families: TreeFamilies, message: str) -> None
         ({"learning_rate": 1.5}, ValueError, "learning_rate"),
         ({"step": "newton"}, ValueError, "line_search"),
         ({"subsample": 0.0}, ValueError, "subsample"),
-        ({"families": (2, 4)}, TypeError, "TreeFamilies"),
+        ({"family": (2, 4)}, TypeError, "TreeFamilies"),
         ({"tree_options": {}}, TypeError, "TreeOptions"),
         ({"tree_options": TreeOptions(growth="best_first", max_leaves=4)}, ValueError, "TreeFamilies"),
         ({"warm_start": "yes"}, TypeError, "warm_start"),
@@ -394,7 +394,7 @@ def test_line_search() -> None:
 
 def test_the_bound_speaks_of_the_model() -> None:
     X, y = smooth(16, m=300)
-    model = RGBClassifier(10, families=TreeFamilies(sizes=(2, 4), norms=(0.5, 3.0))).fit(X, y)
+    model = RGBClassifier(10, family=TreeFamilies(sizes=(2, 4), norms=(0.5, 3.0))).fit(X, y)
     bound = guarantees.bound(model, X, y, rho=0.5)
     assert "Regularized Gradient Boosting, Theorem 3.2" in str(bound)
     # The sum of Theorem 3.2 over trees of norm lambda, whose weights are those of h / lambda divided by it.

@@ -13,7 +13,7 @@ from sklearn.linear_model import GammaRegressor
 from sklearn.metrics import mean_gamma_deviance
 
 import radboost
-from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost import RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.boosting.line_search import convex_search
 from radboost.losses import HuberLoss, LogisticTargetLoss, PoissonLoss
 
@@ -88,8 +88,8 @@ def test_a_warm_start_refuses_what_would_break_the_model() -> None:
     with pytest.raises(ValueError, match=r"whose loss was 'squared', and loss='huber' now"):
         model.set_params(loss="huber").fit(FRAME, T)
     with pytest.raises(ValueError, match="other monotonic_constraints"):
-        model.set_params(loss="squared", monotonic_constraints={"a": 1}).fit(FRAME, T)
-    model.set_params(monotonic_constraints=None).fit(FRAME, T)
+        model.set_params(loss="squared", tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(FRAME, T)
+    model.set_params(tree_options=None).fit(FRAME, T)
     assert model.n_iter_ == 6
     with pytest.raises(ValueError, match="whose loss was"):
         RGBRegressor(3, loss=HuberLoss(1.0), warm_start=True).fit(X, T).set_params(loss=HuberLoss(2.0)).fit(X, T)
@@ -126,7 +126,7 @@ def test_losses_for_other_targets_are_refused() -> None:
 
 
 def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
-    model = RGBRegressor(5, monotonic_constraints={"a": 1, "b": -1}).fit(FRAME, T)
+    model = RGBRegressor(5, tree_options=TreeOptions(monotonic_constraints={"a": 1, "b": -1})).fit(FRAME, T)
     model.save(tmp_path / "m")
     loaded = radboost.load(tmp_path / "m")
     assert loaded.monotonic_constraints == {"a": 1, "b": -1}

@@ -11,7 +11,8 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 
-from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, guarantees, load
+from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, TreeOptions, guarantees, load
+from radboost.trees import with_tree_options
 from reference import softmax as naive
 from reference.data import smooth, smooth_classes
 
@@ -39,16 +40,16 @@ def test_history_is_the_risk_of_the_model(step: str, pairs: Any, n_classes: int)
     np.fill_diagonal(cost, 0)
     model = SoftmaxBoostClassifier(12, step=step, samples_per_round=pairs, cost=cost).fit(X, y, w)
     staged = list(model.staged_decision_function(X))
-    assert len(staged) == model.n_iter_ == len(model.history_["risk"]) == 12
+    assert len(staged) == model.n_iter_ == len(model.history_["objective"]) == 12
     for scores, risk, error, labels in zip(
-        staged, model.history_["risk"], model.history_["train_error"], model.staged_predict(X), strict=True
+        staged, model.history_["objective"], model.history_["train_error"], model.staged_predict(X), strict=True
     ):
         psi = scores if n_classes > 2 else np.column_stack([np.zeros(len(X)), scores])
         assert risk == pytest.approx(naive.risk(psi, cost[y], w), rel=1e-6)
         assert error == pytest.approx(np.average(labels != y, weights=w))
     np.testing.assert_array_equal(staged[-1], model.decision_function(X))
     np.testing.assert_allclose(model.predict_proba(X), naive.soft_max(scores_of(model, X)), rtol=1e-9)
-    assert model.history_["risk"][-1] < naive.risk(np.zeros((len(y), n_classes)), cost[y], w)
+    assert model.history_["objective"][-1] < naive.risk(np.zeros((len(y), n_classes)), cost[y], w)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
@@ -57,13 +58,13 @@ def test_the_risk_descends_with_full_gradients(n_classes: int) -> None:
     X, y = smooth_classes(2, m=200, n_classes=n_classes)
     cost = np.random.default_rng(3).random((len(y), n_classes)) * 100
     model = SoftmaxBoostClassifier.paper(60, samples_per_round="all", step="projection").fit(X, y, cost=cost)
-    risks = [float(cost.mean()), *model.history_["risk"]]
+    risks = [float(cost.mean()), *model.history_["objective"]]
     assert all(after < before for before, after in pairwise(risks))
 
 
 def test_the_line_search_never_goes_up() -> None:
     X, y = smooth_classes(4, m=200, n_classes=4, noise=0.3)
-    risks = SoftmaxBoostClassifier(80, step="line_search").fit(X, y).history_["risk"]
+    risks = SoftmaxBoostClassifier(80, step="line_search").fit(X, y).history_["objective"]
     assert all(after <= before for before, after in pairwise(risks))
     assert risks[-1] < 0.75 * risks[0]
 
@@ -79,7 +80,7 @@ def test_neither_threads_nor_order_nor_copies_matter(n_classes: int, changes: di
     repeated = rng.permutation(np.repeat(np.arange(len(y)), w))
 
     def fit(rows: np.ndarray, weights: Any, n_jobs: int) -> Any:
-        model = SoftmaxBoostClassifier(15, n_jobs=n_jobs, **changes)
+        model = SoftmaxBoostClassifier(15, n_jobs=n_jobs, **with_tree_options(changes))
         return model.fit(X[rows], y[rows], None if weights is None else weights[rows], cost=cost[rows])
 
     models = [fit(np.arange(len(y)), w, 1), fit(rng.permutation(len(y)), w, 3), fit(repeated, None, 2)]
@@ -132,7 +133,7 @@ def test_costs_of_examples_cover_the_matrix_and_several_right_labels() -> None:
     both[np.arange(300), y] = both[np.arange(300), (y + 1) % 4] = 0
     model = SoftmaxBoostClassifier(60).fit(X, y, cost=both)
     assert both[np.arange(300), np.searchsorted(model.classes_, model.predict(X))].mean() < 0.1
-    assert model.history_["risk"][-1] < SoftmaxBoostClassifier(60).fit(X, y).history_["risk"][-1]
+    assert model.history_["objective"][-1] < SoftmaxBoostClassifier(60).fit(X, y).history_["objective"][-1]
 
 
 def test_costs_of_rows_without_weight_are_left_out() -> None:
@@ -165,9 +166,10 @@ def test_decisions() -> None:
 def test_early_stopping_watches_the_risk_of_rows_held_back() -> None:
     X, y = smooth_classes(12, m=400, n_classes=3, noise=0.3)
     model = SoftmaxBoostClassifier(400, early_stopping=EarlyStopping(8, 0.3)).fit(X, y)
-    assert "no lower validation risk for 8 rounds" in model.stop_reason_
-    assert model.n_iter_ == len(model.history_["validation_risk"]) < 400
-    assert min(model.history_["validation_risk"]) == model.history_["validation_risk"][-1]
+    assert "no lower validation loss for 8 rounds" in model.stop_reason_
+    watched = model.history_["validation_loss"]
+    assert model.n_iter_ == len(watched) - 8 < 392
+    assert min(watched) == watched[model.n_iter_ - 1]
     assert model.ensemble_.sample_size < 400
 
 
@@ -175,7 +177,7 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
     for n_classes in (2, 4):
         X, y = smooth_classes(13, n_classes=n_classes, missing=0.1)
         labels = np.array(["a", "b", "c", "d"])[y]
-        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), max_bins=31)
+        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), tree_options=TreeOptions(max_bins=31))
         model.fit(X, labels).set_params(cost=None)
         model.save(tmp_path / "model.radboost")
         loaded = load(tmp_path / "model.radboost")
@@ -215,7 +217,7 @@ def test_a_thousand_classes_most_of_them_never_drawn() -> None:
     assert len(everywhere) > 1500
     assert model.predict_proba(X).shape == (2000, 1000)
     assert np.isfinite(model.predict_proba(X)).all()
-    assert model.history_["risk"][-1] <= 0.999 + 1e-6
+    assert model.history_["objective"][-1] <= 0.999 + 1e-6
 
 
 def test_small_and_strange_data() -> None:
@@ -237,7 +239,7 @@ def test_steps_have_an_end(step: str) -> None:
     assert np.isfinite(model.predict_proba(X)).all()
     assert (model.ensemble_.steps["eta"] <= 128.0).all()
     risk = naive.risk(scores_of(model, X), costs_of(model, y), np.ones(len(y)))
-    assert model.history_["risk"][-1] == pytest.approx(risk, abs=1e-6)  # scores beyond 1,024 are moved back
+    assert model.history_["objective"][-1] == pytest.approx(risk, abs=1e-6)  # scores beyond 1,024 are moved back
 
 
 def test_the_way_is_as_long_as_the_data_allow() -> None:
@@ -263,7 +265,7 @@ def test_weights_that_are_no_integers() -> None:
     w = np.random.default_rng(0).random(150) * 3
     model = SoftmaxBoostClassifier(10).fit(X, y, w)
     risk = naive.risk(scores_of(model, X), costs_of(model, y), w)
-    assert model.history_["risk"][-1] == pytest.approx(risk, rel=1e-6)
+    assert model.history_["objective"][-1] == pytest.approx(risk, rel=1e-6)
 
 
 class TestBadInput:
@@ -324,10 +326,10 @@ class TestBadInput:
             ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),
             ({"thresholds": "all"}, ValueError, "'random', 'best'"),
             ({"learning_rate": "fast"}, ValueError, "'auto'"),
-            ({"min_leaf_pairs": -1}, ValueError, "min_leaf_pairs"),
+            ({"min_leaf_weight": -1}, ValueError, "min_leaf_weight"),
             ({"max_bins": 256}, ValueError, "max_bins must be between 2 and 255"),
         ],
     )
     def test_parameters(self, changes: dict[str, Any], error: type[Exception], message: str) -> None:
         with pytest.raises(error, match=message):
-            SoftmaxBoostClassifier(**changes).fit(*WINE)
+            SoftmaxBoostClassifier(**with_tree_options(changes)).fit(*WINE)

@@ -23,20 +23,20 @@ def test_a_constant_in_a_row_of_costs_changes_only_what_is_paid(constant: float)
     with pytest.warns(UserWarning, match="diagonal"):
         shifted = SoftmaxBoostClassifier(20, cost=MATRIX + constants[:, None]).fit(X, Y)
     np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
-    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
-    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+    paid = np.array(plain.history_["objective"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["objective"], paid, rtol=1e-12)
     plain = SoftmaxBoostClassifier(20).fit(X, Y, cost=MATRIX[Y])
     shifted = SoftmaxBoostClassifier(20).fit(X, Y, cost=(MATRIX + constants[:, None])[Y])
     np.testing.assert_array_equal(shifted.decision_function(X), plain.decision_function(X))
-    paid = np.array(plain.history_["risk"]) + constants[Y].mean()
-    np.testing.assert_allclose(shifted.history_["risk"], paid, rtol=1e-12)
+    paid = np.array(plain.history_["objective"]) + constants[Y].mean()
+    np.testing.assert_allclose(shifted.history_["objective"], paid, rtol=1e-12)
 
 
 def test_the_history_of_watched_rows_is_in_the_unit_of_the_costs() -> None:
     settings: dict[str, Any] = {"n_rounds": 15, "early_stopping": 30}
     plain = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=MATRIX[Y])
     shifted = SoftmaxBoostClassifier(**settings).fit(X, Y, cost=(MATRIX + 7.0)[Y])
-    for name in ("risk", "validation_risk"):
+    for name in ("objective", "validation_loss"):
         np.testing.assert_allclose(shifted.history_[name], np.array(plain.history_[name]) + 7.0, rtol=1e-12)
 
 
@@ -59,6 +59,36 @@ def test_frames_of_costs_name_their_classes() -> None:
         SoftmaxBoostClassifier(10, cost=frame.rename(columns={"a": "z"})).fit(X, NAMES)
     with pytest.raises(ValueError, match="rows of cost are named"):
         SoftmaxBoostClassifier(10, cost=frame.rename(index={"a": "z"})).fit(X, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda cost: np.ma.MaskedArray(cost, np.arange(cost.size).reshape(cost.shape) == 1), "cost is a masked array"),
+        (lambda cost: cost.astype(int).astype("M8[s]"), "cost must hold"),
+        (lambda cost: cost.astype(int).astype("m8[s]"), "cost must hold"),
+        (lambda cost: cost + 0j, "cost must hold"),
+        (lambda cost: [[np.timedelta64(int(c), "s") for c in line] for line in cost], "cost must hold"),
+    ],
+    ids=["mask", "dates", "differences", "complex", "objects"],
+)
+def test_costs_that_are_no_numbers_are_refused(spoil: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SoftmaxBoostClassifier(3, cost=spoil(MATRIX)).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        SoftmaxBoostClassifier(3).fit(X, Y, cost=spoil(MATRIX[Y]))
+
+
+def test_masks_and_tables_of_costs_that_hide_nothing() -> None:
+    import pyarrow as pa
+
+    plain = SoftmaxBoostClassifier(3, cost=MATRIX).fit(X, Y)
+    model = SoftmaxBoostClassifier(3, cost=np.ma.MaskedArray(MATRIX)).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    plain = SoftmaxBoostClassifier(3).fit(X, NAMES, cost=MATRIX[Y])
+    table = pa.table({name: MATRIX[Y][:, k] for k, name in enumerate("abc")}).select(["c", "a", "b"])
+    model = SoftmaxBoostClassifier(3).fit(X, NAMES, cost=table)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
 
 
 def test_costs_of_weighted_rows_must_differ() -> None:

@@ -118,7 +118,7 @@ def test_against_scikit_learn(k: int) -> None:
 def test_multinomial_intercepts_sum_to_zero_whatever_the_update() -> None:
     X, y = rows(4)
     fast = SparseBoostClassifier(0.02, tol=1e-8).fit(X, y)
-    plain = SparseBoostClassifier(0.02, update="gradboost", tol=1e-8, max_rounds=20000).fit(X, y)
+    plain = SparseBoostClassifier(0.02, update="gradboost", tol=1e-8, n_rounds=20000).fit(X, y)
     np.testing.assert_allclose(plain.coef_, fast.coef_, atol=1e-5)
     np.testing.assert_allclose(plain.predict_proba(X), fast.predict_proba(X), atol=1e-5)
 
@@ -141,7 +141,7 @@ def test_smooth_l1(standardize: bool, update: str, tmp_path: Path) -> None:
     X, y = rows(12)
     X = X[:, :5] * np.array([0.3, 1.0, 4.0, 1.0, 2.0])
     settings = {"penalty": "smooth_l1", "standardize": standardize, "update": update}
-    model = SparseBoostClassifier(0.05, **settings, tol=1e-8, max_rounds=20000).fit(X, y)
+    model = SparseBoostClassifier(0.05, **settings, tol=1e-8, n_rounds=20000).fit(X, y)
     scale = X.std(axis=0) if standardize else np.ones(5)
     loss = MultinomialScores(y.astype(np.uint16), 3)
     best = naive.optimum(
@@ -170,8 +170,8 @@ def test_smooth_l1(standardize: bool, update: str, tmp_path: Path) -> None:
 def test_smooth_l1_of_induced_features() -> None:
     X, y = rows(13)
     for standardize in (True, False):
-        settings = {"penalty": "smooth_l1", "features": "products", "features_per_round": 1}
-        model = SparseBoostClassifier(0.05, **settings, standardize=standardize, max_rounds=8)
+        settings = {"penalty": "smooth_l1", "family": "products", "features_per_round": 1}
+        model = SparseBoostClassifier(0.05, **settings, standardize=standardize, n_rounds=8)
         with pytest.warns(ConvergenceWarning):
             model.fit(X, y)
         assert model.n_features_used_ == 8
@@ -282,7 +282,7 @@ def test_hard_columns() -> None:
     hard = np.column_stack([X, np.zeros(len(X)), np.full(len(X), 5.0), X[:, 0], X[:, 1] * 1e12 + 3e12])
     for matrix in (hard, sparse.csr_array(hard)):
         for update in ("newton", "gradboost"):
-            model = SparseBoostClassifier(0.02, update=update, max_rounds=20000, tol=1e-4).fit(matrix, y)
+            model = SparseBoostClassifier(0.02, update=update, n_rounds=20000, tol=1e-4).fit(matrix, y)
             assert model.stop_reason_ == "optimal"
             assert not model.coef_[:, 12:14].any()
             assert model.score(matrix, y) > 0.7
@@ -299,7 +299,7 @@ def test_alpha_of_zero_and_many_classes() -> None:
     rng = np.random.default_rng(13)
     many = rng.permutation(1000)
     wide = np.column_stack([many % 10, many // 10 % 10, many // 100]) + rng.normal(size=(1000, 3)) * 0.1
-    model = SparseBoostClassifier(1e-4, max_rounds=2)
+    model = SparseBoostClassifier(1e-4, n_rounds=2)
     with pytest.warns(ConvergenceWarning):
         model.fit(wide, many)
     assert model.coef_.shape == (1000, 3)
@@ -319,9 +319,9 @@ def test_alpha_of_zero_and_many_classes() -> None:
         ({"alpha": np.nan}, r"alpha must lie in"),
         ({"template": 0}, r"template must be 'auto', 'one', 'all' or an integer of at least 1; got 0"),
         ({"template": "two"}, r"template must be 'auto', 'one', 'all' or an integer of at least 1; got 'two'"),
-        ({"features": "forests"}, r"Unknown features 'forests'.*'products'"),
+        ({"family": "forests"}, r"Unknown family 'forests'.*'products'"),
         ({"features_per_round": 0}, r"features_per_round must be None or an integer of at least 1; got 0"),
-        ({"max_rounds": 0}, r"max_rounds must be 'auto' or an integer of at least 1; got 0"),
+        ({"n_rounds": 0}, r"n_rounds must be 'auto' or an integer of at least 1; got 0"),
         ({"loss": "hinge"}, r"loss must be one of 'logistic', 'exponential'"),
     ],
 )
@@ -340,7 +340,7 @@ def test_bad_targets() -> None:
     with pytest.raises(ValueError, match=r"Only binary classification.*make a task of each label"):
         MultiTaskSparseBoostClassifier().fit(X, np.column_stack([y > 0, y]))
     with pytest.raises(ValueError, match=r"path needs features"):
-        SparseBoostClassifier(features="stumps").path(X, y)
+        SparseBoostClassifier(family="stumps").path(X, y)
     with pytest.raises(ValueError, match=r"alphas must be finite"):
         SparseBoostClassifier().path(X, y, alphas=[-1.0])
     with pytest.raises(ValueError, match=r"epsilon must be 'auto' or a number in \[0, inf\); got -1"):
@@ -372,7 +372,7 @@ def test_what_is_said_of_rows_and_targets_that_hold_no_numbers() -> None:
     X = np.random.default_rng(2).normal(size=(20, 2))
     frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * 20})
     with pytest.raises(
-        ValueError, match=r"text, categories or dates in column 'b'.*SparseBoostClassifier.*encode them first"
+        ValueError, match=r"text, categories or other objects in column 'b'.*SparseBoostClassifier.*encode them first"
     ):
         SparseBoostClassifier().fit(frame, X[:, 0] > 0)
     with pytest.raises(ValueError, match="integer too large"):

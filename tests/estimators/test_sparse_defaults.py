@@ -29,11 +29,11 @@ FOLDS = KFold(5, shuffle=True, random_state=0)
 def test_diabetes_at_the_defaults(features: str, behind_ridge: float, unit: float) -> None:
     rows, targets = load_diabetes(return_X_y=True)
     start = time.process_time()
-    model = SparseBoostRegressor(features=features).fit(rows, unit * targets)
+    model = SparseBoostRegressor(family=features).fit(rows, unit * targets)
     assert time.process_time() - start < 20.0  # on a slow machine; minutes with a price of 0.001
     assert model.stop_reason_ == "optimal"
     ridge = cross_val_score(RidgeCV(np.geomspace(1e-4, 10, 20)), rows, targets, cv=FOLDS).mean()
-    ours = cross_val_score(SparseBoostRegressor(features=features), rows, unit * targets, cv=FOLDS).mean()
+    ours = cross_val_score(SparseBoostRegressor(family=features), rows, unit * targets, cv=FOLDS).mean()
     assert ours > ridge - behind_ridge
 
 
@@ -95,8 +95,8 @@ def test_what_is_refused(name: str, wrong: Any) -> None:
 
 
 def test_inductions_end_with_advice() -> None:
-    with pytest.warns(ConvergenceWarning, match=r"max_rounds=100 .*features so far.*larger alpha, 4e-05"):
-        model = SparseBoostRegressor(1e-5, epsilon=0.1, features="products", features_per_round=1).fit(X, T)
+    with pytest.warns(ConvergenceWarning, match=r"n_rounds=100 .*features so far.*larger alpha, 4e-05"):
+        model = SparseBoostRegressor(1e-5, epsilon=0.1, family="products", features_per_round=1).fit(X, T)
     assert model.n_iter_ == 100
 
 
@@ -109,7 +109,7 @@ def test_files(tmp_path: Path) -> None:
     assert (loaded.alpha, loaded.epsilon) == ("auto", "auto")
 
     def without_numbers(header: Any, arrays: Any) -> None:
-        header["params"] |= {"alpha": 0.5, "epsilon": 0.25, "max_rounds": 1000}
+        header["params"] |= {"alpha": 0.5, "epsilon": 0.25, "n_rounds": 1000}
         del arrays["fit/alpha"], arrays["fit/epsilon"]
 
     old = radboost.load(forged(path, without_numbers))

@@ -38,7 +38,7 @@ T = 2.0 * X[:, 0] + X[:, 1]
 )
 def test_targets_may_be_anywhere(shift: float, size: float, update: str) -> None:
     """The loss is straight far from a target: neither the intercept nor a step may fly off there."""
-    model = SparseBoostRegressor(0.001 * min(size, 1.0), update=update, tol=1e-5, max_rounds=5000)
+    model = SparseBoostRegressor(0.001 * min(size, 1.0), update=update, tol=1e-5, n_rounds=5000)
     model.fit(X, size * T + shift)
     assert model.stop_reason_ == "optimal"
     assert model.optimality_gap_ <= 1e-5
@@ -51,14 +51,14 @@ def test_targets_may_be_anywhere(shift: float, size: float, update: str) -> None
 def test_real_targets_in_their_unit(features: Any) -> None:
     A, b = load_diabetes(return_X_y=True)
     A = A / A.std(axis=0)
-    model = SparseBoostRegressor(0.01, features=features, max_rounds=5, tol=1e-3)
+    model = SparseBoostRegressor(0.01, family=features, n_rounds=5, tol=1e-3)
     model.fit(A, b)
     assert model.score(A, b) > 0.25
     assert 100.0 < model.predict(A).mean() < 200.0
 
 
 def test_centres_of_a_regression_lie_on_both_sides_of_the_median() -> None:
-    model = SparseBoostRegressor(1e-4, features=Kernel(gamma=0.1), tol=1e-4).fit(X, T + 50.0)
+    model = SparseBoostRegressor(1e-4, family=Kernel(gamma=0.1), tol=1e-4).fit(X, T + 50.0)
     assert model.n_features_used_ > 5
     assert model.score(X, T + 50.0) > 0.9
 
@@ -98,7 +98,7 @@ def test_the_safe_curvature_is_above_the_curvature_and_below_the_parabola() -> N
 
 def test_coefficients_are_those_of_the_last_fit(tmp_path: Path) -> None:
     model = SparseBoostClassifier(0.01).fit(X, Y)
-    model.set_params(features="products").fit(X, Y)
+    model.set_params(family="products").fit(X, Y)
     assert not hasattr(model, "coef_")
     assert not hasattr(model, "intercept_")
     model.save(tmp_path / "m")
@@ -128,8 +128,8 @@ def test_entries_in_several_parts_and_stored_zeros(form: str) -> None:
 def test_products_that_leave_the_range_of_numbers_stay_out() -> None:
     rng = np.random.default_rng(3)
     rows = np.c_[X[:, 0], np.abs(X[:, 1]) * 1e60, X[:, 2] * 1e-60]
-    model = SparseBoostClassifier(0.001, features="products", features_per_round=4, max_rounds=6, tol=1e-3)
-    with pytest.warns(ConvergenceWarning, match="stopped after max_rounds=6"):
+    model = SparseBoostClassifier(0.001, family="products", features_per_round=4, n_rounds=6, tol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="stopped after n_rounds=6"):
         model.fit(rows, rng.integers(0, 2, 80))
     assert model.n_features_used_ > 3
     assert np.isfinite(model.decision_function(rows)).all()
@@ -159,7 +159,7 @@ def test_a_path_checks_what_a_fit_checks(model: Any, message: str) -> None:
 def test_optimal_means_within_the_tolerance() -> None:
     """Where the members are not weighed to the end, induction goes on with that."""
     model = SparseBoostClassifier(
-        0.05, penalty="l1/linf", update="gradboost", features="stumps", features_per_round=4, max_rounds=40, tol=1e-4
+        0.05, penalty="l1/linf", update="gradboost", family="stumps", features_per_round=4, n_rounds=40, tol=1e-4
     ).fit(X, Y3)
     assert model.stop_reason_ == "optimal"
     assert model.optimality_gap_ <= 1e-4

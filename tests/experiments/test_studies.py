@@ -178,7 +178,7 @@ def test_every_study_has_a_header_and_a_legend(study: studies.Study) -> None:
 
 def test_models_are_the_papers() -> None:
     model = make_model("MartiBoost", 7, 0, max_leaves=2)
-    assert (model.n_layers, model.max_leaves, model.n_jobs) == (7, 2, 1)
+    assert (model.n_rounds, model.max_leaves, model.n_jobs) == (7, 2, 1)
     model = make_model("sm-boost", 7, 5)
     assert (model.n_rounds, model.max_leaves, model.random_state, model.n_jobs) == (7, 12, 5, 1)
     assert make_model("AdaBoost.MH", 7, 0).max_leaves == 12

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily
+from radboost import (
+    DeepBoostClassifier,
+    EarlyStopping,
+    KernelFamily,
+    MultiTaskSparseBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostClassifierCV,
+)
 from radboost.guarantees import bound, margins
 
 
@@ -88,3 +95,23 @@ def test_labels_as_they_were_fitted() -> None:
     assert np.mean(margins(model, X, names) > 0) == model.score(X, names)
     with pytest.raises(ValueError, match="the model knows"):
         margins(model, X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SparseBoostClassifier(),
+        SparseBoostClassifier(family="stumps"),
+        SparseBoostClassifierCV(n_alphas=2, cv=2),
+        MultiTaskSparseBoostClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_models_do_not_vote(model) -> None:
+    X, y = make_classification(60, 4, random_state=0)
+    model.fit(100.0 * X, y)
+    for ask in (margins, bound):
+        with pytest.raises(
+            TypeError, match=f"(?s){type(model).__name__} does not vote.*intercepts.*values of any size"
+        ):
+            ask(model, X, y)

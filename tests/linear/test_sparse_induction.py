@@ -22,7 +22,7 @@ def rows(seed: int = 0, m: int = 200) -> tuple[np.ndarray, np.ndarray]:
 
 def test_products_are_found() -> None:
     X, y = rows()
-    model = SparseBoostClassifier(0.02, penalty="l1", features="products", max_rounds=30).fit(X, y)
+    model = SparseBoostClassifier(0.02, penalty="l1", family="products", n_rounds=30).fit(X, y)
     assert model.stop_reason_ == "optimal"
     assert Product((0, 1)) in model.ensemble_.hypotheses
     assert "x[0]*x[1]" in repr(model.ensemble_)
@@ -46,7 +46,7 @@ def test_products_of_bounded_degree_are_a_finite_problem() -> None:
     given = SparseBoostClassifier(0.03, tol=1e-8).fit(expanded, y)
     for per_round in (1, 5):
         induced = SparseBoostClassifier(
-            0.03, features=Products(max_degree=2), features_per_round=per_round, tol=1e-8
+            0.03, family=Products(max_degree=2), features_per_round=per_round, tol=1e-8
         ).fit(X, y)
         # A product is proposed once one of its parts is in; at the optimum all that matter have been.
         if {h.features for h in induced.ensemble_.hypotheses} == {
@@ -63,7 +63,7 @@ def test_given_columns_one_at_a_time(update: str) -> None:
     whole = SparseBoostClassifier(0.02, penalty="l1", tol=1e-8).fit(X, y)
     for matrix in (X, sparse.csr_array(X)):
         steps = SparseBoostClassifier(
-            0.02, penalty="l1", update=update, features_per_round=1, tol=1e-7, max_rounds=100
+            0.02, penalty="l1", update=update, features_per_round=1, tol=1e-7, n_rounds=100
         ).fit(matrix, y)
         np.testing.assert_allclose(steps.coef_, whole.coef_, atol=1e-4)
         assert steps.history_["n_features"][0] == 1
@@ -73,10 +73,10 @@ def test_given_columns_one_at_a_time(update: str) -> None:
 @pytest.mark.parametrize("update", ["newton", "adaboost", "gradboost"])
 def test_sequential_boosting_falls_and_ends_at_the_same_place(update: str) -> None:
     X, y = rows(3)
-    whole = SparseBoostClassifier(0.03, penalty="l1", features="stumps", tol=1e-8).fit(X, y)
+    whole = SparseBoostClassifier(0.03, penalty="l1", family="stumps", tol=1e-8).fit(X, y)
     slow = SparseBoostClassifier(
-        0.03, penalty="l1", update=update, features="stumps", features_per_round=1, totally_corrective=False,
-        max_rounds=100, tol=1e-4,
+        0.03, penalty="l1", update=update, family="stumps", features_per_round=1, totally_corrective=False,
+        n_rounds=100, tol=1e-4,
     ).fit(X, y)  # fmt: skip
     assert np.all(np.diff(slow.history_["objective"]) <= 1e-13)
     assert slow.history_["objective"][-1] == pytest.approx(whole.history_["objective"][-1], abs=5e-3)
@@ -99,7 +99,7 @@ def test_features_leave_again() -> None:
 
 def test_stumps() -> None:
     X, y = rows(5)
-    model = SparseBoostClassifier(0.02, features=Stumps(max_thresholds=9)).fit(X, y)
+    model = SparseBoostClassifier(0.02, family=Stumps(max_thresholds=9)).fit(X, y)
     assert all(isinstance(h, Stump) for h in model.ensemble_.hypotheses)
     by_hand = np.column_stack([np.where(X[:, h.feature] > h.threshold, 1.0, -1.0) for h in model.ensemble_.hypotheses])
     np.testing.assert_allclose(
@@ -111,11 +111,11 @@ def test_stumps() -> None:
 
 def test_kernel_centres_are_the_mistakes_of_a_perceptron() -> None:
     X, y = rows(6)
-    model = SparseBoostClassifier(0.01, features="kernel").fit(X, y)
+    model = SparseBoostClassifier(0.01, family="kernel").fit(X, y)
     assert 0 < model.n_features_used_ < len(X)
     centres = {tuple(h.centre) for h in model.ensemble_.hypotheses}
     assert centres <= {tuple(row) for row in X.tolist()}
-    given = SparseBoostClassifier(0.01, features=Kernel(gamma=2.0, centres=X[:7])).fit(X, y)
+    given = SparseBoostClassifier(0.01, family=Kernel(gamma=2.0, centres=X[:7])).fit(X, y)
     assert given.n_features_used_ <= 7
     distances = ((X[:, None] - np.array([h.centre for h in given.ensemble_.hypotheses])[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(
@@ -124,14 +124,14 @@ def test_kernel_centres_are_the_mistakes_of_a_perceptron() -> None:
         atol=1e-4,
     )
     with pytest.raises(ValueError, match=r"centres must be rows with 5 columns"):
-        SparseBoostClassifier(features=Kernel(centres=np.ones((2, 3)))).fit(X, y)
-    three = SparseBoostClassifier(0.01, features="kernel").fit(X, y + (X[:, 3] > 0.5))
+        SparseBoostClassifier(family=Kernel(centres=np.ones((2, 3)))).fit(X, y)
+    three = SparseBoostClassifier(0.01, family="kernel").fit(X, y + (X[:, 3] > 0.5))
     assert three.decision_function(X).shape == (200, 3)
 
 
 def test_trees() -> None:
     X, y = rows(7)
-    model = SparseBoostClassifier(0.02, penalty="l1", features=Trees(max_depth=2), features_per_round=1, max_rounds=20)
+    model = SparseBoostClassifier(0.02, penalty="l1", family=Trees(max_depth=2), features_per_round=1, n_rounds=20)
     model.fit(X, y)
     assert model.score(X, y) > 0.75
     assert np.all(np.diff(model.history_["objective"]) < 0)
@@ -142,7 +142,7 @@ def test_regression_on_products() -> None:
     rng = np.random.default_rng(8)
     X = rng.uniform(size=(150, 4))
     y = 3.0 * X[:, 0] * X[:, 1] - X[:, 2] + 0.05 * rng.normal(size=150)
-    model = SparseBoostRegressor(1e-3, epsilon=0.05, features="products", max_rounds=20).fit(X, y)
+    model = SparseBoostRegressor(1e-3, epsilon=0.05, family="products", n_rounds=20).fit(X, y)
     assert model.score(X, y) > SparseBoostRegressor(1e-3, epsilon=0.05).fit(X, y).score(X, y)
     assert model.score(X, y) > 0.95
 
@@ -150,7 +150,7 @@ def test_regression_on_products() -> None:
 @pytest.mark.parametrize("name", sorted(GENERATORS))
 def test_order_threads_and_copies_change_nothing(name: str) -> None:
     X, y = rows(9, 80)
-    settings: dict[str, Any] = {"features": name, "max_rounds": 4}
+    settings: dict[str, Any] = {"features": name, "n_rounds": 4}
     if name == "trees":
         settings["features_per_round"] = 1
     one = _fit(X, y, settings)
@@ -193,7 +193,7 @@ def test_a_generator_of_ones_own() -> None:
     rng = np.random.default_rng(11)
     X = rng.uniform(-2, 2, size=(200, 3))
     y = (np.sin(4 * X[:, 1]) + 0.2 * rng.normal(size=200) > 0).astype(int)
-    model = SparseBoostClassifier(0.05, features=Waves(), features_per_round=2).fit(X, y)
+    model = SparseBoostClassifier(0.05, family=Waves(), features_per_round=2).fit(X, y)
     assert Wave(1, 4) in model.ensemble_.hypotheses
     assert "sin(4 x[1])" in repr(model.ensemble_)
     assert model.score(X, y) > 0.85
@@ -206,9 +206,9 @@ def test_a_generator_of_ones_own() -> None:
         np.errstate(invalid="ignore"),
         pytest.raises(ValueError, match=r"Wave must return one finite number for each of 200 rows"),
     ):
-        SparseBoostClassifier(features=Broken()).fit(X, y)
+        SparseBoostClassifier(family=Broken()).fit(X, y)
     with pytest.raises(TypeError, match=r"features must be one of .*'given'.*Generator"):
-        SparseBoostClassifier(features=Waves).fit(X, y)
+        SparseBoostClassifier(family=Waves).fit(X, y)
 
 
 @pytest.mark.parametrize("chosen", [[3, 2], [0, 1, 1, 2, 3, 4]])
@@ -220,7 +220,7 @@ def test_candidates_of_ones_own_may_be_some_columns_or_come_twice(chosen: list[i
             return lambda members, residual: [Column(feature) for feature in chosen]
 
     X, y = rows(9)
-    model = SparseBoostClassifier(0.01, penalty="l1", features=Some(), features_per_round=1, tol=1e-8).fit(X, y)
+    model = SparseBoostClassifier(0.01, penalty="l1", family=Some(), features_per_round=1, tol=1e-8).fit(X, y)
     given = SparseBoostClassifier(0.01, penalty="l1", tol=1e-8).fit(X[:, sorted(set(chosen))], y)
     assert len(set(model.ensemble_.hypotheses)) == model.n_features_used_
     np.testing.assert_allclose(
@@ -232,7 +232,7 @@ def test_few_or_many_values_kept_make_no_difference(monkeypatch: pytest.MonkeyPa
     """Values of candidates that do not fit into memory are worked out again."""
     X, y = rows(10)
     fits = [
-        SparseBoostClassifier(0.01, penalty="l1", features=features, features_per_round=2, max_rounds=4, tol=1e-3)
+        SparseBoostClassifier(0.01, penalty="l1", family=features, features_per_round=2, n_rounds=4, tol=1e-3)
         for features in ("products", "stumps")
     ]
     kept = [model.fit(X, y).decision_function(X) for model in fits]
@@ -244,5 +244,5 @@ def test_few_or_many_values_kept_make_no_difference(monkeypatch: pytest.MonkeyPa
 def test_an_empty_model_of_induced_features_keeps_its_intercept() -> None:
     X, y = rows(11)
     with pytest.warns(UserWarning, match="empty"):
-        model = SparseBoostClassifier(5.0, features="products").fit(X, y)
+        model = SparseBoostClassifier(5.0, family="products").fit(X, y)
     assert model.predict_proba(X)[0, 1] == pytest.approx(y.mean())

@@ -21,6 +21,7 @@ from model_files import assert_same_model, damaged_in_many_ways, dropper, forged
 from radboost import DeepBoostClassifier, EarlyStopping, KernelFamily, ModelFileError, TreeOptions
 from radboost.model_file import MissingPartError, NotStored, save_model
 from radboost.model_file.encoding import decode, decode_labels, encode, encode_labels
+from radboost.trees import with_tree_options
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def saved(model, tmp_path: Path) -> Path:
 )
 def test_the_loaded_model_is_the_saved_one(data, tmp_path: Path, parameters: dict) -> None:
     X, y = data
-    model = DeepBoostClassifier(**({"n_rounds": 12, "max_depth": 3} | parameters)).fit(X, y)
+    model = DeepBoostClassifier(**(with_tree_options({"n_rounds": 12, "max_depth": 3} | parameters))).fit(X, y)
     loaded = reload(model, tmp_path / "m")
     assert type(loaded) is DeepBoostClassifier
     assert loaded.get_params() == model.get_params()
@@ -339,6 +340,8 @@ FORGERIES = {
     "no history": lambda h, a: [a.pop(k) for k in list(a) if k.startswith("history/")],
     "no arrays": lambda h, a: a.clear(),
     "history of matrices": lambda h, a: a.update({"history/objective": np.zeros((25, 2, 2))[:1]}),
+    "history of two axes": lambda h, a: a.update({"history/objective": np.zeros((h["counts"]["n_iter_"], 1))}),
+    "history of booleans": lambda h, a: a.update({"history/objective": a["history/objective"] > 0}),
     "missing nodes": lambda h, a: a.pop("ensemble/node_left"),
     "other dtype": lambda h, a: a.update({"ensemble/node_left": a["ensemble/node_left"].astype(np.int64)}),
     "NaN thresholds": lambda h, a: a["ensemble/node_threshold"].fill(np.nan),

@@ -1,5 +1,6 @@
 """The container: round trips, atomic writing, and every kind of damage named."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +204,11 @@ def test_places_that_cannot_hold_a_file(tmp_path: Path) -> None:
         write(tmp_path / "no" / "m", {}, {})
     with pytest.raises(IsADirectoryError, match="not a regular file"):
         write(tmp_path, {}, {})
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="it is a device, pipe or socket and not a regular file") as caught:
+        write(pipe, {}, {})
+    assert not isinstance(caught.value, IsADirectoryError)
 
 
 # --- damage -------------------------------------------------------------------------------------------------
@@ -344,6 +351,74 @@ def test_a_small_file_cannot_make_a_large_allocation(tmp_path: Path) -> None:
         assert peak < 2**20
 
 
+MANY = 100_000
+LONG = {
+    "text": b"x" * MANY,
+    "escapes": rb"\n" * MANY,
+    "quotes": rb"\"" * MANY,
+    "backslashes": rb"\\" * MANY,
+    "text and escapes": rb"ab\n" * MANY,
+    "code points": rb"\u4e00" * MANY,
+    "one wide character": b"x" * MANY + rb"\ud83d\ude00",
+}
+MANY_PARTS = {
+    "numbers": b"0",
+    "floats": b"0.5",
+    "texts": b'"ab"',
+    "lists": b"[]",
+    "objects": b"{}",
+    "objects of one": b'{"":0}',
+    "deep objects": b'{"":' * 25 + b"0" + b"}" * 25,
+}
+
+
+def content(raw: bytes) -> bytes:
+    return b'{"arrays":[],"content":{"a":' + raw + b"}}"
+
+
+HEADERS = [
+    *((content(b'"' + text + b'"'), 10) for text in LONG.values()),
+    *((content(b'"' + text), 10) for text in LONG.values()),  # whose string does not end
+    *((content(b"[" + b",".join([part] * (MANY // len(part))) + b"]"), 40) for part in MANY_PARTS.values()),
+    (content(b"[]" * MANY), 40),
+    (content(b"[" * MANY), 40),
+]
+
+
+@pytest.mark.parametrize(("raw", "factor"), HEADERS, ids=range(len(HEADERS)))
+def test_a_header_takes_memory_in_proportion_to_its_bytes(tmp_path: Path, raw: bytes, factor: int) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(forge(None, raw=raw))
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ModelFileError):
+            read(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= factor * len(raw) + 2**16
+
+
+brackets_as_text = st.text(alphabet='[]{}"\\a')
+
+
+def depth(value: object) -> int:
+    if isinstance(value, dict | list):
+        return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
+    return 0
+
+
+@given(
+    st.recursive(
+        brackets_as_text,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(brackets_as_text, inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_brackets_in_text_do_not_nest(value: object) -> None:
+    assert container._nesting(json.dumps(value).encode()) == depth(value)
+
+
 junk_numbers = st.integers(-(2**70), 2**70) | st.integers(-3, 130) | st.floats() | st.booleans()
 junk_rows = st.fixed_dictionaries(
     {
@@ -412,3 +487,100 @@ def test_killed_while_writing_leaves_the_old_file(sample: Path) -> None:
     )
     assert subprocess.run([sys.executable, "-c", script, str(sample)], check=False).returncode == 9
     assert sample.read_bytes() == before
+
+
+# --- what killed processes leave ----------------------------------------------------------------------------
+
+DIES = (
+    "import os, sys\n"
+    "from radboost.model_file import write\n"
+    "os.fsync = lambda descriptor: os._exit(9)\n"
+    "write(sys.argv[1], {'new': True}, {})\n"
+)
+WAITS = (
+    "import os, sys\n"
+    "from radboost.model_file import write\n"
+    "flush = os.fsync\n"
+    "def wait(descriptor):\n"
+    "    os.fsync = flush\n"
+    "    print('writing', flush=True)\n"
+    "    sys.stdin.readline()\n"
+    "os.fsync = wait\n"
+    "write(sys.argv[1], {'slow': True}, {})\n"
+)
+
+
+def beside(path: Path) -> list[Path]:
+    return sorted(entry for entry in path.parent.iterdir() if entry.name.endswith(".tmp"))
+
+
+def killed(path: Path) -> Path:
+    """What a process that is killed while it writes to ``path`` leaves."""
+    before = beside(path)
+    assert subprocess.run([sys.executable, "-c", DIES, str(path)], check=False).returncode == 9
+    (left,) = set(beside(path)) - set(before)
+    return left
+
+
+def test_the_next_save_removes_what_a_killed_one_has_left(sample: Path) -> None:
+    other = killed(sample.with_name("other"))
+    first, second = killed(sample), killed(sample)
+    assert not first.exists()  # gone before the second one was killed
+    assert beside(sample) == sorted([other, second])
+    write(sample, {"next": 1}, {})
+    assert read(sample)[0] == {"next": 1}
+    assert beside(sample) == [other]  # of another target: that one's next save
+    write(sample.with_name("other"), {}, {})
+    assert beside(sample) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the name of an open file cannot change there")
+def test_a_file_that_is_being_written_stays(sample: Path) -> None:
+    command = [sys.executable, "-c", WAITS, str(sample)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        (temporary,) = beside(sample)
+        os.utime(temporary, (0, 0))  # however long it takes
+        write(sample, {"quick": True}, {})
+        assert beside(sample) == [temporary]
+        assert read(sample)[0] == {"quick": True}
+        writer.communicate("go on\n")
+    assert writer.returncode == 0
+    assert read(sample)[0] == {"slow": True}
+    assert beside(sample) == []
+
+
+def test_files_of_other_machines_are_given_an_hour(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = killed(sample)
+    monkeypatch.setattr("platform.node", lambda: "another machine")
+    write(sample, {}, {})
+    assert beside(sample) == [left]
+    hour_ago = left.stat().st_mtime - 3700
+    os.utime(left, (hour_ago, hour_ago))
+    write(sample, {}, {})
+    assert beside(sample) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes and links")
+def test_what_only_has_the_name_of_such_a_file_stays(sample: Path) -> None:
+    left = killed(sample)
+    left.unlink()
+    os.mkfifo(left)
+    precious = sample.with_name("precious")
+    precious.write_bytes(b"x")
+    link = left.with_name(left.name.replace(".tmp", "-link.tmp"))
+    link.symlink_to(precious)
+    write(sample, {"a": 1}, {})
+    assert read(sample)[0] == {"a": 1}
+    assert beside(sample) == sorted([left, link])
+    assert precious.read_bytes() == b"x"
+
+
+def test_threads_that_save_to_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(write, path, {"n": n}, ARRAYS) for n in range(200)]:
+            done.result()
+    assert 0 <= read(path)[0]["n"] < 200
+    assert beside(path) == []

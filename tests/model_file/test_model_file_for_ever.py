@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import radboost
 from radboost import EarlyStopping, KernelFamily, TreeOptions
@@ -70,6 +71,9 @@ def test_parameters_of_format_2() -> None:
     assert three.ensemble_.n_outputs == 3
     assert (len(three.ensemble_), len(three.ensemble_.entered)) == (6, 7)
     assert three.ensemble_.feature_names == ("width", "height", "weight", "age")
+    # The files say "auto", which there is no more: a fit can be repeated with what it stood for.
+    assert (two.objective, three.objective) == ("sum", "compsum")
+    clone(three).fit(np.eye(12, 4), np.arange(12) % 3)
 
 
 def test_categories_of_format_2() -> None:

@@ -170,7 +170,7 @@ FORGERIES = {
     "equal labels": (labels("one", "two", "one"), "equal"),
     "a label of another type": (labels("one", "two", None), "class labels of type object"),
     "no objective": (dropper("objective"), "'objective' is missing"),
-    "objective null": (setter("objective", value=None), "objective is 'None', and known are sum, compsum, maxsum, max"),
+    "objective null": (setter("objective", value=None), "objective is 'None', and known are compsum, max, maxsum, sum"),
     "objective not resolved": (setter("objective", value="auto"), "objective is 'auto'"),
     "objective unknown": (setter("objective", value="x" * 1000), "objective is 'x{40}'"),
     "objective a list": (setter("objective", value=["sum"]), "objective is"),

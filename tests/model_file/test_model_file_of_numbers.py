@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import radboost
-from model_files import assert_same_model, damaged_in_many_ways, forged, setter
+from model_files import assert_same_model, damaged_in_many_ways, dropper, forged, setter
 from radboost import ModelFileError, RGBClassifier, RGBRegressor, TreeFamilies
 from radboost.losses import HuberLoss, QuantileLoss
-from radboost.model_file import MissingPartError, read
+from radboost.model_file import MissingPartError, NotStored, read
 from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=90, missing=0.1)
@@ -27,7 +27,7 @@ def several() -> RGBClassifier:
 
 @pytest.fixture(scope="module")
 def regressor() -> RGBRegressor:
-    return RGBRegressor(6, loss=HuberLoss(delta=2.0), families=TreeFamilies(sizes=(2, 5), norms=(1.0,))).fit(X, T)
+    return RGBRegressor(6, loss=HuberLoss(delta=2.0), family=TreeFamilies(sizes=(2, 5), norms=(1.0,))).fit(X, T)
 
 
 def saved(model: Any, path: Path) -> Path:
@@ -48,7 +48,7 @@ def test_regressors_come_back(regressor: RGBRegressor, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict(X), regressor.predict(X))
     assert loaded.history_ == regressor.history_
     assert loaded.loss == HuberLoss(delta=2.0)
-    assert loaded.families == regressor.families
+    assert loaded.family == regressor.family
     assert not hasattr(loaded, "classes_")
     counts = RGBRegressor(4, loss="poisson").fit(X, Y + 1)
     np.testing.assert_array_equal(radboost.load(saved(counts, tmp_path)).predict(X), counts.predict(X))
@@ -70,6 +70,35 @@ class Own:
         return 3.0 * scores
 
 
+@pytest.mark.parametrize("estimator", [RGBClassifier, RGBRegressor])
+def test_auto_comes_back(estimator: Any, tmp_path: Path) -> None:
+    model = estimator(4).fit(X, Y)
+    loaded = radboost.load(saved(model, tmp_path))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.loss == "auto"
+    assert loaded.loss_ == model.loss_ != "auto"
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    header, _ = read(tmp_path / "m")
+    assert (header["params"]["loss"], header["given_params"]) == (model.loss_, {"loss": "auto"})
+    # As earlier versions wrote it.
+    loaded = radboost.load(forged(tmp_path / "m", dropper("given_params")))
+    assert loaded.loss == loaded.loss_ == model.loss_
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_loss_set_after_the_fit_comes_back(tmp_path: Path) -> None:
+    model = RGBClassifier(4, loss="exponential").fit(X, Y)
+    loaded = radboost.load(saved(model.set_params(loss="logistic"), tmp_path))
+    assert (loaded.loss, loaded.loss_) == ("logistic", "exponential")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    # In the place of a loss that is not stored nothing else is taken.
+    own = RGBRegressor(4, loss=Own()).fit(X, Y)
+    loaded = radboost.load(saved(own.set_params(loss="squared"), tmp_path))
+    assert isinstance(loaded.loss, NotStored)
+    with pytest.raises(MissingPartError, match="not store"):
+        loaded.predict(X)
+
+
 def test_a_loss_of_ones_own_is_asked_for(tmp_path: Path) -> None:
     model = RGBRegressor(3, loss=Own()).fit(X, Y)
     loaded = radboost.load(saved(model, tmp_path))
@@ -88,6 +117,16 @@ def put(name: str, change: Any) -> Any:
 
 def drop(name: str) -> Any:
     return lambda header, arrays: arrays.pop(f"ensemble/{name}")
+
+
+def exchange_vectors(header: Any, arrays: Any) -> None:
+    """All places are those of vectors that are there, of the first and of the last tree."""
+    values, sizes = arrays["ensemble/node_value"], arrays["ensemble/tree_sizes"]
+    is_leaf = arrays["ensemble/node_feature"] < 0
+    first, last = is_leaf.copy(), is_leaf.copy()
+    first[sizes[0] :], last[: -sizes[-1]] = False, False
+    values[first] += is_leaf.sum() - last.sum()
+    values[last] -= is_leaf.sum() - last.sum()
 
 
 @pytest.mark.parametrize(
@@ -113,6 +152,7 @@ def test_forged_regressors(regressor: RGBRegressor, tmp_path: Path, change: Any,
         (put("leaf_vectors", lambda a: a.astype("<f4").astype("<f8") * np.inf), "between -1 and 1"),
         (put("node_value", lambda a: a + 1000.0), "vector that does not exist"),
         (put("node_value", lambda a: a - 0.5), "vector that does not exist"),
+        (exchange_vectors, "vector that does not exist in its tree"),
     ],
 )
 def test_forged_vectors(several: RGBClassifier, tmp_path: Path, change: Any, message: str) -> None:

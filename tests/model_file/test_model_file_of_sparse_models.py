@@ -34,11 +34,11 @@ MODELS: list[Any] = [
     (SparseBoostClassifier(0.02, loss="exponential", penalty="l1"), TWO),
     (SparseBoostClassifier(0.02), THREE),
     (SparseBoostClassifier(0.02, features_per_round=1, penalty="l1/linf"), THREE),
-    (SparseBoostClassifier(0.01, features="products", max_rounds=4, tol=1e-3), TWO),
-    (SparseBoostClassifier(0.02, features="stumps"), THREE),
-    (SparseBoostClassifier(0.02, features="trees", max_rounds=4), THREE),
-    (SparseBoostRegressor(0.01, features=Products(max_degree=2)), NUMBERS),
-    (SparseBoostRegressor(0.01, features=Kernel(gamma=0.3, centres=X[:5])), NUMBERS),
+    (SparseBoostClassifier(0.01, family="products", n_rounds=4, tol=1e-3), TWO),
+    (SparseBoostClassifier(0.02, family="stumps"), THREE),
+    (SparseBoostClassifier(0.02, family="trees", n_rounds=4), THREE),
+    (SparseBoostRegressor(0.01, family=Products(max_degree=2)), NUMBERS),
+    (SparseBoostRegressor(0.01, family=Kernel(gamma=0.3, centres=X[:5])), NUMBERS),
     (MultiTaskSparseBoostClassifier(0.02), TASKS),
     (MultiTaskSparseBoostClassifier(0.02), TWO),
     (SparseBoostClassifierCV(n_alphas=4, cv=3), THREE),
@@ -101,7 +101,7 @@ class Squares(Generator):
 
 
 def test_hypotheses_of_ones_own_are_named(tmp_path: Path) -> None:
-    model = SparseBoostRegressor(0.001, features=Squares()).fit(X, X[:, 0] ** 2)
+    model = SparseBoostRegressor(0.001, family=Squares()).fit(X, X[:, 0] ** 2)
     with pytest.raises(ModelFileError, match=r"hypotheses of your own \(Square\).*pickle"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
@@ -110,7 +110,7 @@ def test_hypotheses_of_ones_own_are_named(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("sparse") / "m"
-    SparseBoostClassifier(0.005, features="products", max_rounds=5, tol=0.1).fit(X, THREE).save(path)
+    SparseBoostClassifier(0.005, family="products", n_rounds=5, tol=0.1).fit(X, THREE).save(path)
     return path.read_bytes()
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from multiclass_tools import PAIRS
-from radboost import DeepBoostClassifier
+from radboost import DeepBoostClassifier, TreeOptions
 from reference import losses, multiclass
 from reference.data import smooth, smooth_classes
 
@@ -72,7 +72,9 @@ def test_probabilities_solve_the_stationarity_system(pair: tuple[str, str]) -> N
 def test_probabilities_of_large_scores_stay_finite(pair: tuple[str, str]) -> None:
     X = np.arange(30.0)[:, None]
     y = np.repeat([0, 1, 2], 10)
-    model = DeepBoostClassifier.paper(n_rounds=200, objective=pair[0], loss=pair[1], split_criterion="gini").fit(X, y)
+    model = DeepBoostClassifier.paper(
+        n_rounds=200, objective=pair[0], loss=pair[1], tree_options=TreeOptions(split_criterion="gini")
+    ).fit(X, y)
     probabilities = model.predict_proba(X)
     assert np.all(np.isfinite(probabilities))
     assert np.all((probabilities >= 0) & (probabilities <= 1))

@@ -1,5 +1,6 @@
 """What the pictures show, read back from the Axes; hand-made models, so the right heights are known."""
 
+import io
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -12,11 +13,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
-from radboost import RGBRegressor, SparseBoostClassifier, guarantees, plot
+from radboost import (
+    DeepBoostClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    TreeFamilies,
+    TreeOptions,
+    guarantees,
+    plot,
+)
 from radboost.baselines import MartiBoostClassifier
 
 
@@ -284,3 +295,55 @@ def test_learning_curve_of_a_regressor() -> None:
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.history_["objective"])
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), model.history_["validation_loss"])
     assert f"lowest {min(model.history_['validation_loss']):.4g}" in texts(ax)
+
+
+LOOSE = TreeOptions(min_leaf_weight=0.0)
+
+
+def test_a_tree_has_a_box_for_every_node() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = DeepBoostClassifier(n_rounds=3, max_depth=3).fit(X, np.array(["$a$", "b"])[y])
+    heaviest = model.ensemble_.hypotheses[int(np.argmax(np.abs(model.ensemble_.weights)))]
+    ax = plot.tree(model)
+    assert sum(text.get_bbox_patch() is not None and "(" in text.get_text() for text in ax.texts) == heaviest.n_nodes
+    ax.figure.canvas.draw()
+    assert len(plot.tree(model.ensemble_.hypotheses[0]).texts) >= model.ensemble_.hypotheses[0].n_nodes
+    with pytest.raises(ValueError, match="between 0 and"):
+        plot.tree(model, 99)
+    with pytest.raises(TypeError, match="not a tree"):
+        plot.tree(DeepBoostClassifier(n_rounds=2, family="kernel").fit(X, y))
+    large = RGBRegressor(
+        n_rounds=1, family=TreeFamilies(sizes=(200,), norms=(9.0,)), tree_options=LOOSE, n_candidates=1
+    )
+    with pytest.raises(ValueError, match="a picture can show 64"):
+        plot.tree(large.fit(X, X[:, 0] * X[:, 1]), 1)
+
+
+DOLLARS = (r"$\frac{$", "from $5 to $9")
+
+
+def assert_verbatim(ax, shown) -> None:
+    """The names are there as they are, and can be drawn."""
+    ax.figure.canvas.draw()
+    assert {text.get_text() for text in shown} >= set(DOLLARS)
+    assert not any(text.get_parse_math() for text in shown)
+    ax.figure.savefig(io.BytesIO(), format="svg")
+
+
+def test_dollars_in_labels_are_no_mathematics() -> None:
+    rows = np.array([[0.0], [1.0]] * 10)
+    labels = np.array(DOLLARS)[rows[:, 0].astype(int)]
+    model = SoftmaxBoostClassifier(2).fit(rows, labels)
+    ax = plot.cost_confusion(model, rows, labels)
+    for axis in (ax.xaxis, ax.yaxis):
+        assert_verbatim(ax, axis.get_ticklabels())
+
+
+def test_dollars_in_names_of_models_are_no_mathematics() -> None:
+    ax = plot.margins({name: Votes([3.0, 1.0]).fit() for name in DOLLARS}, X, Y)
+    ax.figure.canvas.draw()
+    assert all(f"{name} 50.0% wrong" in texts(ax) for name in DOLLARS)
+    rows = np.array([[0.0], [1.0]] * 10)
+    models = {name: SoftmaxBoostClassifier(2) for name in DOLLARS}
+    ax = plot.noise_robustness(models, rows, rows[:, 0], rows, rows[:, 0], rates=[0.0, 0.2])
+    assert_verbatim(ax, ax.get_legend().get_texts())

@@ -30,6 +30,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.trees import with_tree_options
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -179,7 +180,7 @@ def _deepboost() -> list[Case]:
         defaults: dict[str, Any] = {"n_rounds": 10, "complexity_penalty": 0.005, "random_state": 3}
         return Case(
             f"DeepBoost {name}, {n_classes} classes",
-            lambda **changes: DeepBoostClassifier(**{**defaults, **settings, **changes}),
+            lambda **changes: DeepBoostClassifier(**with_tree_options({**defaults, **settings, **changes})),
             n_classes,
             random=name in ("default", "half of the rows", "half, random, edge"),
             missing=not kernel,
@@ -203,7 +204,7 @@ SOFTMAX: dict[str, dict[str, Any]] = {
     "best thresholds": {"thresholds": "best", "max_features": None},
     "by the rule": {"sampling": "rule"},
     "sampled steps, 70 pairs": {"step": "sampled", "samples_per_round": 70},
-    "all pairs": {"samples_per_round": "all", "step": "projection", "min_leaf_pairs": 0.0},
+    "all pairs": {"samples_per_round": "all", "step": "projection", "min_leaf_weight": 0.0},
     "line search": {"step": "line_search"},
     "early stopping": {"early_stopping": EarlyStopping(5, 0.3)},
 }
@@ -213,20 +214,23 @@ def _softmax() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
         return Case(
             f"Softmax {name}, {n_classes} classes",
-            lambda **changes: SoftmaxBoostClassifier(**{"n_rounds": 8, "random_state": 3, **settings, **changes}),
+            lambda **changes: SoftmaxBoostClassifier(
+                **with_tree_options({"n_rounds": 8, "random_state": 3, **settings, **changes})
+            ),
             n_classes,
             random=name in ("default", "by the rule"),
             descends=False,
             draws_rows=settings.get("samples_per_round") != "all",
             held_back="early_stopping" in settings,
             stops_early=True,
+            validates=True,
         )
 
     found = [case(name, settings, n) for n in (2, 4) for name, settings in SOFTMAX.items()]
     paper = [
         Case(
             f"Softmax paper, {n} classes",
-            lambda **changes: SoftmaxBoostClassifier.paper(**{"n_rounds": 8, **changes}),
+            lambda **changes: SoftmaxBoostClassifier.paper(**with_tree_options({"n_rounds": 8, **changes})),
             n,
             random=True,
             descends=False,
@@ -238,13 +242,13 @@ def _softmax() -> list[Case]:
     return [*found, *paper, case("default", {}, 26)]
 
 
-LOOSE = TreeOptions()  # leaves of any weight
+LOOSE = TreeOptions(min_leaf_weight=0.0)  # leaves of any weight
 DRAWN = {"subsample": 0.6, "max_features": 2, "n_candidates": 2}
 WATCHED = {**DRAWN, "early_stopping": 5}
 RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
     "default": ({"tree_options": LOOSE}, (2, 3, 26)),
     "drawn rows and columns": (DRAWN, (2, 3)),
-    "exponential": ({"loss": "exponential", "families": TreeFamilies(norm_order=1)}, (2,)),
+    "exponential": ({"loss": "exponential", "family": TreeFamilies(norm_order=1)}, (2,)),
     "drawn and watched": (WATCHED, (2, 3)),
     "exponential, drawn and watched": ({"loss": "exponential", **WATCHED}, (2,)),
     "all rows": ({"subsample": 1.0, "tree_options": LOOSE}, (2, 3)),
@@ -266,7 +270,7 @@ def _rgb() -> list[Case]:
         estimator: Any = RGBClassifier if n_classes else RGBRegressor
         return Case(
             f"RGB {name}, {n_classes} classes" if n_classes else f"RGB {name}",
-            lambda **changes: estimator(**{"n_rounds": 8, **settings, **changes}),
+            lambda **changes: estimator(**with_tree_options({"n_rounds": 8, **settings, **changes})),
             n_classes,
             random=name == "drawn rows and columns",
             draws_rows=settings.get("subsample") != 1.0,
@@ -282,7 +286,7 @@ def _sparse() -> list[Case]:
     def case(name: str, estimator: Any, n_classes: int, *, trees: bool = False, **settings: Any) -> Case:
         return Case(
             f"{estimator.__name__} {name}, {n_classes} classes",
-            lambda **changes: estimator(**{**settings, **changes}),
+            lambda **changes: estimator(**with_tree_options({**settings, **changes})),
             n_classes,
             tasks=estimator in (MultiTaskSparseBoostClassifier, MultiTaskSparseBoostClassifierCV),
             missing=False,
@@ -293,7 +297,7 @@ def _sparse() -> list[Case]:
             splits=trees,
         )
 
-    induced: dict[str, Any] = {"alpha": 0.01, "features_per_round": 4, "max_rounds": 4, "tol": 1e-2}
+    induced: dict[str, Any] = {"alpha": 0.01, "features_per_round": 4, "n_rounds": 4, "tol": 1e-2}
     folds: dict[str, Any] = {"n_alphas": 4, "cv": 3}
     return [
         case("given", SparseBoostClassifier, 2, alpha=0.02),
@@ -302,10 +306,10 @@ def _sparse() -> list[Case]:
         case("l1/linf", SparseBoostClassifier, 4, alpha=0.05, penalty="l1/linf"),
         case("smooth_l1", SparseBoostClassifier, 3, alpha=0.05, penalty="smooth_l1"),
         case("gradboost", SparseBoostClassifier, 2, alpha=0.02, update="gradboost", penalty="l1", tol=1e-4),
-        case("stumps", SparseBoostClassifier, 2, features="stumps", **induced, trees=True),
-        case("trees", SparseBoostClassifier, 3, features="trees", **induced, trees=True),
-        case("products", SparseBoostClassifier, 2, features="products", **induced),
-        case("kernel", SparseBoostClassifier, 2, features="kernel", **induced),
+        case("stumps", SparseBoostClassifier, 2, family="stumps", **induced, trees=True),
+        case("trees", SparseBoostClassifier, 3, family="trees", **induced, trees=True),
+        case("products", SparseBoostClassifier, 2, family="products", **induced),
+        case("kernel", SparseBoostClassifier, 2, family="kernel", **induced),
         case("given", SparseBoostRegressor, 0, alpha=0.01),
         case("given", MultiTaskSparseBoostClassifier, 2, alpha=0.02),
         case("cross-validation", SparseBoostClassifierCV, 2, **folds),
@@ -319,7 +323,7 @@ def _baselines() -> list[Case]:
     def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
         return Case(
             f"{estimator.__name__}, {n_classes} classes",
-            lambda **changes: estimator(**{**settings, **changes}),
+            lambda **changes: estimator(**with_tree_options({**settings, **changes})),
             n_classes,
             descends=descends,
         )
@@ -327,7 +331,7 @@ def _baselines() -> list[Case]:
     return [
         *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
         *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
-        case(MartiBoostClassifier, 2, descends=False, n_layers=5, max_leaves=4),
+        case(MartiBoostClassifier, 2, descends=False, n_rounds=5, max_leaves=4),
     ]
 
 

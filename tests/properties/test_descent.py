@@ -134,11 +134,9 @@ def test_objective_never_rises(
         l1_penalty=penalties[1],
         learning_rate=rate,
         subsample=subsample,
-        thresholds=thresholds,
-        split_criterion=criterion,
         step=step,
         random_state=seed % 7,
-        tree_options=TreeOptions(growth=growth),
+        tree_options=TreeOptions(growth=growth, thresholds=thresholds, split_criterion=criterion),
     ).fit(X, y, sample_weight=w)
     check_descent(model, Settings(objective=pair[0], loss=pair[1], lam=penalties[0], beta=penalties[1]), X, y, w)
 
@@ -166,9 +164,9 @@ def test_separable_data_without_penalty_stay_finite(pair: tuple[str, str], n_cla
         objective=pair[0],
         loss=pair[1],
         step=step,
-        split_criterion=criterion,
         complexity_penalty=0.0,
         l1_penalty=0.0,
+        tree_options=TreeOptions(split_criterion=criterion),
     ).fit(X, y)
     check_descent(model, Settings(objective=pair[0], loss=pair[1]), X, y)
     assert np.all(np.isfinite(model.decision_function(X)))

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from properties.cases import CASES, Case, essence, one_of_each, over, scores, take
 from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
+from radboost.trees import with_tree_options
 from reference.data import smooth, smooth_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -61,7 +62,9 @@ def test_any_number_of_threads_on_data_large_enough_to_share(
 ) -> None:
     X, y = smooth_classes(2, m=40_000, d=5, n_classes=max(n_classes, 2))
     y = y if n_classes else X[:, 0] + y
-    models = [estimator(4 if n_classes == 2 else 2, n_jobs=n, **changes).fit(X, y) for n in (1, 2, 4)]
+    models = [
+        estimator(4 if n_classes == 2 else 2, n_jobs=n, **with_tree_options(changes)).fit(X, y) for n in (1, 2, 4)
+    ]
     for model in models[1:]:
         assert essence(model, X[:200]) == essence(models[0], X[:200])
         np.testing.assert_array_equal(scores(model, X), scores(models[0], X))
@@ -73,7 +76,10 @@ def test_wide_data_share_columns_between_threads(n_classes: int, criterion: str)
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(300, 400)), rng.integers(0, n_classes, 300)
     changes: dict[str, Any] = {"thresholds": "best", "max_features": None, "split_criterion": criterion}
-    models = [DeepBoostClassifier(3, n_jobs=n, complexity_penalty=0.0, **changes).fit(X, y) for n in (1, 2, 4)]
+    models = [
+        DeepBoostClassifier(3, n_jobs=n, complexity_penalty=0.0, **with_tree_options(changes)).fit(X, y)
+        for n in (1, 2, 4)
+    ]
     assert essence(models[0], X) == essence(models[1], X) == essence(models[2], X)
 
 
@@ -141,7 +147,7 @@ def test_weights_are_repetition_where_the_search_changes(seed: int, criterion: s
     X[(y == 0) & (np.random.default_rng(seed).random(100) < 0.4), 1] = np.nan
     settings: dict[str, Any] = {"split_criterion": criterion, "tree_options": TreeOptions(max_bins=12), "max_depth": 4}
     weighted, written_out = (
-        DeepBoostClassifier.paper(3, complexity_penalty=0.005, **settings).fit(*rows)
+        DeepBoostClassifier.paper(3, complexity_penalty=0.005, **with_tree_options(settings)).fit(*rows)
         for rows in ((X, y, np.full(100, 4.0)), (np.repeat(X, 4, axis=0), np.repeat(y, 4)))
     )
     assert essence(written_out, X) == essence(weighted, X)

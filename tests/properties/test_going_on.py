@@ -14,7 +14,7 @@ from radboost import Checkpoint
 
 def rounds(case: Case, n: int) -> dict[str, int]:
     """The parameter that says how many rounds there are at most."""
-    return {"n_layers" if "n_layers" in case.make().get_params() else "n_rounds": n}
+    return {"n_rounds": n}
 
 
 class EndedError(Exception):

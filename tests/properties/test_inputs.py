@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from sklearn.model_selection import KFold
 
 from properties.cases import Case, essence, one_of_each, over, scores
+from radboost.rows import TextColumnWarning
 from reference.data import tiny, tiny_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -116,6 +119,7 @@ FRAMES: dict[str, Any] = {
     "pandas": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]),
     "polars": lambda X: pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])]),
     "pandas nullable": lambda X: pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])]).convert_dtypes(),
+    "pyarrow": lambda X: pa.table({f"f{j}": column for j, column in enumerate(X.T)}),
 }
 
 
@@ -129,7 +133,9 @@ def test_frames(case: Case, kind: str) -> None:
     same(scores(model, frame), scores(plain, X), case)
     if hasattr(model, "predict_proba"):
         same(model.predict_proba(frame), plain.predict_proba(X), case)
-    for wrong in (frame[[f"f{j}" for j in (1, 0, 2, 3, 4)]], pd.DataFrame(X, columns=list("abcde"))):
+    wrong_order = [f"f{j}" for j in (1, 0, 2, 3, 4)]
+    other_order = frame.select(wrong_order) if "pyarrow" in kind else frame[wrong_order]
+    for wrong in (other_order, pd.DataFrame(X, columns=list("abcde"))):
         with pytest.raises(ValueError, match=r"(?i)feature names"):
             model.predict(wrong)
     model.fit(X, y)
@@ -138,11 +144,34 @@ def test_frames(case: Case, kind: str) -> None:
 
 
 @one_of_each()
+def test_tables_of_pyarrow(case: Case) -> None:
+    """In chunks, with nulls, of other types, and as a batch: the model is that of the pandas frame."""
+    X, y = case.data(4, missing=0.1)
+    table, frame = FRAMES["pyarrow"](X), FRAMES["pandas"](X)
+    nulls = {name: [None if v != v else v for v in table[name].to_pylist()] for name in table.column_names}
+    model = case.make().fit(frame, y)
+    for form in (
+        table,
+        pa.concat_tables([table[:33], table[33:]]),
+        pa.table(nulls),
+        table.combine_chunks().to_batches()[0],
+    ):
+        other = case.make().fit(form, y)
+        assert list(other.feature_names_in_) == list(frame.columns)
+        np.testing.assert_array_equal(scores(other, frame), scores(model, frame))
+        np.testing.assert_array_equal(scores(model, form), scores(model, frame))
+    with pytest.raises(ValueError, match=r"(?i)expected 2D array"):
+        model.predict(pa.array(X[:, 0]))
+
+
+@one_of_each()
 def test_frames_with_mixed_number_types(case: Case) -> None:
     X, y = case.tied(5, 60)
     mixed = pd.DataFrame({"a": X[:, 0].astype(np.int8), "b": X[:, 1] > 2, "c": X[:, 2].astype(np.float32)})
     plain = np.column_stack([X[:, 0], X[:, 1] > 2, X[:, 2]]).astype(float)
     same(scores(case.make().fit(mixed, y), mixed), scores(case.make().fit(plain, y), plain), case)
+    table = pa.Table.from_pandas(mixed)
+    np.testing.assert_array_equal(scores(case.make().fit(table, y), table), scores(case.make().fit(mixed, y), mixed))
     if not case.missing:
         return
     polars_null = pl.DataFrame({"a": [None if v == 1 else v for v in X[:, 0].tolist()], "b": X[:, 1].tolist()})
@@ -182,8 +211,8 @@ def test_sparse_equals_dense(case: Case) -> None:
     X, y = case.data(8)
     X[np.abs(X) < 0.5] = 0
     sparse = scipy.sparse.csr_array(X)
-    columns_given = case.sums_of_floats and case.make().features == "given"
-    tight = {"tol": 1e-9, "max_rounds": 20_000} if columns_given else {}
+    columns_given = case.sums_of_floats and case.make().family == "given"
+    tight = {"tol": 1e-9, "n_rounds": 20_000} if columns_given else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
     same(scores(dense, sparse), scores(dense, X), case)
@@ -256,7 +285,8 @@ def test_units_of_standardized_columns_do_not_matter(case: Case) -> None:
 def looking_at_everything(case: Case) -> dict[str, Any]:
     """No draws of columns and thresholds, no folds by content, and no complexity, which knows the number of columns."""
     quiet = {"max_features": None, "thresholds": "best", "complexity_penalty": 0.0, "cv": GIVEN_FOLDS}
-    return {name: value for name, value in quiet.items() if name in case.make().get_params()}
+    model = case.make()
+    return {name: value for name, value in quiet.items() if name in (*model.get_params(), *model._tree_options_read)}
 
 
 @over(lambda case: "kernel" not in case.name)  # their width follows the number of columns
@@ -282,7 +312,7 @@ def test_duplicate_columns(case: Case) -> None:
     twice = np.hstack([X, X])
     model = case.make(**looking_at_everything(case)).fit(twice, y)
     assert np.all(np.isfinite(scores(model, twice)))
-    induced = case.sums_of_floats and case.make().features != "given"
+    induced = case.sums_of_floats and case.make().family != "given"
     others = ("stump pairs", "smooth_l1")
     if case.draws_rows or case.held_back or induced or case.folds or any(o in case.name for o in others):
         return
@@ -346,6 +376,9 @@ def test_categories(case: Case) -> None:
         (text.to_numpy(), [False, True]),
         (polars, ["colour"]),
         (polars.with_columns(pl.col("colour").cast(pl.Categorical)), "from_dtype"),
+        (pa.Table.from_pandas(text), ["colour"]),
+        (pa.Table.from_pandas(frame), "from_dtype"),
+        (pa.concat_tables([pa.Table.from_pandas(frame[:40]), pa.Table.from_pandas(frame[40:])]), "from_dtype"),
     ]
     for form, named in forms:
         other = case.make(categorical_features=named).fit(form, y)
@@ -363,12 +396,112 @@ def test_categories(case: Case) -> None:
     np.testing.assert_array_equal(scores(model, unseen), scores(model, missing))
 
 
+TEXTS: dict[str, Any] = {
+    "pandas str": lambda frame: frame.astype({"colour": "str"}),
+    "pandas string": lambda frame: frame.astype({"colour": "string"}),
+    "pandas objects": lambda frame: frame.astype({"colour": object}),
+    "pandas arrow": lambda frame: frame.astype({"colour": pd.ArrowDtype(pa.string())}),
+    "polars": lambda frame: pl.from_pandas(frame.astype({"colour": "string"})),
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame.astype({"colour": "string"})),
+    "pyarrow large": lambda frame: pa.Table.from_pandas(frame).cast(
+        pa.schema([("number", pa.float64()), ("colour", pa.large_string())])
+    ),
+}
+
+
+@one_of_each(lambda case: case.categories and "monotone" not in case.name)
+@pytest.mark.parametrize("form", TEXTS)
+def test_columns_of_text_are_categories(case: Case, form: str) -> None:
+    """Without their being named there is a warning, which can be silenced; what is new at prediction is missing."""
+    frame, y = coloured(case)
+    model = case.make().fit(frame, y)
+    text = TEXTS[form](frame)
+    with pytest.warns(TextColumnWarning, match=r"column 'colour'.*categorical_features=\['colour'\]") as caught:
+        taken = case.make().fit(text, y)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert "radboost.rows.TextColumnWarning" in str(caught[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = case.make(categorical_features=["colour"]).fit(text, y)
+        expected = scores(model, frame)
+        for other in (taken, named):
+            assert other.categories_ == model.categories_
+            np.testing.assert_array_equal(scores(other, text), expected)
+        unseen = TEXTS[form](frame.assign(colour=pd.Categorical(["violet"] * len(frame))))
+        missing = frame.assign(colour=pd.Categorical([None] * len(frame), categories=COLOURS))
+        np.testing.assert_array_equal(scores(taken, unseen), scores(model, missing))
+        warnings.simplefilter("ignore", TextColumnWarning)
+        case.make().fit(text, y)
+
+
+@one_of_each(lambda case: case.categories)
+def test_columns_of_text_that_cannot_be_categories(case: Case) -> None:
+    X, y = case.data(17, m=300)
+    frame = pd.DataFrame({"age": X[:, 0], "street": [f"street {k}" for k in range(300)]})
+    for form in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        with (
+            pytest.warns(TextColumnWarning),
+            pytest.raises(ValueError, match=r"Column 'street' holds 300 categories.*at most 255.*TargetEncoder"),
+        ):
+            case.make().fit(form, y)
+        with pytest.raises(ValueError, match=r"X holds text.* in column 'street'.*categorical_features"):
+            case.make(categorical_features=None).fit(form, y)
+    mixed = frame.assign(street=np.array(["a", 1, None] * 100, dtype=object))
+    with pytest.raises(ValueError, match=r"X holds text.* in column 'street'.*categorical_features"):
+        case.make().fit(mixed, y)
+
+
+@one_of_each(lambda case: case.categories)
+def test_text_in_a_column_of_numbers_at_prediction(case: Case) -> None:
+    X, y = case.data(17)
+    model = case.make().fit(pd.DataFrame(X[:, :2], columns=["age", "city"]), y)
+    frame = pd.DataFrame({"age": X[:, 0], "city": "x"})
+    for form in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        with pytest.raises(ValueError, match=r"X holds text.* in column 'city'"):
+            model.predict(form)
+
+
+@one_of_each()
+def test_lazy_frames_are_refused(case: Case) -> None:
+    X, y = case.data(17)
+    with pytest.raises(TypeError, match=r"X is a LazyFrame.*X\.collect\(\)"):
+        case.make().fit(FRAMES["polars"](X).lazy(), y)
+
+
 @one_of_each(lambda case: not case.categories)
+@pytest.mark.filterwarnings("ignore::radboost.rows.TextColumnWarning")
 def test_text_is_refused_where_there_are_no_categories(case: Case) -> None:
     X, y = case.data(17)
     frame = pd.DataFrame({"age": X[:, 0], "city": np.where(X[:, 1] > 0, "x", "y")})
-    with pytest.raises(ValueError, match=r"column 'city'"):
-        case.make().fit(frame, y)
-    if case.sums_of_floats:
-        with pytest.raises(ValueError, match=rf"column 'city'.*{type(case.make()).__name__}.*encode them"):
-            case.make().fit(frame, y)
+    for form in (frame, frame.astype({"city": object}), pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        with pytest.raises(ValueError, match=r"column 'city'"):
+            case.make().fit(form, y)
+        if case.sums_of_floats:
+            with pytest.raises(ValueError, match=rf"column 'city'.*{type(case.make()).__name__}.*encode them"):
+                case.make().fit(form, y)
+
+
+@one_of_each()
+def test_targets_and_weights_of_pyarrow(case: Case) -> None:
+    X, y = case.data(18)
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    plain = case.make().fit(X, y, sample_weight=weights)
+
+    def chunked(values: np.ndarray) -> Any:
+        return pa.chunked_array([pa.array(values[:33]), pa.array(values[33:])])
+
+    for arrow in (pa.array, chunked):
+        targets = pa.table({f"t{k}": arrow(column) for k, column in enumerate(y.T)}) if case.tasks else arrow(y)
+        model = case.make().fit(X, targets, sample_weight=arrow(weights))
+        np.testing.assert_array_equal(scores(model, X), scores(plain, X))
+    if case.takes_names:
+        names = as_names(y, np.array(["bad", "good", "ugly", "worse"]))
+        for labels in (pa.array(names), chunked(names), pa.array(names).dictionary_encode()):
+            model = case.make().fit(X, labels, sample_weight=weights)
+            assert list(model.classes_) == list(np.unique(names))
+            np.testing.assert_array_equal(scores(model, X), scores(plain, X))
+        some_missing = pa.array([None, *names[1:]])
+        # Of chunks of categories NumPy gets some label in the place of a missing one.
+        for labels in (some_missing, pa.chunked_array([some_missing.dictionary_encode()])):
+            with pytest.raises(ValueError, match=r"missing|NaN"):
+                case.make().fit(X, labels)

@@ -70,10 +70,7 @@ def test_saved_and_loaded(case: Case, tmp_path: Path) -> None:
     assert repr(loaded.ensemble_) == repr(model.ensemble_)
     assert list(loaded.feature_names_in_) == list(model.feature_names_in_)
     assert loaded.n_features_in_ == model.n_features_in_
-    # "auto" comes back as what it stood for in the fit.
-    assert repr(loaded.get_params()) == repr(model.get_params()).replace(
-        "'loss': 'auto'", f"'loss': {getattr(model, 'loss_', None)!r}"
-    )
+    assert repr(loaded.get_params()) == repr(model.get_params())
     if case.boosted:
         np.testing.assert_array_equal(list(loaded.staged_predict(frame)), list(model.staged_predict(frame)))
     loaded.save(tmp_path / "again.radboost")
@@ -112,7 +109,8 @@ def test_histories(case: Case) -> None:
     lengths = {name: len(column) for name, column in model.history_.items()}
     # A sparse model whose start is optimal has no step to report; scikit-learn wants n_iter_ to be 1 then.
     assert len(set(lengths.values())) == 1
-    assert max(1, *lengths.values()) == model.n_iter_
+    assert max(1, *lengths.values()) >= model.n_iter_
+    assert case.held_back or "max" in case.name or max(1, *lengths.values()) == model.n_iter_
     assert all(isinstance(value, float | int) for column in model.history_.values() for value in column)
     assert all(np.all(np.isfinite(column)) for column in model.history_.values())
     assert isinstance(model.stop_reason_, str)
@@ -253,13 +251,15 @@ def test_early_stopping_keeps_the_best_round(case: Case) -> None:
     fast = {"learning_rate": 1.0} if "RGB" in case.name or "DeepBoost" in case.name else {"learning_rate": 8.0}
     fast |= {"complexity_penalty": 0.0} if "DeepBoost" in case.name else {}
     model = case.make(n_rounds=300, early_stopping=EarlyStopping(6, 0.3), **fast).fit(X, y)
-    watched = model.history_["validation_risk" if "Softmax" in case.name else "validation_loss"]
+    watched = model.history_["validation_loss"]
     assert "early stopping" in model.stop_reason_
-    assert model.n_iter_ == len(watched) < 300
-    assert np.argmin(watched) == len(watched) - 1
+    assert model.n_iter_ == len(watched) - 6 < 294  # the rounds after the best one are told too
+    assert np.argmin(watched) == model.n_iter_ - 1
+    assert (model.best_iteration_, model.best_score_) == (model.n_iter_, min(watched))
+    assert len(list(model.staged_predict(X))) == model.n_iter_
     assert 0.5 * 300 < model.ensemble_.sample_size < 0.9 * 300
     patient = case.make(n_rounds=3, early_stopping=np.True_).fit(X, y)
-    assert len(patient.history_["train_error" if case.classifies else "objective"]) == patient.n_iter_
+    assert len(patient.history_["objective"]) == 3 >= patient.n_iter_
 
 
 @one_of_each(lambda case: case.validates)
@@ -273,6 +273,7 @@ def test_validation_rows_of_the_user(case: Case) -> None:
     )
     assert model.ensemble_.sample_size == 200
     assert len(model.history_["validation_loss"]) == model.n_iter_
+    assert model.best_score_ == min(model.history_["validation_loss"])
     w = np.random.default_rng(0).integers(1, 4, 100)
     repeated = 200 + np.repeat(np.arange(100), w)
     weighted = case.make().fit(X[learn], y[learn], X_val=X[watch], y_val=y[watch], sample_weight_val=w)

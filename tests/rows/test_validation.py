@@ -25,12 +25,12 @@ COLUMNS = "an integer of at least 1 (columns) or a number in (0, 1] (a share of 
         (AdaBoostMHClassifier(max_leaves=10**30), "max_leaves"),
         (SAMMEClassifier(10**30), "n_rounds"),
         (MartiBoostClassifier(max_leaves=LARGEST + 1), "max_leaves"),
-        (DeepBoostClassifier(tree_options=TreeOptions("best_first", max_leaves=10**30)), "max_leaves"),
+        (DeepBoostClassifier(tree_options=TreeOptions(growth="best_first", max_leaves=10**30)), "max_leaves"),
         (DeepBoostClassifier(10**400), "n_rounds"),
         (SoftmaxBoostClassifier(10**400), "n_rounds"),
         (RGBClassifier(10**400), "n_rounds"),
         (DeepBoostClassifier(family=KernelFamily(n_centres=10**30)), "n_centres"),
-        (DeepBoostClassifier(max_features=10**30), "max_features"),
+        (DeepBoostClassifier(tree_options=TreeOptions(max_features=10**30)), "max_features"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )
@@ -74,8 +74,8 @@ def test_numbers_too_long_to_be_written_out() -> None:
             "gamma must be 'scale' or a number in (0, inf); got 'auto'.",
         ),
         (
-            DeepBoostClassifier(max_features="cbrt"),
-            f"max_features must be None, 'sqrt', 'third', 'log2', {COLUMNS}; got 'cbrt'.",
+            DeepBoostClassifier(tree_options=TreeOptions(max_features="cbrt")),
+            f"max_features must be None, 'sqrt', 'log2', {COLUMNS}; got 'cbrt'.",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_what_is_neither_a_word_nor_a_number_is_a_type_error() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(None, 0), ("sqrt", 3), ("third", 3), ("log2", 3), (4, 4), (np.int64(40), 9), (0.5, 4), (1.0, 9), (0.01, 1)],
+    [(None, 0), ("sqrt", 3), (1 / 3, 3), ("log2", 3), (4, 4), (np.int64(40), 9), (0.5, 4), (1.0, 9), (0.01, 1)],
 )
 def test_columns_that_a_node_looks_at(value: Any, expected: int) -> None:
     assert check_max_features(value, 9) == expected

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from radboost import DeepBoostClassifier
 from radboost.trees import Tree
 
 
@@ -59,3 +63,20 @@ def test_shape_and_prediction() -> None:
     assert swapped.predict(X).tolist() == [-1, 1, 1, -1, -1]
     with pytest.raises(ValueError, match="read-only"):
         tree().threshold[0] = 1.0
+
+
+def test_a_tree_prints_its_questions_and_answers() -> None:
+    """Names, counts and labels; every row gets the answer of the line that it is led to."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"width": rng.normal(size=80), "age": rng.normal(size=80)})
+    labels = np.where(frame["width"] > 0, "wide", "narrow")
+    model = DeepBoostClassifier(n_rounds=3, max_depth=2).fit(frame, labels)
+    tree = model.ensemble_.hypotheses[0]
+    lines = str(tree).splitlines()
+    assert len(lines) == tree.n_nodes
+    assert lines[0].endswith("? (80)")
+    assert lines[0].split(" <= ")[0] in ("width", "age")
+    answers = [line for line in lines if "?" not in line]
+    assert all(re.fullmatch(r" +(yes|no): (\+1: 'wide'|-1: 'narrow') \(\d+\)", line) for line in answers)
+    assert sum(int(line.split("(")[1][:-1]) for line in answers) == 80
+    assert str(pickle.loads(pickle.dumps(model)).ensemble_.hypotheses[0]) == str(tree)

@@ -8,23 +8,26 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
 
-from radboost._validation import check_integer, check_verbose, resolve_n_jobs
+from radboost._validation import check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.replay import RawRows
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows
-from radboost.trees import GrowthSettings, TreeOptions
+from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
+
+INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     """The frame of a fit; each algorithm says what a round is."""
 
-    stores_objective: ClassVar[bool] = False
+    _stores_objective: ClassVar[bool] = False
 
     n_jobs: int | None
-    max_bins: int
+    tree_options: TreeOptions | None
+    _tree_options_read = ("max_bins",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Any = None, resume_from: Any = None) -> Self:
         """Learns from rows X and labels y.
@@ -46,12 +49,10 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     def _read_parameters(self) -> FitSettings:
         self._check_parameters()
-        max_bins = check_integer("max_bins", self.max_bins, 2, 255)
+        options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
         check_verbose(self.verbose)
         self._check_warm_start()
-        return FitSettings(
-            GrowthSettings(n_threads=resolve_n_jobs(self.n_jobs), options=TreeOptions(max_bins=max_bins))
-        )
+        return FitSettings(GrowthSettings(n_threads=resolve_n_jobs(self.n_jobs), options=options))
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         n_threads = settings.growth.n_threads
@@ -78,7 +79,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
                 f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: the first tree was no "
                 "better than chance. Look whether the columns tell anything about the labels.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     @abstractmethod

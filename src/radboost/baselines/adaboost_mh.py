@@ -16,6 +16,7 @@ from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
 from radboost.estimators._predicting import of_one_fit
 from radboost.model_file import storable_estimator
+from radboost.trees import TreeOptions
 
 
 @storable_estimator
@@ -32,9 +33,9 @@ class AdaBoostMHClassifier(Baseline):
         Rounds, at most. The fit stops by itself when all trees are right on every row, or no better than chance.
     max_leaves : int
         Leaves of a tree, which is grown leaf by leaf.
-    max_bins : int
-        Bins per column, besides the one for missing values; 2 to 255.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        As for `DeepBoostClassifier`.
+    class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
@@ -42,6 +43,8 @@ class AdaBoostMHClassifier(Baseline):
         Show a progress bar.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+    tree_options : TreeOptions or None
+        The number of bins (`max_bins`).
 
     Attributes
     ----------
@@ -62,7 +65,7 @@ class AdaBoostMHClassifier(Baseline):
     >>> from sklearn.datasets import load_wine
     >>> from radboost.baselines import AdaBoostMHClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = AdaBoostMHClassifier(50, max_leaves=2).fit(X[::2], y[::2])
+    >>> model = AdaBoostMHClassifier(n_rounds=50, max_leaves=2).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """
@@ -72,19 +75,21 @@ class AdaBoostMHClassifier(Baseline):
         n_rounds: int = 100,
         *,
         max_leaves: int = 12,
-        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        tree_options: TreeOptions | None = None,
     ) -> None:
         self.n_rounds = n_rounds
         self.max_leaves = max_leaves
-        self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.tree_options = tree_options
 
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:

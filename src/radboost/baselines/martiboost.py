@@ -17,7 +17,7 @@ from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._learning import Plan
 from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.trees import Tree
+from radboost.trees import Tree, TreeOptions
 
 
 @storable_estimator
@@ -35,21 +35,23 @@ class MartiBoostClassifier(Baseline):
 
     Parameters
     ----------
-    n_layers : int
+    n_rounds : int
         L, at most 2000: there are L (L + 1) / 2 trees. An odd number leaves no middle, which counts for the first
         class.
     max_leaves : int
         Leaves of a tree; 2 is a stump, as in the paper.
-    max_bins : int
-        Bins per column, besides the one for missing values; 2 to 255.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        As for `DeepBoostClassifier`.
+    class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
         Show a progress bar.
     warm_start : bool
-        Go on from the last fit, with the same rows, up to `n_layers` layers in all. The model is that of one long fit.
+        Go on from the last fit, with the same rows, up to `n_rounds` layers in all. The model is that of one long fit.
+    tree_options : TreeOptions or None
+        The number of bins (`max_bins`).
 
     Attributes
     ----------
@@ -68,36 +70,37 @@ class MartiBoostClassifier(Baseline):
     >>> from radboost.baselines import MartiBoostClassifier
     >>> from radboost.datasets import make_long_servedio
     >>> X, y = make_long_servedio(400, noise=0.1, random_state=0)
-    >>> model = MartiBoostClassifier(25).fit(X, y)
+    >>> model = MartiBoostClassifier(n_rounds=25).fit(X, y)
     >>> len(model.ensemble_)
     325
     """
 
-    type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
-    name_of_rounds: ClassVar[str] = "n_layers"
+    _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
     def __init__(
         self,
-        n_layers: int = 101,
+        n_rounds: int = 101,
         *,
         max_leaves: int = 2,
-        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        tree_options: TreeOptions | None = None,
     ) -> None:
-        self.n_layers = n_layers
+        self.n_rounds = n_rounds
         self.max_leaves = max_leaves
-        self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.tree_options = tree_options
 
     def _check_parameters(self) -> None:
-        check_integer("n_layers", self.n_layers, 1, 2000)
+        check_integer("n_rounds", self.n_rounds, 1, 2000)
         check_integer("max_leaves", self.max_leaves, 2)
 
     def _check_training(self, training: CheckedRows) -> None:
@@ -128,7 +131,7 @@ class MartiBoostClassifier(Baseline):
 
     def _last_trace(self) -> Trace:
         program = self.ensemble_
-        trace = trace_of(program.as_ensemble(), self.history_)
+        trace = trace_of(program.as_ensemble(), self._history_of_model())
         trace.details = {
             "right_on_minus": program.right_on_minus.tolist(),
             "right_on_plus": program.right_on_plus.tolist(),

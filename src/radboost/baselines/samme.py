@@ -14,6 +14,7 @@ from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.samme import SAMME
 from radboost.model_file import storable_estimator
+from radboost.trees import TreeOptions
 
 
 @storable_estimator
@@ -29,9 +30,9 @@ class SAMMEClassifier(Baseline):
         Trees, at most. The fit stops by itself when a tree is right on every row, or no better than chance.
     max_leaves : int or "auto"
         Leaves of a tree, which is grown leaf by leaf. "auto" is the paper's (K - 1) * 12 for K classes.
-    max_bins : int
-        Bins per column, besides the one for missing values; 2 to 255.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
+        As for `DeepBoostClassifier`.
+    class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
@@ -39,6 +40,8 @@ class SAMMEClassifier(Baseline):
         Show a progress bar.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
+    tree_options : TreeOptions or None
+        The number of bins (`max_bins`).
 
     Attributes
     ----------
@@ -57,7 +60,7 @@ class SAMMEClassifier(Baseline):
     >>> from sklearn.datasets import load_wine
     >>> from radboost.baselines import SAMMEClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = SAMMEClassifier(20, max_leaves=4).fit(X[::2], y[::2])
+    >>> model = SAMMEClassifier(n_rounds=20, max_leaves=4).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """
@@ -67,19 +70,21 @@ class SAMMEClassifier(Baseline):
         n_rounds: int = 100,
         *,
         max_leaves: int | str = "auto",
-        max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        tree_options: TreeOptions | None = None,
     ) -> None:
         self.n_rounds = n_rounds
         self.max_leaves = max_leaves
-        self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.tree_options = tree_options
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

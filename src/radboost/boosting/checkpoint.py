@@ -31,8 +31,8 @@ class Checkpoint:
     >>> from radboost import Checkpoint, DeepBoostClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> path = Path(tempfile.mkdtemp()) / "fit.checkpoint"
-    >>> model = DeepBoostClassifier(20).fit(X, y, callbacks=[Checkpoint(path, every=5)])
-    >>> again = DeepBoostClassifier(20).fit(X, y, resume_from=path)
+    >>> model = DeepBoostClassifier(n_rounds=20).fit(X, y, callbacks=[Checkpoint(path, every=5)])
+    >>> again = DeepBoostClassifier(n_rounds=20).fit(X, y, resume_from=path)
     >>> again.history_ == model.history_
     True
     """

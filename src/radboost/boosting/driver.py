@@ -12,7 +12,7 @@ from radboost.boosting.callbacks import FitContext, call
 from radboost.boosting.trace import Step, Trace
 
 # What a replayed round must say again, bit for bit.
-ARRIVAL = ("objective", "risk", "train_error")
+ARRIVAL = ("objective", "train_error")
 
 
 class End(str):

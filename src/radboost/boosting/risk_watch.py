@@ -15,13 +15,15 @@ from radboost.rows.prepare import Watched
 class RiskWatch(Watch):
     """Soft-max boosting, equation (4)."""
 
-    what = "risk"
+    what = "loss"
 
-    def __init__(self, rows: Watched, costs: Costs, stopping: EarlyStopping, n_classes: int, n_threads: int) -> None:
+    def __init__(
+        self, rows: Watched, costs: Costs, stopping: EarlyStopping | None, n_classes: int, n_threads: int
+    ) -> None:
         super().__init__(rows, n_classes, n_threads)
         self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
         self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
-        self.patience = stopping.patience
+        self.patience = None if stopping is None else stopping.patience
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """What the rule pays for each row, and whether the label that it prefers is another one."""

@@ -37,7 +37,6 @@ class SoftmaxSettings:
 class SoftmaxDescent(RoundMaker):
     """Projected gradient descent on the risk of a stochastic rule. Soft-max boosting, Algorithm 2."""
 
-    recorded = ("risk", "train_error", "n_hypotheses")
     patience = PATIENCE
     exhausted = EXHAUSTED
 
@@ -93,7 +92,7 @@ class SoftmaxDescent(RoundMaker):
 
     def line(self) -> dict[str, float]:
         return {
-            "risk": self._sums.risk * self._cost_unit + self._cost_floor,
+            "objective": self._sums.risk * self._cost_unit + self._cost_floor,
             "train_error": self._sums.error,
             "n_hypotheses": len(self.trace.hypotheses),
         }

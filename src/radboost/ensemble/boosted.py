@@ -13,6 +13,7 @@ from radboost.boosting.trace import Trace
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
 from radboost.families.base import Hypothesis
 from radboost.families.kinds import Scorer, kind_of, scorers
+from radboost.trees.describe import TreeNames
 from radboost.trees.tree import by_row
 
 SHOWN = 5
@@ -77,6 +78,9 @@ class Ensemble:
         for array in (self.steps, self.weights, self.complexities, self.entered_complexities):
             array.flags.writeable = False
         self._scorers: list[Scorer] | None = None
+        self.names = TreeNames(self.feature_names, self.categories)
+        for hypothesis in self.entered:
+            kind_of(hypothesis).take_names(hypothesis, self.names)
 
     @classmethod
     def from_trace(

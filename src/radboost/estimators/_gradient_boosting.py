@@ -37,14 +37,20 @@ from radboost.objectives.targets import loss_to_gain, make_rows
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.weights import RowWeights
-from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower
+from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
 
 # With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
-# when no TreeOptions are given. Chosen by the experiment in docs/rgb.md.
+# where TreeOptions do not say it. Chosen by the experiment in docs/rgb.md.
 LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
 BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
+INSTEAD = {
+    "max_leaves": "The families bound its trees: give the sizes as family=TreeFamilies(sizes=...).",
+    "growth": "Its trees grow best-first, up to the largest of the sizes that were drawn.",
+    "thresholds": "Its trees look for the best threshold of every column.",
+    "split_criterion": "Its trees are split by the squared error of the gradients.",
+}
 
 
 class TargetWatch(Watch):
@@ -76,48 +82,28 @@ class GradientBoosting(BoostingEstimator):
     loss_: str | TargetLoss
     _loss_given: str | TargetLoss
 
-    def __init__(
-        self,
-        n_rounds: int = 200,
-        *,
-        loss: str | TargetLoss = "auto",
-        families: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float = 0.5,
-        max_features: str | int | float | None = None,
-        monotonic_constraints: Any = None,
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.families = families
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.step = step
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.max_features = max_features
-        self.monotonic_constraints = monotonic_constraints
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
+    _tree_options_read = ("max_features", "min_leaf_weight", "max_bins", "monotonic_constraints")
+
+    n_rounds: int
+    loss: str | TargetLoss
+    family: TreeFamilies | None
+    n_candidates: int
+    complexity_penalty: float
+    step: str
+    learning_rate: float | str
+    subsample: float
+    categorical_features: Any
+    early_stopping: bool | int | EarlyStopping
+    random_state: Any
+    tree_options: TreeOptions | None
 
     @abstractmethod
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
         """The loss for these rows, which are checked against it, and the number of scores per row."""
+
+    @abstractmethod
+    def _read_loss(self) -> TargetLoss:
+        """The loss that the parameter names."""
 
     @abstractmethod
     def _name_of_loss(self) -> str | TargetLoss:
@@ -178,18 +164,12 @@ class GradientBoosting(BoostingEstimator):
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data are seen."""
         self._check_common()
-        if self.families is not None and not isinstance(self.families, TreeFamilies):
-            raise TypeError(f"families must be a radboost.TreeFamilies or None; got {self.families!r}.")
-        if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
-            raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
-        options = self.tree_options if self.tree_options is not None else TreeOptions()
-        options.validate()
-        if options.max_leaves is not None:
-            raise ValueError(
-                "The families bound the trees here: leave max_leaves out of tree_options, and give the sizes as "
-                "families=TreeFamilies(sizes=...)."
-            )
+        if self.family is not None and not isinstance(self.family, TreeFamilies):
+            raise TypeError(f"family must be a radboost.TreeFamilies or None; got {self.family!r}.")
+        options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
+        options = options.filled(max_features=None)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        self._read_loss()
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
@@ -205,7 +185,7 @@ class GradientBoosting(BoostingEstimator):
             seed,
             n_threads,
         )
-        families = (self.families or TreeFamilies()).resolve()
+        families = (self.family or TreeFamilies()).resolve()
         return FitSettings(growth, resolve_early_stopping(self.early_stopping), (settings, families))
 
     def _adapt(
@@ -214,10 +194,9 @@ class GradientBoosting(BoostingEstimator):
         """What depends on the rows."""
         several = n_outputs > 1
         options = growth.options
-        if self.tree_options is None:
-            options = replace(options, min_leaf_weight=MIN_LEAF_WEIGHTS[several])
+        options = options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several])
         rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
-        max_features = check_max_features(self.max_features, n_features)
+        max_features = check_max_features(options.max_features, n_features)
         return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
@@ -291,14 +270,15 @@ class GradientBoosting(BoostingEstimator):
             constant=constant,
             trace=trace,
             raw_scores=raw_scores,
-            tells_errors=not self.regression,
+            tells_errors=not self._regression,
         )
         return maker
 
     def _read_directions(
         self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
     ) -> npt.NDArray[np.int8]:
-        return read_directions(self.monotonic_constraints, names, n_features, categories, n_outputs)
+        given = None if self.tree_options is None else self.tree_options.monotonic_constraints
+        return read_directions(given, names, n_features, categories, n_outputs)
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
         # Models of before have no note of it.
@@ -319,7 +299,7 @@ class GradientBoosting(BoostingEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self._loss_given = self.loss
+        self.loss_ = self._loss_given = self._name_of_loss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -331,7 +311,7 @@ class GradientBoosting(BoostingEstimator):
 def read_directions(
     given: Any, column_names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
 ) -> npt.NDArray[np.int8]:
-    """The parameter `monotonic_constraints` as one number per column; empty where there are none."""
+    """The option `monotonic_constraints` as one number per column; empty where there are none."""
     if given is None:
         return np.zeros(0, dtype=np.int8)
     directions = np.zeros(n_features, dtype=np.int8)

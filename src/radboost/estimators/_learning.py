@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
@@ -18,9 +19,10 @@ from radboost.boosting.driver import Follower, ReplayError
 from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
-from radboost.estimators._predicting import ScoringMixin
+from radboost.estimators._naming import NamedParameters
+from radboost.estimators._predicting import ScoringMixin, of_one_fit
 from radboost.model_file import ModelFileError, NotStored
-from radboost.rows.prepare import CheckedRows, PreparedRows, read_training, read_validation
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
 from radboost.trees import GrowthSettings
 
 BEGIN_ANEW = "Set warm_start=False to begin anew."
@@ -135,7 +137,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(ScoringMixin, BaseEstimator):
+class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]
@@ -144,13 +146,26 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
     stop_reason_: str
 
     # Whether targets are numbers, and not classes.
-    regression: ClassVar[bool] = False
-    # The parameter that says how many rounds there are.
-    name_of_rounds: ClassVar[str] = "n_rounds"
-
+    _regression: ClassVar[bool] = False
     n_rounds: int
     warm_start: bool
     verbose: int
+
+    @property
+    @of_one_fit
+    def best_iteration_(self) -> int | None:
+        """The number of rounds after which the loss on the validation rows was lowest; None where none were watched."""
+        check_is_fitted(self)
+        watched = self.history_.get("validation_loss")
+        return None if watched is None else 1 + int(np.argmin(watched))
+
+    @property
+    @of_one_fit
+    def best_score_(self) -> float | None:
+        """The lowest loss on the validation rows; None where none were watched."""
+        check_is_fitted(self)
+        watched = self.history_.get("validation_loss")
+        return None if watched is None else min(watched)
 
     @abstractmethod
     def _read_parameters(self) -> FitSettings:
@@ -175,17 +190,17 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
         callbacks: Any,
         resume_from: Any,
         validation: tuple[Any, Any, Any] = (None, None, None),
-        add: Callable[[CheckedRows], Mapping[str, Any]] = lambda training: {},
+        add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
     ) -> Self:
         """`prepare` and `learn`; `add` makes of the checked rows what else the prepared ones hold."""
         given = check_callbacks(callbacks)
         settings = self._read_parameters()
         # Read for a copy, and learned on another: an interrupted or failed fit leaves the estimator as it was.
         reader = copy(self)
-        training = read_training(reader, X, y, sample_weight, regression=self.regression)
+        training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
         watched = read_validation(reader, *validation, training.classes, training.rows.categories)
-        added = {"validation": watched, **add(training)}
+        added = {"validation": watched, **add(training, watched)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
@@ -205,7 +220,8 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
             fitted.feature_names_in_ = prepared.feature_names
         if prepared.classes is not None:
             fitted.__dict__["classes_"] = prepared.classes
-        fitted.history_ = {name: values[:n_rounds] for name, values in trace.history.items()}
+            fitted._name_classes()
+        fitted.history_ = {name: list(values) for name, values in trace.history.items()}
         fitted.n_iter_ = n_rounds
         fitted.n_skipped_rounds_ = trace.n_skipped
         fitted.stop_reason_ = trace.stop_reason
@@ -227,27 +243,30 @@ class BoostingEstimator(ScoringMixin, BaseEstimator):
 
     def _n_stages(self) -> int:
         """Rounds, or what the algorithm calls so, at most."""
-        return int(getattr(self, self.name_of_rounds))
+        return int(self.n_rounds)
 
     def _free_when_resumed(self) -> set[str]:
         """Parameters that a resumed fit may have different, besides those without an effect."""
-        return {self.name_of_rounds}
+        return {"n_rounds"}
 
     def _supplied(self, trace: Trace) -> Trace:
         """A trace from a file, with objects of the user's own put back where files leave them out."""
         return trace
 
     def _last_trace(self) -> Trace:
-        return trace_of(self.ensemble_, self.history_)
+        return trace_of(self.ensemble_, self._history_of_model())
+
+    def _history_of_model(self) -> dict[str, list[float]]:
+        """The rounds that the model has kept; `history_` goes on after the best one."""
+        return {name: values[: self.n_iter_] for name, values in self.history_.items()}
 
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         """What a warm start goes on from."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
         if self._n_stages() < self.n_iter_:
-            name = self.name_of_rounds
             raise ValueError(
-                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and {name}="
-                f"{self._n_stages()} is less. Give {name} as the number of all rounds together, or set "
+                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and n_rounds="
+                f"{self._n_stages()} is less. Give n_rounds as the number of all rounds together, or set "
                 "warm_start=False."
             )
         same_classes = prepared.classes is None or _same(classes, prepared.classes)

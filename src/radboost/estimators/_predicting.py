@@ -44,13 +44,19 @@ class ScoringMixin(SavingMixin):
     """Scores, importances and files: for classifiers and regressors alike."""
 
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
-    stores_objective: ClassVar[bool] = False
-    kind_of_file: ClassVar[str] = "boosted"
+    _stores_objective: ClassVar[bool] = False
+    _kind_of_file: ClassVar[str] = "boosted"
     # What `ensemble_` is; its `from_arrays` reads that of a model file.
-    type_of_ensemble: ClassVar[type[Any]] = Ensemble
+    _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 
     ensemble_: Ensemble
     n_jobs: int | None
+
+    def _name_classes(self) -> None:
+        """Lets the trees of the ensemble say the labels that they vote for."""
+        names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
+        if names is not None and classes is not None:
+            names.classes = tuple(classes.tolist())
 
     @property
     @of_one_fit
@@ -95,7 +101,7 @@ class ScoringMixin(SavingMixin):
 class PredictingMixin(ScoringMixin):
     """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
 
-    stores_objective: ClassVar[bool] = True
+    _stores_objective: ClassVar[bool] = True
 
     classes_: npt.NDArray[Any]
     loss_: Any  # a name or an object: each estimator has losses of its own kind

@@ -15,7 +15,9 @@ class SavingMixin:
     """`save`, and what a file keeps of the parameters."""
 
     # What a file keeps of the model, by the name that model files look up.
-    kind_of_file: ClassVar[str]
+    _kind_of_file: ClassVar[str]
+    # Parameters that predictions need and that are never objects of the user's, which a file leaves out.
+    _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
@@ -31,6 +31,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.ensemble import SparseEnsemble
+from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.families.columns import Column
@@ -51,10 +52,11 @@ from radboost.linear import (
 from radboost.linear.columns import matrix_times
 from radboost.losses import ScoreLoss
 from radboost.penalties import RowPenalty, get_row_penalty
-from radboost.rows.read import FLOATS, Accepted, Rows, as_numbers, read_rows
+from radboost.rows.class_weights import times_class_weight
+from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
 
 UPDATES = ("newton", "adaboost", "gradboost")
-# What max_rounds="auto" stands for. Steps are cheap and mostly few; an induction optimises all weights once more, and
+# What n_rounds="auto" stands for. Steps are cheap and mostly few; an induction optimises all weights once more, and
 # with a price next to nothing there is no end to features that help.
 MAX_STEPS, MAX_INDUCTIONS = 1000, 100
 
@@ -70,22 +72,22 @@ class Read:
     total_weight: float  # m
 
 
-class SparseBoost(SavingMixin, ABC):
+class SparseBoost(SavingMixin, NamedParameters, ABC):
     """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
 
-    kind_of_file: ClassVar[str] = "sparse"
-    type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
-    learns_tasks: ClassVar[bool] = False
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
+    _kind_of_file: ClassVar[str] = "sparse"
+    _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
+    _learns_tasks: ClassVar[bool] = False
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
 
     penalty: str
     alpha: float | str
     update: str
     template: str | int
-    features: Any
+    family: Any
     features_per_round: int | None
     totally_corrective: bool
-    max_rounds: int | str
+    n_rounds: int | str
     tol: float
     standardize: bool
     fit_intercept: bool
@@ -116,7 +118,7 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         settings = replace(settings, alpha=checked._alpha_for(read, settings))
-        with progress_bar(settings.max_rounds, int(self.verbose)) as advance:
+        with progress_bar(settings.n_rounds, int(self.verbose)) as advance:
             trail = Trail(
                 watch=lambda objective, n_features: advance({"objective": objective, "n_features": n_features})
             )
@@ -155,15 +157,15 @@ class SparseBoost(SavingMixin, ABC):
         read = checked._read(X, y, sample_weight)
         self._check_update(settings.penalty, read.loss)
         if not self._solves_at_once():
-            raise ValueError('A path needs features="given" and features_per_round=None.')
+            raise ValueError('A path needs family="given" and features_per_round=None.')
         problem = self._problem(read, settings, 1.0)
         alphas = decreasing(alphas, problem, n_alphas, eps)
         coefs, intercepts = zip(
-            *(checked._shaped(*point) for point in self.points(problem, settings, alphas)), strict=True
+            *(checked._shaped(*point) for point in self._points(problem, settings, alphas)), strict=True
         )
         return alphas, np.array(coefs), np.array(intercepts)
 
-    def points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
+    def _points(self, problem: Problem, settings: InductionSettings, alphas: FloatArray) -> Any:
         """Weights and intercept in the units of X at each alpha."""
         point, unit = problem.start(), problem.prices
         for alpha in alphas:
@@ -176,7 +178,7 @@ class SparseBoost(SavingMixin, ABC):
         check_choice("update", self.update, UPDATES)
         check_integer_or(["auto", "one", "all"], "template", self.template, 1)
         check_integer_or([None], "features_per_round", self.features_per_round, 1)
-        get_generator(self.features)
+        get_generator(self.family)
         check_verbose(self.verbose)
         resolve_n_jobs(self.n_jobs)
         check_random_state(self.random_state)
@@ -190,7 +192,7 @@ class SparseBoost(SavingMixin, ABC):
             standardize=check_boolean("standardize", self.standardize),
             fit_intercept=check_boolean("fit_intercept", self.fit_intercept),
             tolerance=check_real("tol", self.tol, low=0.0),
-            max_rounds=self._max_rounds(),
+            n_rounds=self._n_rounds(),
         )
 
     def _alpha(self) -> float:
@@ -201,18 +203,18 @@ class SparseBoost(SavingMixin, ABC):
         """The price of a fit to these rows."""
         return settings.alpha
 
-    def _max_rounds(self) -> int:
-        check_integer_or(["auto"], "max_rounds", self.max_rounds, 1)
-        if isinstance(self.max_rounds, str):
+    def _n_rounds(self) -> int:
+        check_integer_or(["auto"], "n_rounds", self.n_rounds, 1)
+        if isinstance(self.n_rounds, str):
             return MAX_STEPS if self._solves_at_once() else MAX_INDUCTIONS
-        return int(self.max_rounds)
+        return int(self.n_rounds)
 
     def _check_update(self, penalty: RowPenalty, loss: ScoreLoss) -> None:
         check_needs(NEEDS.get(self.update, ()), penalty=penalty, loss=loss)
 
     def _solves_at_once(self) -> bool:
         """Whether all columns are in the problem from the start."""
-        return bool(self.features == "given" and self.features_per_round is None)
+        return bool(self.family == "given" and self.features_per_round is None)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
         X, labels, weights = self._checked(X, y, sample_weight)
@@ -225,12 +227,14 @@ class SparseBoost(SavingMixin, ABC):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
         """Rows with a positive weight, their targets (a line for each output) and weights."""
         given = self._given(X, y)
-        rows, weights, _ = given.without_zero_weights(check_sample_weight(sample_weight, given.n_rows))
+        weights = check_sample_weight(sample_weight, given.n_rows)
+        weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
+        rows, weights, _ = given.without_zero_weights(weights)
         return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
 
     def _given(self, X: Any, y: Any) -> Rows:
         """All rows, and their targets as they came."""
-        rows = read_rows(self, X, y, self.accepted)
+        rows = read_rows(self, X, y, self._accepted)
         return replace(rows, X=without_repetitions(rows.X))
 
     def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
@@ -263,7 +267,7 @@ class SparseBoost(SavingMixin, ABC):
         return settings.problem(columns, read.loss, read.row_weights, alpha)
 
     def _solve(self, problem: Problem, point: Point, settings: InductionSettings, trail: Trail) -> Point:
-        limits = (settings.tolerance, settings.max_rounds, trail)
+        limits = (settings.tolerance, settings.n_rounds, trail)
         if settings.update == "newton":
             return solve_by_newton(problem, point, *limits)
         return solve_by_bounds(problem, point, *limits, update=settings.update, template=settings.template)
@@ -286,9 +290,9 @@ class SparseBoost(SavingMixin, ABC):
             seed_from(self.random_state),
             resolve_n_jobs(self.n_jobs),
         )
-        induced = Induction(training, get_generator(self.features), settings, trail).run()
+        induced = Induction(training, get_generator(self.family), settings, trail).run()
         self._keep(induced.hypotheses, induced.weights, induced.intercept)
-        if self.features == "given":
+        if self.family == "given":
             self._restore_coefficients()
         return induced.certificate
 
@@ -303,36 +307,33 @@ class SparseBoost(SavingMixin, ABC):
         self.stop_reason_ = trail.stop_reason
         self.n_features_used_ = len(self.ensemble_)
         self.optimality_gap_, self.duality_gap_ = certificate.violation, certificate.duality_gap
-        if trail.stop_reason == "max_rounds":
-            advice = "Raise max_rounds or tol."
+        if trail.stop_reason == "n_rounds":
+            advice = "Raise n_rounds or tol."
             if not self._solves_at_once():
                 advice = (
                     f"There are {self.n_features_used_} features so far. A larger alpha, {4.0 * self.alpha_:.2g} for "
                     f"example in place of {self.alpha_:.2g}, makes a smaller model that is done sooner; a larger "
-                    "max_rounds goes on with this one."
+                    "n_rounds goes on with this one."
                 )
             warnings.warn(
-                f"{type(self).__name__} stopped after max_rounds={settings.max_rounds} with the optimality conditions "
+                f"{type(self).__name__} stopped after n_rounds={settings.n_rounds} with the optimality conditions "
                 f"violated by {certificate.violation:.2g}. {advice}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif not self.n_features_used_:
             warnings.warn(
                 f"The model is empty: at alpha={self.alpha_:g} no feature is worth its price. alpha_max(X, y) tells "
                 "below which alpha one is.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         """A line for each row and a column for each output."""
         check_is_fitted(self)
-        rows = as_numbers(
-            self, X, lambda: validate_data(self, X, reset=False, accept_sparse=("csr", "csc"), dtype=FLOATS)
-        )
-        return self.ensemble_.scores(rows)
+        return self.ensemble_.scores(read_matrix(self, X, {}, self._accepted))
 
     def _restore_coefficients(self) -> None:
         """coef_ and intercept_ from the ensemble."""
@@ -399,20 +400,26 @@ def _in_units_of_x(problem: Problem, point: Point) -> tuple[FloatArray, FloatArr
     return weights, intercept - intercept.mean() if problem.loss.coupled else intercept
 
 
+def check_alphas(alphas: Any, n_alphas: int, eps: float) -> FloatArray | None:
+    """The given alphas, decreasing; None where `n_alphas` and `eps` say which ones."""
+    if alphas is None:
+        check_integer("n_alphas", n_alphas, 1)
+        check_real("eps", eps, low=0.0, high=1.0, open_low=True)
+        return None
+    try:
+        given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+    except (TypeError, ValueError):
+        raise ValueError(f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}.") from None
+    if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
+        raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+    return given
+
+
 def decreasing(alphas: Any, problem: Problem, n_alphas: int, eps: float) -> FloatArray:
     """The alphas of a path: those given, or equal ratios from the empty model down."""
-    if alphas is not None:
-        try:
-            given = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"alphas must be finite numbers, none of them negative, or None; got {alphas!r}."
-            ) from None
-        if not len(given) or not np.isfinite(given).all() or given[-1] < 0.0:
-            raise ValueError(f"alphas must be finite numbers, none of them negative; got {alphas!r}.")
+    given = check_alphas(alphas, n_alphas, eps)
+    if given is not None:
         return given
-    check_integer("n_alphas", n_alphas, 1)
-    check_real("eps", eps, low=0.0, high=1.0, open_low=True)
     if not problem.penalty.sparse:
         raise ValueError(f"penalty={problem.penalty.name!r} has no alpha_max to start from; give the alphas.")
     largest = problem.price_of_entry()

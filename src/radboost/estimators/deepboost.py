@@ -30,10 +30,12 @@ from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import PreparedRows
-from radboost.trees import GrowthSettings, TreeOptions
+from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
+
+NO_CONSTRAINTS = "Its trees vote for classes; RGBClassifier and RGBRegressor keep to monotonic constraints."
 
 
 @storable_estimator
@@ -79,30 +81,25 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
         (docs/defaults.md).
     complexity_penalty : float or "auto"
-        lambda of the paper: the price of complexity. Larger values give smaller trees and a more robust model. "auto"
-        is 0.03 with two classes and 0.01 with more.
+        lambda of the paper: the price of complexity, usually between 0 and 0.1. Larger values give smaller trees and a
+        more robust model. "auto" is 0.03 with two classes and 0.01 with more.
     l1_penalty : float
-        beta of the paper: the price of weight as such.
+        beta of the paper: the L1 penalty on the weights of the hypotheses.
     learning_rate : float in (0, 1]
         Share of the optimal step that is taken.
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a proposal is grown on.
-    max_features : None, "sqrt", "third", "log2", int or float
-        Columns that a node of a tree looks at, drawn for each node; None for all.
-    thresholds : {"random", "best"}
-        One random threshold per column and node, or all of them.
-    split_criterion : {"gini", "edge"}
-        How trees choose their splits while they grow: by weighted impurity, or by the edge as in the papers. Growth by
-        the edge stalls where no single split changes an answer, and with many classes takes a sum for each of them.
-        Whole trees always compete by their edge.
     step : {"auto", "closed_form", "line_search"}
         The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
         loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
         learns much faster. "auto" is the closed form for trees and the line search for kernels.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
-        Trees split them into any two sets of categories. "from_dtype" takes pandas' category columns and polars'
-        Categorical and Enum columns. A category that training did not see counts as missing.
+        Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
+        category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
+        frame or table. A category that training did not see counts as missing.
+    class_weight : dict from labels to weights, "balanced", or None
+        What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
@@ -112,7 +109,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        Growth order, leaf limits and bins.
+        How trees are grown. By default a node looks at a third of the columns, drawn for each node
+        (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index
+        (`split_criterion`), and leaves may have any weight. Growth by the edge, as in the papers, stalls where no
+        single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
+        by their edge.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
@@ -129,8 +130,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
         "maxsum" that of "max", which is not larger and can be computed from the scores).
+        With early stopping it goes on after the best round.
     n_iter_ : int
         Rounds kept in the model.
+    best_iteration_, best_score_ : int and float, or None
+        The round with the lowest "validation_loss", counted from 1, and that loss; None without validation rows.
     n_skipped_rounds_ : int
         Rounds whose proposals could not lower the objective.
     stop_reason_ : str
@@ -158,6 +162,16 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     ((89, 3), 'sum')
     """
 
+    _tree_options_read = (
+        "max_features",
+        "thresholds",
+        "split_criterion",
+        "min_leaf_weight",
+        "max_bins",
+        "growth",
+        "max_leaves",
+    )
+
     def __init__(
         self,
         n_rounds: int = 300,
@@ -170,11 +184,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         l1_penalty: float = 0.0,
         learning_rate: float = 0.1,
         subsample: float = 1.0,
-        max_features: str | int | float | None = "third",
-        thresholds: str = "random",
-        split_criterion: str = "gini",
         step: str = "auto",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -191,11 +203,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         self.l1_penalty = l1_penalty
         self.learning_rate = learning_rate
         self.subsample = subsample
-        self.max_features = max_features
-        self.thresholds = thresholds
-        self.split_criterion = split_criterion
         self.step = step
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -226,11 +236,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             "l1_penalty": 0.0,
             "learning_rate": 1.0,
             "subsample": 1.0,
-            "max_features": None,
-            "thresholds": "best",
-            "split_criterion": "edge",
         }
-        return cls(n_rounds, **{**plain, **parameters})
+        options = parameters.pop("tree_options", None)
+        if options is None or isinstance(options, TreeOptions):
+            options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
+        return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
     def fit(
         self,
@@ -277,7 +287,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
                 f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: no hypothesis lowers the "
                 f"objective ({fitted.stop_reason_}). A smaller complexity_penalty or another family may help.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _read_parameters(self) -> FitSettings:
@@ -288,14 +298,16 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, ["auto", "closed_form", "line_search"])
-        if self.tree_options is not None and not isinstance(self.tree_options, TreeOptions):
-            raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {self.tree_options!r}.")
-        options = self.tree_options if self.tree_options is not None else TreeOptions()
-        options.validate()
+        options = read_tree_options(
+            self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
+        ).filled(max_features=1.0 / 3.0, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
+        get_families(self.family)
+        get_loss(self.loss)
+        resolve_objective(self.objective, self.loss)
         settings = GrowthSettings(
-            criterion=check_choice("split_criterion", self.split_criterion, ["gini", "edge"]),
+            criterion=options.split_criterion,
             subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
-            random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
+            random_thresholds=options.thresholds == "random",
             seed=seed_from(self.random_state),
             n_threads=resolve_n_jobs(self.n_jobs),
             options=options,
@@ -304,10 +316,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         n_classes, n_threads = len(prepared.known_classes), settings.growth.n_threads
+        growth_options = settings.growth.options
         growth = replace(
             settings.growth,
             max_depth=int(_automatic("max_depth", self.max_depth, n_classes)),
-            max_features=check_max_features(self.max_features, prepared.n_features),
+            max_features=check_max_features(growth_options.max_features, prepared.n_features),
         )
         families = get_families(self.family)
         stopping, watched = settings.stopping, prepared.validation
@@ -322,7 +335,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             n_threads,
             prepared.collective,
         )
-        problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth)
+        problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         return Plan(
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(problem) for family in families),

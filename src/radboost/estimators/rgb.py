@@ -11,8 +11,10 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
+from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
@@ -51,7 +53,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
         (radboost.losses.TargetLoss says what more it may have). With more than two classes only "logistic" is
         possible, the multinomial loss log sum_k exp(F_k) - F_y.
-    families : TreeFamilies or None
+    family : TreeFamilies or None
         The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7. With
         more than two classes norms are multiplied by the square root of their number, because a leaf holds as many
         numbers.
@@ -70,12 +72,10 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
         all.
-    max_features : None, "sqrt", "third", "log2", int or float
-        Columns that a node of a tree looks at, drawn for each node; None for all.
-    monotonic_constraints : None, list with -1, 0 or 1 for each column, or dict from columns to these
-        F may only rise (1) or fall (-1) with a column, other things being equal. For two classes and regression.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order, as in DeepBoostClassifier.
+    class_weight : dict from labels to weights, "balanced", or None
+        As in DeepBoostClassifier.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
     warm_start : bool
@@ -87,8 +87,9 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        Bins, and the least weight of a leaf, which is 10 where this is None, with more than two classes 3. Trees
-        always grow best-first, up to the largest of the sizes that were drawn.
+        How trees are grown: `max_features` (all columns by default), `min_leaf_weight` (10, with more than two classes
+        3), `max_bins`, `monotonic_constraints` (for two classes and regression). Trees always grow best-first, up to
+        the largest of the sizes that were drawn.
 
     Attributes
     ----------
@@ -113,14 +114,55 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     True
     """
 
-    stores_objective: ClassVar[bool] = False
-    regression: ClassVar[bool] = False
-    theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
+    _stores_objective: ClassVar[bool] = False
+    _regression: ClassVar[bool] = False
+    _theorem: ClassVar[str] = "Regularized Gradient Boosting, Theorem 3.2"
+
+    def __init__(
+        self,
+        n_rounds: int = 200,
+        *,
+        loss: str | TargetLoss = "auto",
+        family: TreeFamilies | None = None,
+        n_candidates: int = 7,
+        complexity_penalty: float = 0.3,
+        step: str = "auto",
+        learning_rate: float | str = "auto",
+        subsample: float = 0.5,
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.loss = loss
+        self.family = family
+        self.n_candidates = n_candidates
+        self.complexity_penalty = complexity_penalty
+        self.step = step
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tree_options = tree_options
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
         """Figure 3.1 as section 3.5 runs it: whole steps, all rows and columns, leaves of any weight, 100 rounds."""
-        plain: dict[str, Any] = {"learning_rate": 1.0, "subsample": 1.0, "tree_options": TreeOptions()}
+        plain: dict[str, Any] = {
+            "learning_rate": 1.0,
+            "subsample": 1.0,
+            "tree_options": TreeOptions(min_leaf_weight=0.0),
+        }
         return cls(n_rounds, **{**plain, **parameters})
 
     @of_one_fit
@@ -144,8 +186,14 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
+    def _read_loss(self) -> TargetLoss:
+        return get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES)
+
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        loss, n_classes = get_target_loss(self._name_of_loss(), TWO_CLASS_LOSSES), len(rows.known_classes)
+        return self._loss_for(len(rows.known_classes))
+
+    def _loss_for(self, n_classes: int) -> tuple[TargetLoss, int]:
+        loss = self._read_loss()
         if n_classes == 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
@@ -154,6 +202,10 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
                 'loss="logistic" is possible: the multinomial loss.'
             )
         return MultinomialLoss(), n_classes
+
+    def _take_parameters_of_fit(self) -> None:
+        self.loss_ = self._name_of_loss()
+        self._loss_for(len(self.classes_))
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
         places = class_ids.astype(np.float64)
@@ -182,7 +234,7 @@ class RGBRegressor(RegressorMixin, GradientBoosting):
         - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
         - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
           the scores (radboost.losses.TargetLoss says what more it may have).
-    families : TreeFamilies or None
+    family : TreeFamilies or None
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
         the unit of y does not matter.
     n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, max_features, monotonic_constraints, \
@@ -208,7 +260,42 @@ feature_names_in_
     True
     """
 
-    regression: ClassVar[bool] = True
+    _regression: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_rounds: int = 200,
+        *,
+        loss: str | TargetLoss = "auto",
+        family: TreeFamilies | None = None,
+        n_candidates: int = 7,
+        complexity_penalty: float = 0.3,
+        step: str = "auto",
+        learning_rate: float | str = "auto",
+        subsample: float = 0.5,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool | int | EarlyStopping = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.loss = loss
+        self.family = family
+        self.n_candidates = n_candidates
+        self.complexity_penalty = complexity_penalty
+        self.step = step
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tree_options = tree_options
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:
@@ -229,8 +316,11 @@ feature_names_in_
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
+    def _read_loss(self) -> TargetLoss:
+        return get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
+
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        loss = get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
+        loss = self._read_loss()
         if isinstance(loss, NativeTargetLoss):
             loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
         return loss, 1

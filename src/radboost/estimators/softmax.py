@@ -20,7 +20,6 @@ from radboost._validation import (
     check_integer,
     check_integer_or,
     check_max_features,
-    check_real,
     check_real_or,
     check_score_memory,
     resolve_n_jobs,
@@ -36,8 +35,8 @@ from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
-from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.trees import GrowthSettings, TreeOptions
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
@@ -49,6 +48,11 @@ MOST_DRAWS = 2**22
 # Draws of a round that are worth a warning: so many for each row, and so many in all that they take their time.
 DRAWS_PER_ROW, SLOW_DRAWS = 16, 50_000
 DECISIONS = ["argmax", "minimum_cost", "sample"]
+INSTEAD = {
+    "max_leaves": "It is a parameter here: SoftmaxBoostClassifier(max_leaves=...).",
+    "growth": "Its trees grow best-first.",
+    "split_criterion": "Its trees are split by the Gini index.",
+}
 
 
 @storable_estimator
@@ -75,9 +79,6 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         the probabilities of the classes, or a label drawn from the rule.
     max_leaves : int
         Leaves of a tree, which grows best-first.
-    min_leaf_pairs : float
-        The least number of pairs in a leaf (with samples_per_round="all", of sample weight): small data gets small
-        trees.
     samples_per_round : int, "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
         at most 4,194,304; "all" uses every pair, weighted by its part of the gradient, which is slower by about the
@@ -85,7 +86,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     sampling : {"gradient", "rule"}
         What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
-        from what the rule pays. Both estimate the same gradient without bias. Of no matter with "all" pairs.
+        from what the rule pays. Both estimate the same gradient without bias. Ignored with samples_per_round="all".
     learning_rate : float or "auto"
         Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there all steps
         together are at most max(10, 3 min(K, 10), sqrt(N) / 4) long with N rows and K classes, whatever the number of
@@ -95,22 +96,22 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
         trees could gain: a number between 0 and 1, like the edge of AdaBoost. "projection": the projected gradient on
         all rows, with which Theorem 1 holds; shorter. "line_search": a step with a lower risk on all rows, or none.
-    max_features : None, "sqrt", "third", "log2", int or float
-        Columns that a node of a tree looks at, drawn for each node; None for all.
-    thresholds : {"random", "best"}
-        One random threshold per column and node, or all of them.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order, as in DeepBoostClassifier.
+    class_weight : dict from labels to weights, "balanced", or None
+        As in DeepBoostClassifier. What mistakes cost is `cost`.
     early_stopping : bool, int or EarlyStopping
-        Stop when the risk on rows held back no longer falls; a number is the rounds to wait.
+        Stop when the expected cost on validation rows no longer falls; a number is the rounds to wait.
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.
     random_state : int, generator or None
         Seed of the draws.
     verbose : int
         Show a progress bar.
-    max_bins : int
-        Bins per column, besides the one for missing values; 2 to 255.
+    tree_options : TreeOptions or None
+        How trees are grown. By default a node looks at a third of the columns (`max_features`) and draws one threshold
+        for each (`thresholds`), and a leaf has 3 drawn pairs at least (`min_leaf_weight`; with samples_per_round="all",
+        so much sample weight), so that small data gets small trees.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit
         with the same `learning_rate`; "auto" depends on `n_rounds`, and a warm start that would change it is refused.
@@ -124,8 +125,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves
         all scores of a row by the same number and so leaves the rule alone.
     history_ : dict of lists, one entry per round
-        "risk" (equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with early stopping
-        "validation_risk" and "validation_error".
+        "objective" (the risk of equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with
+        validation rows "validation_loss" and "validation_error".
     learning_rate_ : float
         What "auto" stood for. Not in a model file.
     n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
@@ -142,12 +143,14 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
 
     To take class 0 for another one is ten times as bad as the reverse:
 
-    >>> dear = SoftmaxBoostClassifier(n_rounds=50, cost=[[0, 10, 10], [1, 0, 1], [1, 1, 0]]).fit(X[::2], y[::2])
-    >>> dear.predict_proba(X).shape
+    >>> costly = SoftmaxBoostClassifier(n_rounds=50, cost=[[0, 10, 10], [1, 0, 1], [1, 1, 0]]).fit(X[::2], y[::2])
+    >>> costly.predict_proba(X).shape
     (178, 3)
     """
 
-    stores_objective: ClassVar[bool] = False
+    _stores_objective: ClassVar[bool] = False
+    _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
+    _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
 
     cost_: FloatArray | None
     learning_rate_: float
@@ -159,38 +162,34 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         cost: Any = None,
         decision: str = "argmax",
         max_leaves: int = 32,
-        min_leaf_pairs: float = 3.0,
         samples_per_round: int | str | None = None,
         sampling: str = "gradient",
         learning_rate: float | str = "auto",
         step: str = "edge",
-        max_features: str | int | float | None = "third",
-        thresholds: str = "random",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
-        max_bins: int = 255,
+        tree_options: TreeOptions | None = None,
         warm_start: bool = False,
     ) -> None:
         self.n_rounds = n_rounds
         self.cost = cost
         self.decision = decision
         self.max_leaves = max_leaves
-        self.min_leaf_pairs = min_leaf_pairs
         self.samples_per_round = samples_per_round
         self.sampling = sampling
         self.learning_rate = learning_rate
         self.step = step
-        self.max_features = max_features
-        self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.max_bins = max_bins
+        self.tree_options = tree_options
         self.warm_start = warm_start
 
     @classmethod
@@ -198,15 +197,15 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         """Algorithm 2 as section 5 runs it: trees of 12 leaves over all columns and bins, M = N pairs, steps R_M(h)."""
         plain: dict[str, Any] = {
             "max_leaves": 12,
-            "min_leaf_pairs": 0.0,
             "samples_per_round": None,
             "sampling": "rule",
             "learning_rate": "auto",
             "step": "sampled",
-            "max_features": None,
-            "thresholds": "best",
         }
-        return cls(n_rounds, **{**plain, **parameters})
+        options = parameters.pop("tree_options", None)
+        if options is None or isinstance(options, TreeOptions):
+            options = (options or TreeOptions()).filled(max_features=None, thresholds="best", min_leaf_weight=0.0)
+        return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
     def fit(
         self,
@@ -215,6 +214,10 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         sample_weight: Any = None,
         *,
         cost: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        cost_val: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
     ) -> Self:
@@ -231,6 +234,9 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         cost : matrix of shape (n_rows, n_classes) or None
             What each answer costs for each row, in the order of the sorted labels; takes the place of the constructor's
             matrix. A row may have several labels of cost 0: then y names any one of them.
+        X_val, y_val, sample_weight_val, cost_val : the same for rows to watch
+            The fit stops early on them if `early_stopping` is set. In a pipeline they must be transformed like X:
+            `Pipeline(..., transform_input=["X_val"])`.
         callbacks : list of objects, or None
             Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
         resume_from : path or None
@@ -242,7 +248,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             sample_weight,
             callbacks=callbacks,
             resume_from=resume_from,
-            add=lambda training: {"costs": self._read_costs(training, cost)},
+            validation=(X_val, y_val, sample_weight_val),
+            add=lambda training, watched: {
+                "costs": self._read_costs(training, cost),
+                "validation_costs": self._read_validation_costs(training, watched, cost, cost_val),
+            },
         )
 
     def _check_training(self, training: CheckedRows) -> None:
@@ -256,13 +266,33 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             return None
         return make_costs(None, examples if training.kept is None else examples[training.kept], len(classes))
 
+    def _read_validation_costs(
+        self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
+    ) -> Costs | None:
+        """Those of single validation rows, which go with those of single training rows."""
+        if watched is None:
+            if cost_val is not None:
+                raise ValueError("cost_val was given without X_val and y_val.")
+            return None
+        if (cost is None) != (cost_val is None):
+            raise ValueError(
+                "cost and cost_val belong together: where each training row has costs of its own, so have the "
+                "validation rows, and the other way round."
+            )
+        classes, n_kept = training.known_classes, len(watched.class_ids)
+        n_given = n_kept if watched.kept is None else len(np.asarray(cost_val))
+        examples = read_example_costs(cost_val, n_given, classes)
+        if examples is None:
+            return None
+        return make_costs(None, examples if watched.kept is None else examples[watched.kept], len(classes))
+
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
             warnings.warn(
                 "The model answers the same everywhere: no tree asks a question. Look whether the columns tell "
                 "anything about the labels, and whether there are more than a few rows.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _read_parameters(self) -> FitSettings:
@@ -272,18 +302,14 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         check_integer("max_leaves", self.max_leaves, 2)
         check_integer_or([None, "all"], "samples_per_round", self.samples_per_round, 1)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
-        check_real("min_leaf_pairs", self.min_leaf_pairs, low=0.0)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
-        options = TreeOptions(
-            growth="best_first",
-            max_leaves=self.max_leaves,
-            min_leaf_weight=self.min_leaf_pairs,
-            max_bins=check_integer("max_bins", self.max_bins, 2, 255),
-        )
+        options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
+        options = options.filled(max_features=1.0 / 3.0, thresholds="random", min_leaf_weight=3.0)
+        options = replace(options, growth="best_first", max_leaves=self.max_leaves)
         settings = GrowthSettings(
             max_depth=DEEPEST,
-            random_thresholds=check_choice("thresholds", self.thresholds, ["random", "best"]) == "random",
+            random_thresholds=options.thresholds == "random",
             seed=seed_from(self.random_state),
             n_threads=resolve_n_jobs(self.n_jobs),
             options=options,
@@ -299,12 +325,17 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         classes, stopping, n_threads = prepared.known_classes, settings.stopping, settings.growth.n_threads
-        growth = replace(settings.growth, max_features=check_max_features(self.max_features, prepared.n_features))
+        growth = replace(
+            settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
+        )
         costs = self._costs_of(prepared)
-        watch = None
-        if stopping is not None:
+        watched, watched_costs = prepared.validation, prepared.validation_costs or costs
+        if stopping is not None and watched is None:
             prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-            watch = RiskWatch(watched, costs.select(places), stopping, len(classes), n_threads)
+            watched_costs = costs.select(places)
+        watch = None
+        if watched is not None:
+            watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
         return Plan(
             maker=maker,

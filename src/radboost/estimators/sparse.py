@@ -45,7 +45,7 @@ PARAMETERS = """
         exponential (equation (8), Figures 2 and 3) and quadratic ((25), Figure 5, (35)).
     template : {"auto", "one", "all"} or int
         How many columns the paper's updates move at a time.
-    features : {"given", "products", "kernel", "stumps", "trees"} or Generator
+    family : {"given", "products", "kernel", "stumps", "trees"} or Generator
         Where features come from: the columns of X, their products without end, kernels around centres, thresholds,
         trees.
     features_per_round : int or None
@@ -54,7 +54,7 @@ PARAMETERS = """
     totally_corrective : bool
         Whether all weights in the model are optimised after features have entered, or only those of the features that
         were chosen, by one step (sequential boosting).
-    max_rounds : int or "auto"
+    n_rounds : int or "auto"
         Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
         inductions, or 1000 steps.
     tol : float
@@ -73,7 +73,7 @@ PARAMETERS = """
     Attributes
     ----------
     coef_, intercept_ : arrays
-        With features="given", in the units of X and in scikit-learn's shapes.
+        With family="given", in the units of X and in scikit-learn's shapes.
     alpha_ : float
         The price of the fit.
     ensemble_ : SparseEnsemble
@@ -86,7 +86,7 @@ PARAMETERS = """
         The objective is at most so far above the smallest one. NaN where features are induced.
     history_ : dict of lists, one entry per round
         "objective" and "n_features".
-    stop_reason_ : {"optimal", "max_rounds", "precision"}
+    stop_reason_ : {"optimal", "n_rounds", "precision"}
         "precision": the objective does not fall any more in floating-point numbers.
     feature_importances_, n_iter_, n_features_in_, feature_names_in_
 """
@@ -114,13 +114,14 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int | str = "auto",
+        n_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -130,13 +131,14 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -169,14 +171,13 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
-    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+    def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])
+        return super()._read_parameters()
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         self.classes_, class_ids = read_labels(y)
-        self.loss_ = self.loss
-        if len(self.classes_) > 2 and self.loss == "exponential":
-            raise ValueError(
-                f'loss="exponential" is for two classes, and y holds {len(self.classes_)}. Use loss="logistic".'
-            )
+        self._take_parameters_of_fit()
         return class_ids[None].astype(np.float64)
 
     def _make_loss(self, labels: FloatArray) -> ScoreLoss:
@@ -189,7 +190,10 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        check_choice("loss", self.loss, ["logistic", "exponential"])
+        if len(self.classes_) > 2 and self.loss == "exponential":
+            raise ValueError(
+                f'loss="exponential" is for two classes, and y holds {len(self.classes_)}. Use loss="logistic".'
+            )
         self.loss_ = self.loss
 
     def _output_names(self) -> list[str] | None:
@@ -228,7 +232,7 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
 """
     )
 
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
     def __init__(
         self,
@@ -238,10 +242,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int | str = "auto",
+        n_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -254,10 +258,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
@@ -338,8 +342,8 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
 """
     )
 
-    learns_tasks: ClassVar[bool] = True
-    accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
+    _learns_tasks: ClassVar[bool] = True
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
 
     classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
     task_labels_: list[npt.NDArray[Any]]
@@ -351,10 +355,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        features: Any = "given",
+        family: Any = "given",
         features_per_round: int | None = None,
         totally_corrective: bool = True,
-        max_rounds: int | str = "auto",
+        n_rounds: int | str = "auto",
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -366,10 +370,10 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.features = features
+        self.family = family
         self.features_per_round = features_per_round
         self.totally_corrective = totally_corrective
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
-from radboost.estimators._sparse_fit import Read, SparseBoost, decreasing
+from radboost.estimators._sparse_fit import Read, SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,
@@ -37,7 +37,7 @@ PARAMETERS = """
         neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
         are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
         form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
-    penalty, update, template, max_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
+    penalty, update, template, n_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
         As in the estimator without CV. Features are the columns of X.
 
     Attributes
@@ -66,7 +66,7 @@ def _product(X: Any, weights: FloatArray) -> FloatArray:
 class ChoosesAlpha(SparseBoost):
     """Paths over the training parts of the folds, and the mean loss of each alpha on the parts left out."""
 
-    features = "given"
+    family = "given"
     features_per_round = None
     totally_corrective = True
 
@@ -99,6 +99,10 @@ class ChoosesAlpha(SparseBoost):
         self.__dict__ = super(ChoosesAlpha, chosen).fit(X, y, sample_weight).__dict__
         return self
 
+    def _read_parameters(self) -> InductionSettings:
+        check_alphas(self.alphas, self.n_alphas, self.eps)
+        return super()._read_parameters()
+
     def _folds_by_content(
         self, X: Any, labels: FloatArray, weights: FloatArray
     ) -> tuple[Iterator[tuple[Places, Places]], tuple[Any, FloatArray, FloatArray]]:
@@ -128,7 +132,7 @@ class ChoosesAlpha(SparseBoost):
                     f"cv={n_folds} is more than the {counts.min()} different rows of the smallest class: some folds "
                     "are without it. Use fewer folds.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
             n_folds = min(n_folds, int(counts.max()))
         fold = np.arange(len(places)) % n_folds
@@ -138,7 +142,7 @@ class ChoosesAlpha(SparseBoost):
         return folds, (X, labels, weights)
 
     def _has_classes(self) -> bool:
-        return is_classifier(self) and not self.learns_tasks
+        return is_classifier(self) and not self._learns_tasks
 
     def _given_folds(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Places, Places]]:
         """Places among the rows with a positive weight; the splits are those of all rows."""
@@ -175,7 +179,7 @@ class ChoosesAlpha(SparseBoost):
         loss = self._make_loss(np.ascontiguousarray(labels[:, test]))
         shares = weights[test] / weights[test].sum()
         left_out = X[test]
-        points = self.points(problem, settings, alphas)
+        points = self._points(problem, settings, alphas)
         return [float(shares @ loss.value(np.ascontiguousarray((_product(left_out, W) + b).T))) for W, b in points]
 
     def _alpha(self) -> float:
@@ -205,10 +209,11 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -221,10 +226,11 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -250,7 +256,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         penalty: str = "l1",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -266,7 +272,7 @@ class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept
@@ -291,7 +297,7 @@ class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassif
         penalty: str = "l1/l2",
         update: str = "newton",
         template: str | int = "auto",
-        max_rounds: int = 1000,
+        n_rounds: int = 1000,
         tol: float = 1e-6,
         standardize: bool = True,
         fit_intercept: bool = True,
@@ -306,7 +312,7 @@ class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassif
         self.penalty = penalty
         self.update = update
         self.template = template
-        self.max_rounds = max_rounds
+        self.n_rounds = n_rounds
         self.tol = tol
         self.standardize = standardize
         self.fit_intercept = fit_intercept

@@ -31,6 +31,7 @@ from radboost.experiments.kept import KeptResults
 from radboost.experiments.spec import Algorithm, Choice, Figures, Grid, Table
 from radboost.losses import get_loss
 from radboost.objectives import row_cost
+from radboost.trees import with_tree_options
 
 ROUNDS = 100
 
@@ -275,7 +276,7 @@ def select(table: Table, datasets: Sequence[str] | None) -> tuple[str, ...]:
 
 def _fit(X: NDArray[Any], y: NDArray[Any], folds: Sequence[Rows], run: int, parameters: Choice, size: str) -> Run:
     train, validation, test = parts(folds, run)
-    model = DeepBoostClassifier.paper(**parameters, n_rounds=ROUNDS, n_jobs=1)
+    model = DeepBoostClassifier.paper(**with_tree_options(parameters), n_rounds=ROUNDS, n_jobs=1)
     model.fit(X[train], y[train])
     sizes = [getattr(hypothesis, size) for hypothesis in model.ensemble_.hypotheses]
     return Run(

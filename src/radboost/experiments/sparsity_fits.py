@@ -83,10 +83,10 @@ def _regression(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
         epsilon=0.01,
         penalty="l1",
         update="adaboost" if sequential else "newton",
-        features="given" if facts["algorithm"] == LINEAR else "products",
+        family="given" if facts["algorithm"] == LINEAR else "products",
         features_per_round=1 if sequential else None if facts["algorithm"] == LINEAR else 8,
         totally_corrective=not sequential,
-        max_rounds=facts["rounds"] if sequential or facts["algorithm"] == LINEAR else 100,
+        n_rounds=facts["rounds"] if sequential or facts["algorithm"] == LINEAR else 100,
         standardize=False,
         tol=1e-5,
         n_jobs=1,
@@ -107,7 +107,7 @@ def _rounds(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     errors = []
     for rounds in facts["stages"]:
         model = SparseBoostClassifier(
-            0.002, penalty="l1/linf", update=facts["update"], template="one", max_rounds=rounds, tol=1e-5, n_jobs=1
+            0.002, penalty="l1/linf", update=facts["update"], template="one", n_rounds=rounds, tol=1e-5, n_jobs=1
         ).fit(parts.X, parts.y)
         errors.append(float(np.mean(model.predict(parts.X_test) != parts.y_test)))
     return {
@@ -126,7 +126,7 @@ def _topic(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     order = np.random.default_rng([facts["seed"], facts["repeat"]]).permutation(len(y))
     train, test = order[: round(0.7 * len(y))], order[round(0.7 * len(y)) :]
     used = np.arange(X.shape[1])
-    settings: dict[str, Any] = {"standardize": False, "tol": 1e-5, "n_jobs": 1, "max_rounds": facts["rounds"]}
+    settings: dict[str, Any] = {"standardize": False, "tol": 1e-5, "n_jobs": 1, "n_rounds": facts["rounds"]}
     if facts["algorithm"] == CHOSEN:
         used = _most_telling(X[train], y[train])
         settings |= {"alpha": 0.01 / len(train), "penalty": "l2"}

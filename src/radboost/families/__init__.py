@@ -16,7 +16,10 @@ def get_families(family: object) -> list[Family]:
     given = list(family) if isinstance(family, list | tuple) else [family]
     if not given:
         raise ValueError(f"family is an empty list; name at least one of {', '.join(map(repr, FAMILIES))}.")
-    return [resolve("family", one, FAMILIES, Family, "a Family object, or a list of those") for one in given]  # type: ignore[type-abstract]
+    families = [resolve("family", one, FAMILIES, Family, "a Family object, or a list of those") for one in given]  # type: ignore[type-abstract]
+    for one in families:
+        one.validate()
+    return families
 
 
 __all__ = [

@@ -70,6 +70,7 @@ class Problem:
     data: BinnedData
     objective: Objective
     settings: GrowthSettings
+    column_names: Sequence[Any] | None = None  # of a data frame
 
     @property
     def n_questions(self) -> float:
@@ -164,6 +165,9 @@ class Family(ABC):
         if name is not None:
             register(FAMILIES, name, cls)
             storable_value(cls)
+
+    def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuses parameters that it cannot work with, before the data are seen."""
 
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...

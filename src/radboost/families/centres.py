@@ -79,9 +79,13 @@ class Kernel(Generator, name="kernel"):
     centres: Any = None
     max_centres: int = 3000
 
+    def validate(self) -> None:
+        check_real("gamma", self.gamma, low=0.0, open_low=True)
+        check_integer("max_centres", self.max_centres, 1)
+
     def start(self, training: Training) -> Proposing:
-        gamma = check_real("gamma", self.gamma, low=0.0, open_low=True)
-        most = check_integer("max_centres", self.max_centres, 1)
+        self.validate()
+        gamma, most = float(self.gamma), int(self.max_centres)
         if self.centres is None:
             rows = dense(training.X)
             chosen = rows[_perceptron_mistakes(rows, training, gamma, most)]

@@ -124,8 +124,13 @@ class Products(Generator, name="products"):
 
     max_degree: int | None = None
 
+    def validate(self) -> None:
+        if self.max_degree is not None:
+            check_integer("max_degree", self.max_degree, 1)
+
     def start(self, training: Training) -> Proposing:
-        longest = np.inf if self.max_degree is None else check_integer("max_degree", self.max_degree, 1)
+        self.validate()
+        longest = np.inf if self.max_degree is None else self.max_degree
         features = range(training.X.shape[1])
         columns = [Product((feature,)) for feature in features]
 

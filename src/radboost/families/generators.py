@@ -59,6 +59,9 @@ class Generator(ABC):
             register(GENERATORS, name, cls)
             storable_value(cls, f"features.{cls.__name__}")
 
+    def validate(self) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuses parameters that it cannot work with, before the data are seen."""
+
     @abstractmethod
     def start(self, training: Training) -> Proposing:
         """Sees the training rows once; what it returns is called before every induction."""
@@ -71,4 +74,6 @@ def dense(X: Any) -> FloatArray:
 
 def get_generator(features: str | Generator) -> Generator:
     """The generator of a name, or the user's own."""
-    return resolve("features", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]
+    generator = resolve("family", features, GENERATORS, Generator, "a subclass of radboost.sparsity.Generator")  # type: ignore[type-abstract]
+    generator.validate()
+    return generator

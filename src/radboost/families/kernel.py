@@ -233,15 +233,21 @@ class KernelFamily(Family, name="kernel"):
     gamma: str | float = "scale"
     n_centres: int = 2000
 
-    def start(self, problem: Problem) -> Proposer:
+    def validate(self) -> None:
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_integer("n_centres", self.n_centres, 1)
+        check_real_or(["scale"], "gamma", self.gamma, low=0.0, open_low=True)
+
+    def start(self, problem: Problem) -> Proposer:
+        self.validate()
         categorical = np.flatnonzero(problem.data.is_categorical())
         if len(categorical):
+            first, names = int(categorical[0]), problem.column_names
             raise ValueError(
-                f"Kernel hypotheses measure distances, and column {categorical[0]} is categorical. Encode such columns "
-                "first, for example with sklearn.preprocessing.OneHotEncoder, or use families of trees only."
+                f"Kernel hypotheses measure distances, and column {first if names is None else repr(names[first])} is "
+                "categorical. Encode such columns first, for example with sklearn.preprocessing.OneHotEncoder, or use "
+                "families of trees only."
             )
         return KernelProposer(self, problem)
 
@@ -249,7 +255,6 @@ class KernelFamily(Family, name="kernel"):
         return 1
 
     def resolve_gamma(self, rows: FloatArray, problem: Problem) -> float:
-        check_real_or(["scale"], "gamma", self.gamma, low=0.0, open_low=True)
         if isinstance(self.gamma, str):
             # Sums that do not depend on the order of the rows.
             sums, n_threads = problem.objective.row_weights, problem.settings.n_threads

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.model_file.checks import read_array, require
+from radboost.trees.describe import TreeNames
 
 H = TypeVar("H")
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -91,6 +92,9 @@ class Kind(Generic[H]):
         """A line of text; `names` are those of the columns of X, if they have any."""
         own = getattr(hypothesis, "describe", None)
         return repr(hypothesis) if own is None else str(own(names))
+
+    def take_names(self, hypothesis: H, names: TreeNames) -> None:
+        """Remembers what columns, categories and classes are called, where it prints them."""
 
     def term(self, hypothesis: H, names: Names) -> str:
         """The hypothesis in a formula."""

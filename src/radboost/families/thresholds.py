@@ -55,13 +55,16 @@ class Stumps(Generator, name="stumps"):
 
     max_thresholds: int = 32
 
+    def validate(self) -> None:
+        check_integer("max_thresholds", self.max_thresholds, 1)
+
     def start(self, training: Training) -> Proposing:
-        most = check_integer("max_thresholds", self.max_thresholds, 1)
+        self.validate()
         rows = dense(training.X)
         stumps = [
             Stump(feature, threshold)
             for feature in range(rows.shape[1])
-            for threshold in _thresholds(rows[:, feature], training.row_weights, most)
+            for threshold in _thresholds(rows[:, feature], training.row_weights, int(self.max_thresholds))
         ]
         return lambda members, residual: stumps
 

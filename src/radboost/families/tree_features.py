@@ -13,7 +13,8 @@ from radboost._validation import check_integer
 from radboost.families.generators import Generator, Proposing, Training, dense
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
-from radboost.trees.grower import GrowthSettings, TreeOptions
+from radboost.trees.grower import GrowthSettings
+from radboost.trees.options import TreeOptions
 from radboost.trees.tree import Tree
 
 
@@ -26,12 +27,15 @@ class Trees(Generator, name="trees"):
 
     max_depth: int = 3
 
+    def validate(self) -> None:
+        check_integer("max_depth", self.max_depth, 1, 30)
+
     def start(self, training: Training) -> Proposing:
-        depth = check_integer("max_depth", self.max_depth, 1, 30)
+        self.validate()
         rows = dense(training.X)
         data = bin_rows(rows, training.row_weights, np.arange(len(rows)), 255, training.n_threads)
         settings = GrowthSettings(
-            max_depth=depth, seed=training.seed, n_threads=training.n_threads, options=TreeOptions()
+            max_depth=int(self.max_depth), seed=training.seed, n_threads=training.n_threads, options=TreeOptions()
         )
         trees, rounds = GivenTrees(data, 2, settings), iter(range(2**62))
 

@@ -14,6 +14,7 @@ from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored
 from radboost.trees.arrays import holds_numbers, read_trees, write_trees
+from radboost.trees.describe import TreeNames
 from radboost.trees.grower import make_grower
 from radboost.trees.tree import NODE_ARRAYS, Tree, forest_of
 
@@ -32,6 +33,9 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
 
     def describe(self, hypothesis: Tree, names: Names, categories: Mapping[int, Sequence[Category]]) -> str:
         return hypothesis.describe(names, categories)
+
+    def take_names(self, hypothesis: Tree, names: TreeNames) -> None:
+        hypothesis.names = names
 
     def term(self, hypothesis: Tree, names: Names) -> str:
         return hypothesis.term(names)

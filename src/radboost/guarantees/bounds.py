@@ -121,7 +121,7 @@ class MarginBound:
             ("complexity of the hypotheses", self.complexity_term, price + classes),
             (f"choice among {p} families", self.family_term, "2/rho sqrt(log p/m)"),
             ("chance", self.confidence_term, f"delta = {self.delta:g}"),
-            ("true error is at most", self.total, "says nothing: not below 1" if self.vacuous else "the sum"),
+            ("true error is at most", self.total, "vacuous (not below 1)" if self.vacuous else "the sum"),
         ]
         width = max(len(label) for label, _, _ in rows)
         lines = [f"  {label:<{width}}  {value:>9.4f}   {note}" for label, value, note in rows]
@@ -162,9 +162,9 @@ def bound(
 
     Parameters
     ----------
-    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost
-        A fitted model. p is ``model.ensemble_.n_families``, the number of families its search could have
-        used; the theorem needs p > 1, so a single family is counted as 2.
+    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost whose hypotheses vote
+        A fitted model; not a sparse one. p is ``model.ensemble_.n_families``, the number of families its search could
+        have used; the theorem needs p > 1, so a single family is counted as 2.
     X : array-like of shape (n_rows, n_features)
         The training rows.
     y : array-like of shape (n_rows,)
@@ -197,7 +197,7 @@ def bound(
     n_classes = len(model.classes_)
     bounds = [_theorem(ensemble, row_margins, weights, value, delta, len(grid), n_classes) for value in grid]
     best = min(bounds, key=lambda candidate: candidate.total)
-    return replace(best, theorem=getattr(model, "theorem", "")) if n_classes == 2 else best
+    return replace(best, theorem=getattr(model, "_theorem", "")) if n_classes == 2 else best
 
 
 def _theorem(

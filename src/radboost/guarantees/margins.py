@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from radboost.ensemble import SparseEnsemble
+
 FloatArray = NDArray[np.float64]
 
 
@@ -43,8 +45,8 @@ def margins(model: Any, X: Any, y: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost
-        A fitted model.
+    model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost whose hypotheses vote
+        A fitted model; not a sparse one.
     X : array-like of shape (n_rows, n_features)
         The rows, as for ``predict``.
     y : array-like of shape (n_rows,)
@@ -90,6 +92,12 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
         raise TypeError(
             f"{type(model).__name__} predicts numbers, which have no margins: margins and this bound are for "
             "classifiers."
+        )
+    if isinstance(ensemble, SparseEnsemble):
+        raise TypeError(
+            f"{type(model).__name__} does not vote: its scores have intercepts, and its features may have values of "
+            "any size, so that nothing bounds the scores by the sum of the weights. Margins and this bound are for "
+            "models that vote, such as DeepBoostClassifier."
         )
     if not hasattr(ensemble, "weights"):
         raise TypeError(

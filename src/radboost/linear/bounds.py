@@ -40,7 +40,7 @@ def solve_by_bounds(
     problem: Problem,
     point: Point,
     tolerance: float,
-    max_rounds: int,
+    n_rounds: int,
     trail: Trail,
     *,
     update: str,
@@ -55,7 +55,7 @@ def solve_by_bounds(
     blocks = list(_blocks(columns, template))
     step = _adaboost if update == "adaboost" else _gradboost
     scales = [(_templates if update == "adaboost" else _curvatures)(problem, block) for block in blocks]
-    while len(trail.objective) < max_rounds:
+    while len(trail.objective) < n_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, columns)
         violations = problem.penalty.violation(point.weights[columns], slopes, problem.prices[columns])

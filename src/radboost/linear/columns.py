@@ -197,6 +197,12 @@ def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
 
 def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArray[np.bool_]]) -> None:
     """Refuses columns whose squares leave the range of double precision, above or below."""
+    unknown = np.isnan(sizes)
+    if unknown.any():  # scikit-learn looks for them first, unless it was told to assume that there are none
+        raise ValueError(
+            f"X holds NaN or infinity, the first in column {int(np.argmax(unknown))}. Every value must be a finite "
+            "number: impute what is missing, or leave these rows out."
+        )
     gone = ~np.isfinite(sizes)
     empty = np.flatnonzero(sizes == 0.0)
     if len(empty):

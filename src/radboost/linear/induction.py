@@ -40,7 +40,7 @@ class InductionSettings:
     standardize: bool
     fit_intercept: bool
     tolerance: float
-    max_rounds: int
+    n_rounds: int
 
     @property
     def scales_columns(self) -> bool:
@@ -93,12 +93,12 @@ class Induction:
         self.most = None if at_once else settings.features_per_round or DEFAULT_FEATURES_PER_ROUND
 
     def run(self) -> Induced:
-        """Rounds until no candidate can help, or there were `max_rounds` of them."""
+        """Rounds until no candidate can help, or there were `n_rounds` of them."""
         problem, point = self._problem()
         self.intercept = point.intercept
-        for _ in range(self.settings.max_rounds):
+        for _ in range(self.settings.n_rounds):
             problem, point, entered = self._induce(problem, point)
-            if not entered and self.inner.stop_reason != "max_rounds":
+            if not entered and self.inner.stop_reason != "n_rounds":
                 self.trail.stop_reason = self.inner.stop_reason
                 break
             # Without an entry the weights of those inside are not there yet.

@@ -26,11 +26,11 @@ ROUNDING = 1e-14
 DUST = 1e-13
 
 
-def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds: int, trail: Trail) -> Point:
+def solve_by_newton(problem: Problem, point: Point, tolerance: float, n_rounds: int, trail: Trail) -> Point:
     """Steps until no termination condition is violated by more than `tolerance`; each is one Newton step."""
     newton = Newton(problem, point, problem.objective(point))
     size = SMALLEST_WORKING_SET
-    while len(trail.objective) < max_rounds:
+    while len(trail.objective) < n_rounds:
         residual = problem.residual(point.scores)
         slopes = problem.slopes(residual, problem.everything)
         violations = problem.penalty.violation(point.weights, slopes, problem.prices)
@@ -41,7 +41,7 @@ def solve_by_newton(problem: Problem, point: Point, tolerance: float, max_rounds
         used = point.used
         size = max(size, 2 * len(used))
         working = _working_set(violations, used, size)
-        if not newton.solve_on(working, max(0.5 * tolerance, SET_SHARE * worst), max_rounds, trail):
+        if not newton.solve_on(working, max(0.5 * tolerance, SET_SHARE * worst), n_rounds, trail):
             trail.stop_reason = "precision"
             break
         size *= 2
@@ -93,10 +93,10 @@ class Newton:
     passes: int = 0  # of the last descent: the next one will be much like it
     blind: bool = False  # whether the last step was too short to be seen in the objective
 
-    def solve_on(self, working: Places, goal: float, max_rounds: int, trail: Trail) -> bool:
+    def solve_on(self, working: Places, goal: float, n_rounds: int, trail: Trail) -> bool:
         """Steps on a working set until it violates no condition by more than `goal`; whether any of them helped."""
         problem, point, helped, before = self.problem, self.point, False, np.inf
-        while len(trail.objective) < max_rounds:
+        while len(trail.objective) < n_rounds:
             residual = problem.residual(point.scores)
             slopes = problem.slopes(residual, working)
             violations = problem.penalty.violation(point.weights[working], slopes, problem.prices[working])

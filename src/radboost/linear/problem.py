@@ -54,7 +54,7 @@ class Trail:
 
     objective: list[float] = field(default_factory=list)
     n_features: list[int] = field(default_factory=list)
-    stop_reason: str = "max_rounds"
+    stop_reason: str = "n_rounds"
     # Called after every step with the objective and the number of features.
     watch: Callable[[float, int], None] | None = None
 

@@ -22,7 +22,11 @@ REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["numbers"]
 
 def get_loss(loss: str | MarginLoss) -> MarginLoss:
     """The loss of a name, or the user's own loss, checked for the methods it needs."""
-    return resolve("loss", loss, LOSSES, MarginLoss, "an object with the methods value(u) and derivative(u)")  # type: ignore[type-abstract]
+    otherwise = "an object with the methods value(u) and derivative(u)"
+    if isinstance(loss, NativeTargetLoss):
+        names = ", ".join(map(repr, LOSSES))
+        raise ValueError(f"loss={loss!r} is for gradient boosting; here it may be one of {names}, or {otherwise}.")
+    return resolve("loss", loss, LOSSES, MarginLoss, otherwise)  # type: ignore[type-abstract]
 
 
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
@@ -36,6 +40,8 @@ def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLo
     if lipschitz is not None and not isinstance(found, NativeTargetLoss):
         name = f"{type(found).__name__}.lipschitz (None: steps by a line search)"
         check_real(name, lipschitz, low=0.0, open_low=True)
+    if isinstance(found, NativeTargetLoss):
+        found.validate()
     return found
 
 

@@ -62,6 +62,6 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
         """The median, which is close to the best constant."""
         return rows.quantile(0.5)
 
-    def check_targets(self, targets: FloatArray) -> None:
+    def validate(self) -> None:
         if self.delta is not None:
             check_real("delta", self.delta, low=0.0, open_low=True)

@@ -40,7 +40,7 @@ class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
     def start(self, rows: WeightedRows) -> float:
         return rows.quantile(self.level)
 
-    def check_targets(self, targets: FloatArray) -> None:
+    def validate(self) -> None:
         level = check_real("level", self.level, low=0.0, high=1.0, open_low=True)
         if level == 1.0:
             raise ValueError(f"level must lie between 0 and 1, both excluded; got {self.level!r}.")

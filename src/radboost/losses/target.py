@@ -48,6 +48,9 @@ class NativeTargetLoss(Loss):
         """What is predicted for a score."""
         return scores
 
+    def validate(self) -> None:
+        """Refuses parameters that the loss is not defined for."""
+
     def check_targets(self, targets: FloatArray) -> None:
         """Refuses targets that the loss is not defined for."""
 

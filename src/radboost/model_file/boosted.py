@@ -20,7 +20,7 @@ def describe(estimator: Any) -> Content:
     """Header and arrays of a fitted model."""
     ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
     header = {
-        "objective": str(estimator.objective_) if estimator.stores_objective else None,
+        "objective": str(estimator.objective_) if estimator._stores_objective else None,
         "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
@@ -41,7 +41,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         raise ModelFileError("a regressor has no class labels.")
     model._take_parameters_of_fit()
     model._take_arrays_of_fit(section(FIT, arrays))
-    if model.stores_objective:
+    if model._stores_objective:
         model._take_objective(header["objective"])
     for key in _COUNTS:
         count = header["counts"][key]
@@ -53,7 +53,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.stop_reason_ = header["stop_reason"]
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
-    model.ensemble_ = model.type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
+    model._name_classes()
     n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
     if n_outputs != (n_classes if n_classes > 2 else 1):
         raise ModelFileError(
@@ -63,13 +64,21 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.history_ = read_history(arrays)
     # Every round left a line in the history, so the number of rounds is bounded by the size of the file.
     lengths = {len(column) for column in model.history_.values()}
-    if lengths != {model.ensemble_.n_rounds} or model.n_iter_ != model.ensemble_.n_rounds:
+    # With early stopping the history goes on after the rounds that the model has kept.
+    if len(lengths) != 1 or min(lengths) < model.ensemble_.n_rounds or model.n_iter_ != model.ensemble_.n_rounds:
         raise ModelFileError("the history does not fit the number of rounds.")
     model.n_features_in_ = model.ensemble_.n_features
     if model.n_features_in_ >= 2**31:
         raise ModelFileError("a model has fewer than 2^31 columns.")
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
+
+
+def bring_up_objective(header: dict[str, Any]) -> None:
+    """Early files of format 2 have the parameter objective="auto", which no fit takes any more: what it stood for."""
+    params = header["params"]
+    if isinstance(params, dict) and params.get("objective") == "auto":
+        params["objective"] = header["objective"]
 
 
 def bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:

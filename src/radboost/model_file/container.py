@@ -2,28 +2,28 @@
 
 ``docs/model-file.md`` describes the bytes. This module knows nothing of models: it stores one JSON-able
 ``dict`` and named NumPy arrays, and gives back exactly these or raises :class:`ModelFileError`. Reading runs
-no code from the file, and allocates at most in proportion to its real size, whatever the header claims.
+no code from the file, and allocates at most in proportion to its real size (``docs/model-file.md`` says how much),
+whatever the header claims.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
 import re
-import secrets
 import stat
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radboost.model_file.errors import ModelFileError
+from radboost.model_file.replacing import replacing
 
 FORMAT_VERSION = 2
 """The format that this version writes; it reads this and every older one. The container is the same in all of them."""
@@ -53,7 +53,8 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     """Write ``header`` and ``arrays`` to ``path`` so that the file is there whole or not at all.
 
     The bytes go to a new file in the same folder, are flushed to the disk and then take the name ``path`` in
-    one step. If anything fails the new file is removed and whatever stood at ``path`` before is untouched.
+    one step. If anything fails the new file is removed and whatever stood at ``path`` before is untouched. What
+    processes that were killed while they wrote to ``path`` have left beside it is removed first.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     plain = {name: _plain_array(name, array) for name, array in arrays.items()}
     preamble, body = _assemble(header, plain)
     digest = hashlib.sha256()
-    with _replacing(Path(os.fspath(path))) as file:
+    with replacing(Path(os.fspath(path))) as file:
         for chunk in (preamble, *body):
             digest.update(chunk)
             file.write(chunk)
@@ -183,44 +184,6 @@ def _refuse_other_keys(value: Any, depth: int = 0) -> None:
             _refuse_other_keys(item, depth + 1)
 
 
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside ``path`` that takes its place when the block ends without an error."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"Cannot save to {path}: the folder {target.parent} does not exist.")
-    mode: int | None = None
-    if target.exists():
-        if not target.is_file():
-            raise IsADirectoryError(f"Cannot save to {path}: it exists and is not a regular file.")
-        if not os.access(target, os.W_OK):
-            raise PermissionError(f"Cannot save to {path}: the file is read-only.")
-        mode = stat.S_IMODE(target.stat().st_mode)
-    temporary = target.with_name(f".radboost-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name survive a power cut too, where the system can flush a folder (Windows cannot)."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 # --- reading ------------------------------------------------------------------------------------------------
 
 
@@ -282,16 +245,22 @@ def _parse_header(path: Path, raw: bytes) -> dict[str, Any]:
     return document
 
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?')
-_BRACKET = re.compile(rb"[\[{\]}]")
+_STRING_OR_BRACKET = re.compile(rb'"[^"]*"?|[\[{\]}]')
 
 
 def _nesting(raw: bytes) -> int:
     """Return how deeply brackets nest in JSON text, without recursion (json.loads recurses)."""
+    # A pattern that knows escapes remembers each of them, to try again, which takes 60 bytes and more. Outside of
+    # strings a backslash is where json.loads gives up, so that it does not matter what is counted behind it.
+    plain = raw.replace(rb"\\", b"").replace(rb"\"", b"")
     depth = deepest = 0
-    for bracket in _BRACKET.findall(_STRING.sub(b"", raw)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
+    for found in _STRING_OR_BRACKET.finditer(plain):
+        character = plain[found.start()]
+        if character in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in b"]}":
+            depth -= 1
     return deepest
 
 

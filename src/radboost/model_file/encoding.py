@@ -122,6 +122,17 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
     )
 
 
+def is_stored(value: Any) -> bool:
+    """Whether a decoded value is whole: no part of it is an object of the user's that a file does not keep."""
+    if isinstance(value, list | tuple):
+        return all(map(is_stored, value))
+    if isinstance(value, dict):
+        return all(map(is_stored, value.values()))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return all(is_stored(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return not isinstance(value, NotStored)
+
+
 def _pairs(items: Any) -> list[tuple[Any, Any]]:
     """The items of a dict, whose keys are text, numbers or booleans."""
     for item in items:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
 from radboost.model_file import boosted, sparse
 from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
-from radboost.model_file.encoding import decode, encode
+from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
 
-# By the estimators' `kind_of_file`.
+# By the estimators' `_kind_of_file`.
 KINDS = {"boosted": boosted, "sparse": sparse}
 
 
@@ -29,18 +30,27 @@ def save_model(estimator: Any, path: PathLike) -> None:
             "object."
         )
     try:
-        described, arrays = KINDS[estimator.kind_of_file].describe(estimator)
+        described, arrays = KINDS[estimator._kind_of_file].describe(estimator)
     except ModelFileError:
         raise
     except ValueError as error:
         raise ModelFileError(f"This model cannot be saved to a model file: {error}") from error
-    params = {**estimator.get_params(deep=False), **estimator._parameters_of_fit()}
+    now, of_fit = estimator.get_params(deep=False), estimator._parameters_of_fit()
+    params = _encode_params({**now, **of_fit})
     header = {
         "model": name,
         "radboost_version": version("radboost"),
-        "params": {key: encode(value, key, known_values()) for key, value in params.items()},
+        "params": params,
+        "given_params": _changed_params(params, _encode_params({key: now[key] for key in of_fit})),
         **described,
     }
+    try:
+        _decode_params(type(estimator), header)
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(
+            f"This model cannot be saved to a model file, because it could not be loaded: {error} Put the parameter "
+            "right with set_params."
+        ) from error
     write(path, header, arrays)
 
 
@@ -68,20 +78,61 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     estimator = estimator_named(name)
     if estimator is None:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(known_estimators())}.")
-    model = estimator(**_restore_params(estimator, header["params"]))
-    KINDS[model.kind_of_file].restore(model, header, arrays)
+    boosted.bring_up_objective(header)
+    params, given = _decode_params(estimator, header)
+    model = estimator(**params)
+    KINDS[model._kind_of_file].restore(model, header, arrays)
+    for key, value in given.items():
+        setattr(model, key, value)
     return model
 
 
-def _restore_params(estimator: type, params: Any) -> dict[str, Any]:
+def _encode_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: encode(value, key, known_values()) for key, value in params.items()}
+
+
+def _changed_params(of_fit: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Encoded parameters that are not those of the fit, such as "auto" for what it stood for.
+
+    Of a parameter that is not stored the loaded model needs the one of the fit again, and nothing else in its place.
+    """
+
+    def stored(data: Any, key: str) -> bool:
+        return is_stored(decode(data, key, known_values()))
+
+    return {
+        key: data for key, data in now.items() if data != of_fit[key] and stored(data, key) and stored(of_fit[key], key)
+    }
+
+
+def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters of the fit, and those that the model has instead; checked as far as `fit` does without rows."""
+    params = _restore_params(estimator, header["params"])
+    given = _restore_params(estimator, header.get("given_params", {}))
+    unknown = [key for key in given if not is_stored(params.get(key))]
+    if unknown:
+        raise ModelFileError(f"it has {unknown[0]} twice, once as an object that is not stored.")
+    for key in estimator._always_stored:
+        if not (is_stored(params.get(key)) and is_stored(given.get(key))):
+            raise ModelFileError(f"{key} is not stored.")
+    for some in (params, {**params, **given}):
+        # What is not stored is the default here: it is asked for where it is needed.
+        estimator(**{key: value for key, value in some.items() if is_stored(value)})._read_parameters()
+    return params, given
+
+
+def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
     if not isinstance(params, dict):
         raise ModelFileError("its parameters are not a dict.")
+    decoded: dict[str, Any] = estimator._under_names_of_today(
+        {key: decode(data, key, known_values()) for key, data in params.items()}
+    )
     known = set(inspect.signature(estimator).parameters)
-    unknown = sorted(set(params) - known)
+    unknown = sorted(set(decoded) - known)
     if unknown:
         raise ModelFileError(
             f"{estimator.__name__} has no parameter {', '.join(unknown)[:80]} in this version of RadBoost; upgrade "
             "radboost to open the file."
         )
-    return {key: decode(data, key, known_values()) for key, data in params.items()}
+    return decoded

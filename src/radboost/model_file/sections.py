@@ -36,4 +36,7 @@ def history_arrays(history: Mapping[str, list[Any]]) -> dict[str, AnyArray]:
 
 def read_history(arrays: Mapping[str, AnyArray]) -> dict[str, list[Any]]:
     """The columns of `history_`, from the arrays that `history_arrays` makes of them."""
+    for key, array in section(HISTORY, arrays).items():
+        if array.ndim != 1 or array.dtype not in (np.int64, np.float64):
+            raise ModelFileError(f"the column {key[:40]!r} of the history is not a list of numbers.")
     return {key: array.tolist() for key, array in section(HISTORY, arrays).items()}

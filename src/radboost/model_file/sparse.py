@@ -48,7 +48,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model._take_parameters_of_fit()
     require(isinstance(header["ensemble"], dict), "the description of the ensemble must be a dict")
     ensemble_arrays = section(ENSEMBLE, arrays)
-    ensemble, n_features = model.type_of_ensemble.from_arrays(
+    ensemble, n_features = model._type_of_ensemble.from_arrays(
         header["ensemble"], ensemble_arrays, model._output_names()
     )
     require(ensemble.n_outputs == n_outputs, f"it has {ensemble.n_outputs} scores per row, not {n_outputs}")
@@ -70,7 +70,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
 
 def _restore_labels(model: Any, header: Mapping[str, Any]) -> int:
     """Class labels, those of the tasks, or neither; the number of scores per row that belongs to them."""
-    if model.learns_tasks:
+    if model._learns_tasks:
         require(isinstance(header["tasks"], list) and len(header["tasks"]) > 0, "there are no labels of tasks")
         model._take_tasks([decode_labels(labels) for labels in header["tasks"]], not header["answers_have_columns"])
         require(all(len(labels) == 2 for labels in model.task_labels_), "a task has two labels")

@@ -7,6 +7,7 @@ from radboost.plot.costs import cost_confusion
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
 from radboost.plot.sparsity import features_over_time, regularization_path
+from radboost.plot.trees import tree
 
 __all__ = [
     "cost_confusion",
@@ -15,5 +16,6 @@ __all__ = [
     "margins",
     "noise_robustness",
     "regularization_path",
+    "tree",
     "tree_sizes",
 ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 # Okabe and Ito's palette without its yellow: told apart by colour-blind readers and in grey.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
@@ -36,6 +38,12 @@ def in_percent(ax: Axes) -> None:
     from matplotlib.ticker import PercentFormatter
 
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+
+
+def verbatim(texts: Iterable[Text]) -> None:
+    """Show names of the user's as they are: matplotlib takes what stands between two dollars for mathematics."""
+    for text in texts:
+        text.set_parse_math(False)
 
 
 def tidy(ax: Axes) -> Axes:

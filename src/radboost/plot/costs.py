@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from radboost.plot._style import INK, axes, tidy
+from radboost.plot._style import INK, axes, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,7 @@ def cost_confusion(model: Any, X: Any, y: ArrayLike, ax: Axes | None = None, *, 
     ticks = np.arange(0, len(classes), -(-len(classes) // MOST_LABELLED))
     ax.set_xticks(ticks, [str(classes[tick]) for tick in ticks])
     ax.set_yticks(ticks, [str(classes[tick]) for tick in ticks])
+    verbatim([*ax.get_xticklabels(), *ax.get_yticklabels()])
     ax.set(xlabel="predicted", ylabel="true")
     ax.set_title(f"Mean cost {paid.sum() / len(labels):.4g}", loc="left")
     return tidy(ax)

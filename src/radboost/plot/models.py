@@ -189,6 +189,7 @@ def _name_lines(ax: Axes, values: Mapping[str, NDArray[np.float64]]) -> None:
             transform=ax.transAxes,
             ha="left",
             va="top",
+            parse_math=False,  # the name is the user's
         )
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from radboost._validation import check_integer, check_real
 from radboost.datasets import make_noisy
-from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy
+from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbatim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,5 +85,5 @@ def draw_noise_curves(ax: Axes, rates: Sequence[float], errors: Mapping[str, NDA
     ax.set_ylim(-0.02 * max(top, 0.05), 1.08 * max(top, 0.05))
     ax.set_title("Wrong labels", loc="left")
     in_percent(ax)
-    ax.legend(frameon=False, loc="upper left")
+    verbatim(ax.legend(frameon=False, loc="upper left").get_texts())
     return tidy(ax)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values
 from radboost._typing import Category, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
@@ -32,7 +34,7 @@ def categorical_columns(given: object, X: Any) -> list[int]:
     if isinstance(given, str):
         if given != "from_dtype":
             raise ValueError(f"categorical_features={given!r} is not known; {_FORMS}.")
-        return [column for column, dtype in enumerate(_frame_dtypes(X)) if _is_category(dtype)]
+        return [column for column, kind in enumerate(column_kinds(X)) if kind in (CATEGORY, TEXT)]
     chosen, n_features = _as_list(given), X.shape[1]
     kinds = {_kind(item) for item in chosen}
     if len(kinds) > 1 or not kinds <= {"boolean", "index", "name"}:
@@ -70,27 +72,39 @@ def _kind(item: object) -> str:
 
 
 def _column_of_name(X: Any, name: str) -> int:
-    if not hasattr(X, "columns"):
+    names = column_names(X)
+    if names is None:
         raise ValueError(
             f"categorical_features names the column {str(name)!r}, and X has no column names. Pass a data frame, or "
             "name the columns by their indices."
         )
-    names = list(X.columns)
     if name not in names:
         shown = f"{names[:10]}"[:-1] + (", ...]" if len(names) > 10 else "]")
         raise ValueError(f"categorical_features names the column {str(name)!r}; X has the columns {shown}.")
     return names.index(name)
 
 
-def _frame_dtypes(X: Any) -> list[Any]:
-    """The types of the columns of a pandas or polars frame; of anything else none."""
-    return list(X.dtypes) if hasattr(X, "columns") and hasattr(X, "dtypes") else []
+class TextColumnWarning(UserWarning):
+    """Columns of text were taken for categorical ones, though `categorical_features` does not name them."""
 
 
-def _is_category(dtype: Any) -> bool:
-    # polars' types are classes or instances of them, pandas' type has a name of its own.
-    name = getattr(dtype, "__name__", type(dtype).__name__)
-    return name in ("CategoricalDtype", "Categorical", "Enum")
+def warn_of_text(X: Any, columns: Sequence[int]) -> None:
+    """Says which of the categorical columns are so only because they hold text."""
+    kinds = column_kinds(X)
+    text = [column for column in columns if kinds[column] == TEXT]
+    if not text:
+        return
+    titles = [column_title(X, column) for column in text]
+    shown = f"{', '.join(titles[:5])}{f' and {len(titles) - 5} more' if len(titles) > 5 else ''}"
+    names = [(column_names(X) or [])[column] for column in columns]
+    named = _short(names if all(isinstance(name, str) for name in names) else list(columns))
+    warnings.warn(
+        f"X holds text in {shown}; text is taken as categories. If that is meant, name the columns, "
+        f'categorical_features={named}, or silence this warning: warnings.simplefilter("ignore", '
+        "radboost.rows.TextColumnWarning). If the text holds numbers, convert it first.",
+        TextColumnWarning,
+        stacklevel=7,
+    )
 
 
 def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:
@@ -141,8 +155,9 @@ def check_numbers(categories: Categories, X: Any) -> None:
         if len(known) > MOST_CATEGORIES:
             raise ValueError(
                 f"{column_name(X, column)} holds {len(known)} categories, and a categorical column may have at most "
-                f"{MOST_CATEGORIES}. Merge the rare ones, or leave the column out of categorical_features: numbers can "
-                "be used as they are, text after an encoder such as sklearn.preprocessing.TargetEncoder."
+                f"{MOST_CATEGORIES}. Merge the rare ones, drop the column, or make numbers of it: text by an encoder "
+                "such as sklearn.preprocessing.TargetEncoder; numbers can be used as they are, if categorical_features "
+                "does not name the column."
             )
 
 
@@ -164,14 +179,10 @@ def _levels(X: Any, column: int) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """The different values of a column, as they come, and the place of each row's among them (MISSING for none)."""
     if hasattr(X, "iloc"):
         series = X.iloc[:, column]
-        if _is_category(series.dtype):
+        if type(series.dtype).__name__ == "CategoricalDtype":
             used = series.cat.remove_unused_categories().cat
             return used.categories.tolist(), used.codes.to_numpy().astype(np.int64)
-        values = series.to_numpy()
-    elif hasattr(X, "columns"):
-        values = X[:, column].to_numpy()
-    else:
-        values = np.asarray(X if hasattr(X, "dtype") else np.array(X, dtype=object))[:, column]
+    values = column_values(X, column)
     return _levels_of_objects(values.tolist()) if values.dtype.kind == "O" else _levels_of_array(values)
 
 
@@ -233,7 +244,7 @@ def _sort_key(value: Category) -> tuple[bool, Category]:
 
 
 def column_name(X: Any, column: int) -> str:
-    return f"Column {str(list(X.columns)[column])!r}" if hasattr(X, "columns") else f"Column {column}"
+    return column_title(X, column).replace("column", "Column", 1)
 
 
 def _short(value: object) -> str:

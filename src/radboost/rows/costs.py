@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._tables import column_names, is_arrow, real_numbers, without_mask
 from radboost._typing import ClassIds, FloatArray, RowOrder
 from radboost.rows.weights import RowWeights
 
@@ -68,7 +69,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
             "meant, set it to 0.",
             UserWarning,
-            stacklevel=7,
+            stacklevel=8,
         )
     return matrix
 
@@ -110,7 +111,7 @@ def in_order_of_classes(cost: Any, classes: npt.NDArray[Any]) -> Any:
 
 def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
     """A data frame that names its columns or rows by classes, in the order of `classes`; anything else as it is."""
-    labels = getattr(cost, axis, None)
+    labels = column_names(cost) if axis == "columns" else getattr(cost, axis, None)
     if labels is None or callable(labels) or not hasattr(cost, "shape"):
         return cost
     names, wanted = list(labels), classes.tolist()
@@ -123,7 +124,7 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
             "the classes, or pass a plain array in the order of classes_."
         )
     if not hasattr(cost, "iloc"):
-        return cost[wanted]
+        return cost.select(wanted) if is_arrow(cost) else cost[wanted]
     # By places: a list of booleans would be taken for a mask.
     places = [names.index(name) for name in wanted]
     return cost.iloc[places] if axis == "index" else cost.iloc[:, places]
@@ -134,8 +135,9 @@ def _short(names: list[Any]) -> str:
 
 
 def _as_numbers(name: str, cost: Any, wanted: str) -> FloatArray:
+    cost = without_mask(cost, name, f"{name}.filled(...) with what the answer costs")
     try:
-        array = np.asarray(cost, dtype=np.float64)
+        array = real_numbers(cost)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must hold {wanted}; got {str(cost)[:80]}.") from None
     if array.ndim != 2:

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
 from radboost.rows.categories import Categories
+from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
 from radboost.rows.read import (
     BLOCK_BYTES,
@@ -41,6 +43,7 @@ class Watched:
     weights: FloatArray | None
     targets: FloatArray | None = None  # of regression, which has no classes
     collective: Collective | None = None  # who has others of them; None: all are here
+    kept: Places | None = None  # among the rows that were given; None: all
 
     def row_weights(self) -> RowWeights:
         return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
@@ -112,6 +115,7 @@ class PreparedRows:
     validation: Watched | None = None  # rows that were given to be watched
     collective: Collective | None = None  # who has the other rows, where these are the part of one worker
     costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
+    validation_costs: Costs | None = None  # the same of the validation rows
 
     @property
     def n_rows(self) -> int:
@@ -263,11 +267,13 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
     weights = check_sample_weight(sample_weight, given.n_rows)
+    if not regression:
+        weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
     rows, weights, kept = given.without_zero_weights(weights)
     rows = rows.without_unseen_categories(X)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
-    columns = list(X.columns) if hasattr(X, "columns") else []
+    columns = column_names(X) or []
     named = len(columns) > 0 and all(isinstance(name, str | int | np.integer) for name in columns)
     names = (getattr(estimator, "feature_names_in_", None), columns if named else None)
     if regression:
@@ -294,8 +300,8 @@ def read_validation(
         return None
     rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
-    rows, weights, _ = rows.without_zero_weights(weights)
+    rows, weights, kept = rows.without_zero_weights(weights)
     X = dense_rows(rows.X)
     if classes is None:
-        return Watched(X, np.zeros(rows.n_rows, dtype=np.uint16), weights, read_targets(rows.y, "y_val"))
-    return Watched(X, known_labels(rows.y, classes), weights)
+        return Watched(X, np.zeros(rows.n_rows, dtype=np.uint16), weights, read_targets(rows.y, "y_val"), kept=kept)
+    return Watched(X, known_labels(rows.y, classes), weights, kept=kept)

@@ -12,6 +12,17 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
+from radboost._tables import (
+    column_names,
+    columns_without_numbers,
+    is_arrow,
+    known_form,
+    real_numbers,
+    refuse_dates,
+    take_columns,
+    without_arrow,
+    without_mask,
+)
 from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
     Categories,
@@ -22,6 +33,7 @@ from radboost.rows.categories import (
     learn_categories,
     names_columns,
     put_places,
+    warn_of_text,
 )
 
 FLOATS = (np.float64, np.float32)
@@ -30,6 +42,7 @@ BLOCK_BYTES = 2**26
 BLOCK_PAIRS = 2**25  # of a row and a hypothesis: about a tenth of a second
 LARGEST_NUMBER_OF_CLASSES = 65534
 LARGEST_TARGET = 1e100  # its square can be summed
+NO_TARGETS = "no_validation"  # as scikit-learn wants it said
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,11 @@ class Accepted:
         """As scikit-learn's `check_array` takes them."""
         finite = "allow-nan" if self.missing else True
         return {"dtype": FLOATS, "ensure_all_finite": finite, "accept_sparse": self.formats}
+
+    def read(self, X: Any, name: str = "X") -> Any:
+        """Rows in a form that can be read safely."""
+        missing = f"{name}.filled(np.nan) makes missing values of them"
+        return known_form(X, name, fill=missing if self.missing else "with the mean of the column, say")
 
 
 BINNED = Accepted()
@@ -90,6 +108,7 @@ class Rows:
 
 def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:
     """Checks training rows and learns their categories; infinity is never allowed in X."""
+    X, y = accepted.read(X), _plain_targets(y)
     if not accepted.missing:
         return Rows({}, *_checked(estimator, X, y, reset=True, accepted=accepted))
     if names_columns(estimator.categorical_features):
@@ -97,29 +116,30 @@ def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Ro
     columns = categorical_columns(estimator.categorical_features, X)
     if not columns:
         return Rows({}, *_checked(estimator, X, y, reset=True))
-    check_names(X)
+    if not names_columns(estimator.categorical_features):
+        warn_of_text(X, columns)
     validate_data(estimator, X, reset=True, skip_check_array=True)  # remembers the names and the number of columns
     categories, places = learn_categories(X, columns)
     matrix = _with_places(estimator, X, places)
-    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
+    return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
 def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories) -> Rows:
     """Checks rows to watch; their categories are those of the training rows."""
+    X, y = BINNED.read(X, "X_val"), _plain_targets(y, "y_val")
     if not categories:
         return Rows({}, *_checked(estimator, X, y, reset=False))
-    matrix = read_matrix(estimator, X, categories)
-    return Rows(categories, *check_X_y(matrix, y, **CHECKS, estimator=estimator))
+    return Rows(categories, *_with_targets(estimator, read_matrix(estimator, X, categories), y))
 
 
-def read_matrix(estimator: Any, X: Any, categories: Categories) -> Any:
+def read_matrix(estimator: Any, X: Any, categories: Categories, accepted: Accepted = BINNED) -> Any:
     """Checks rows for prediction; a category that training did not see is missing."""
-    if not categories and _plainly_fine(estimator, X):
+    if not categories and accepted.missing and _plainly_fine(estimator, X):
         return X
+    X = accepted.read(X)
     if not categories:
-        return _checked(estimator, X, "no_validation", reset=False)
+        return _checked(estimator, X, NO_TARGETS, reset=False, accepted=accepted)
     X = _as_table(X)
-    check_names(X)
     validate_data(estimator, X, reset=False, skip_check_array=True)  # before columns are taken by their places
     return _with_places(estimator, X, find_categories(X, categories))
 
@@ -140,8 +160,11 @@ def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]
     others = [column for column in range(X.shape[1]) if column not in places]
     matrix = np.empty(X.shape)
     if others:
-        numbers = X.iloc[:, others] if hasattr(X, "iloc") else X[:, others]
-        numbers = as_numbers(estimator, numbers, lambda: check_array(numbers, **CHECKS, estimator=estimator))
+        chosen = take_columns(X, others)
+        refuse_dates(chosen)
+        numbers = as_numbers(
+            estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator)
+        )
         matrix = np.empty(X.shape, dtype=numbers.dtype)
         matrix[:, others] = numbers
     put_places(matrix, places)
@@ -168,15 +191,37 @@ def _any_infinite(X: FloatMatrix) -> bool:
 
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted = BINNED) -> Any:
-    check_names(X)
+    refuse_dates(X)
     checks = accepted.checks
+    if isinstance(y, str) and y == NO_TARGETS:
+        return as_numbers(estimator, X, lambda: _validated(estimator, X, y, reset=reset, **checks))
     if accepted.targets == "tasks":
-        return as_numbers(estimator, X, lambda: validate_data(estimator, X, reset=reset, **checks)), _tasks(
-            X, y, estimator
-        )
+        rows = as_numbers(estimator, X, lambda: _validated(estimator, X, NO_TARGETS, reset=reset, **checks))
+        return rows, _tasks(X, y, estimator)
     if accepted.targets == "numbers":
         checks["y_numeric"] = True
-    return as_numbers(estimator, X, lambda: validate_data(estimator, X, y, reset=reset, **checks))
+        y = None if y is None else _numbers_of(np.asarray(y))
+    return as_numbers(estimator, X, lambda: _validated(estimator, X, y, reset=reset, **checks))
+
+
+def _validated(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
+    """scikit-learn's checks, which take the names of a pyarrow table, and its numbers only as an array."""
+    if not is_arrow(X):
+        return validate_data(estimator, X, y, reset=reset, **checks)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if isinstance(y, str):
+        return check_array(without_arrow(X), estimator=estimator, **checks)
+    return check_X_y(without_arrow(X), y, estimator=estimator, **checks)
+
+
+def _with_targets(estimator: Any, matrix: FloatMatrix, y: Any) -> Any:
+    return as_numbers(estimator, matrix, lambda: check_X_y(matrix, y, **CHECKS, estimator=estimator))
+
+
+def _plain_targets(y: Any, name: str = "y") -> Any:
+    """Labels or targets in a form that NumPy reads right."""
+    y = without_mask(y, name, f"{name}.filled(...) with what is right for them")
+    return known_form(y, name) if sparse.issparse(y) else without_arrow(y)
 
 
 def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
@@ -184,12 +229,6 @@ def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     check_consistent_length(X, y)
     return y.toarray() if sparse.issparse(y) else np.asarray(y)
-
-
-def check_names(X: Any) -> None:
-    if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
-        twice = next(name for name in X.columns if list(X.columns).count(name) > 1)
-        raise ValueError(f"X has more than one column named {twice!r}; give every column a name of its own.")
 
 
 def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
@@ -203,8 +242,10 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
     except (ValueError, TypeError) as error:
         if "NA is ambiguous" in str(error):
             raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
-        columns = _columns_without_numbers(X)
-        if not columns and "could not convert string to float" not in str(error):
+        is_text = "could not convert string to float" in str(error)
+        # Of an array of objects scikit-learn's own error is the one that its checks of estimators look for.
+        columns = columns_without_numbers(X) if is_text or column_names(X) else []
+        if not columns and not is_text:
             raise
         advice = "encode them"
         if hasattr(estimator, "categorical_features"):
@@ -214,17 +255,15 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
             )
         where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
         raise ValueError(
-            f"X holds text, categories or dates{where} ({error}). {type(estimator).__name__} needs numbers there: "
-            f"{advice} first, for example with sklearn.preprocessing.TargetEncoder."
+            f"X holds text, categories or other objects{where} ({_shortened(error)}). {type(estimator).__name__} needs "
+            f"numbers there: {advice} first, for example with sklearn.preprocessing.TargetEncoder."
         ) from None
 
 
-def _columns_without_numbers(X: Any) -> list[str]:
-    """Names of the columns of a pandas frame that are neither numbers nor booleans."""
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes") or not hasattr(X, "iloc"):
-        return []
-    pairs = zip(X.columns, X.dtypes, strict=True)
-    return [f"column {name!r}" for name, dtype in pairs if getattr(dtype, "kind", "O") not in "biuf"]
+def _shortened(error: Exception) -> str:
+    """The first line: others may show all of the data."""
+    line = str(error).partition("\n")[0]
+    return line if len(line) <= 100 else f"{line[:97]}..."
 
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
@@ -281,12 +320,7 @@ def plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
     """The numbers that a regressor learns."""
-    try:
-        targets = np.ascontiguousarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
-        ) from None
+    targets = _numbers_of(y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
     if np.abs(targets).max() > LARGEST_TARGET:
@@ -294,6 +328,22 @@ def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
             f"{name} goes up to {np.abs(targets).max():g}, and at most {LARGEST_TARGET:g} is allowed. Rescale it."
         )
     return targets
+
+
+def _numbers_of(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
+    """Targets as numbers; text, dates and complex numbers are none."""
+    if y.dtype == object and any(map(is_missing, y.ravel().tolist())):
+        raise ValueError(f"{name} holds targets that are missing (None, NaN, NA or NaT). Leave these rows out.")
+    if y.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    try:
+        return np.ascontiguousarray(real_numbers(y))
+    except OverflowError:
+        raise ValueError(f"{name} holds an integer too large for a floating-point number. Rescale it.") from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold numbers to learn; got the type {y.dtype}. For labels a classifier is the right tool."
+        ) from None
 
 
 def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:

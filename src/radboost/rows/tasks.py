@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from radboost._tables import known_form, without_arrow, without_mask
 from radboost._typing import FloatArray
 from radboost.rows.read import is_missing, plain_labels
 
@@ -16,7 +17,8 @@ Labels = npt.NDArray[Any]
 
 def as_tasks(y: Any) -> Labels:
     """Labels with a line for each row and a column for each task."""
-    labels = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    y = without_mask(y, "y", "y.filled(np.nan) makes missing labels of them")
+    labels = known_form(y, "y").toarray() if sparse.issparse(y) else np.asarray(without_arrow(y))
     if labels.ndim == 1:
         labels = labels[:, None]
     if labels.ndim != 2 or not labels.shape[1]:

@@ -12,6 +12,7 @@ from radboost._typing import Category
 from radboost.model_file.checks import read_array, require
 from radboost.trees.tree import NODE_ARRAYS, SET_WORDS, Tree, forest_of
 
+VALUE = list(NODE_ARRAYS).index("value")
 EMPTY_SETS = np.zeros((0, SET_WORDS), dtype="<u8")
 
 
@@ -72,8 +73,12 @@ def read_trees(
         parts = [array[begin:end].copy() for array in nodes.values()]
         own = None
         if vectors is not None:
-            first, used = used, used + int((parts[0] < 0).sum())
+            places = parts[VALUE][parts[0] < 0]
+            first, used = used, used + len(places)
             own = vectors[first:used].copy()
+            # The native constructor below sees the vectors of all trees, one after the other.
+            there = (places >= 0) & (places < len(places)) & (places == np.floor(places))
+            require(bool(there.all()), "a leaf names a vector that does not exist in its tree")
         trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets, own))
     if trees:
         forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends

@@ -1,9 +1,10 @@
-"""Trees in a line of text."""
+"""Trees as text: in a line, and in full."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,52 @@ if TYPE_CHECKING:
     from radboost.trees.tree import Tree
 
 LISTED = 4  # more classes or categories than these are counted instead
+
+
+@dataclass
+class TreeNames:
+    """What the numbers in trees stand for, shared by the trees of an ensemble."""
+
+    features: Sequence[str] | None = None
+    categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
+    classes: Sequence[Any] | None = None  # two for trees with one output that vote
+
+
+def outline(tree: Tree, names: TreeNames) -> str:
+    """Every question on a line of its own, with the sample weight that reached it; answers are indented below."""
+    return "\n".join(f"{'  ' * depth}{before}{node_text(tree, node, names)}" for node, depth, before in _walk(tree))
+
+
+def node_text(tree: Tree, node: int, names: TreeNames) -> str:
+    """The question of a node, or the answer of a leaf, with the sample weight that reached it."""
+    weight = f"({tree.cover[node]:g})"
+    if tree.feature[node] < 0:
+        return f"{_named_answer(tree, node, names)} {weight}"
+    column = int(tree.feature[node])
+    name = str(names.features[column]) if names.features is not None else f"x[{column}]"
+    question = _question(tree, name, names.categories.get(column), node)
+    missing = " or missing" if tree.missing_left[node] and "missing" not in question else ""
+    return f"{question}{missing}? {weight}"
+
+
+def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:
+    waiting = [(0, 0, "")]
+    while waiting:
+        node, depth, before = waiting.pop()
+        yield node, depth, before
+        if tree.feature[node] >= 0:
+            child = int(tree.left[node])
+            waiting += [(child + 1, depth + 1, "no: "), (child, depth + 1, "yes: ")]
+
+
+def _named_answer(tree: Tree, node: int, names: TreeNames) -> str:
+    value, classes = tree.value[node], names.classes
+    plain = _answer(tree, node)
+    if classes is None or tree.vectors is not None:
+        return plain
+    if tree.n_outputs == 1:  # +1 speaks for the second class
+        return f"{plain}: {classes[int(value > 0)]!r}" if len(classes) == 2 and abs(value) == 1 else plain
+    return plain if value < 0 else f"{plain}: {classes[int(value)]!r}"
 
 
 def describe(
@@ -39,8 +86,8 @@ def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
     return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
 
 
-def _question(tree: Tree, name: str, known: Sequence[Category] | None) -> str:
-    codes, threshold = tree.categories_left(0), tree.threshold[0]
+def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int = 0) -> str:
+    codes, threshold = tree.categories_left(node), tree.threshold[node]
     if codes is None:
         return f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
     if known is not None and len(codes) == len(known):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from radboost._validation import check_choice, check_integer, check_real
 from radboost.engine import (
     AnswerWeighting,
     BinnedData,
@@ -18,41 +17,7 @@ from radboost.engine import (
     WeightedTrees,
     current,
 )
-from radboost.model_file import storable_value
-
-
-@storable_value
-@dataclass(frozen=True)
-class TreeOptions:
-    """Options of the trees that few people touch.
-
-    Parameters
-    ----------
-    growth : {"layers", "best_first"}
-        "layers" splits every leaf that has a useful split, one layer after the other, and each depth is a candidate
-        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one
-        (Multi-Class Deep Boosting, section 4).
-    max_leaves : int or None
-        Where "best_first" ends, besides `max_depth`.
-    min_leaf_weight : float
-        The least sum of sample weights in a leaf.
-    max_bins : int
-        Bins per column, besides the one for missing values; 2 to 255.
-    """
-
-    growth: str = "layers"
-    max_leaves: int | None = None
-    min_leaf_weight: float = 0.0
-    max_bins: int = 255
-
-    def validate(self) -> None:
-        check_choice("growth", self.growth, ["layers", "best_first"])
-        check_real("min_leaf_weight", self.min_leaf_weight, low=0.0)
-        check_integer("max_bins", self.max_bins, 2, 255)
-        if self.max_leaves is not None:
-            check_integer("max_leaves", self.max_leaves, 2)
-            if self.growth == "layers":
-                raise ValueError('max_leaves needs growth="best_first"; growth by layers ends at max_depth.')
+from radboost.trees.options import TreeOptions
 
 
 @dataclass(frozen=True)
@@ -94,7 +59,7 @@ def make_grower(
         max_features=settings.max_features,
         subsample=settings.subsample,
         random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        minimum_leaf_weight=settings.options.least_leaf,
         seed=settings.seed,
         n_threads=settings.n_threads,
     )
@@ -113,7 +78,7 @@ def make_weighted_trees(
         max_leaves=settings.options.max_leaves or 0,
         max_features=settings.max_features,
         random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        minimum_leaf_weight=settings.options.least_leaf,
         seed=settings.seed,
         n_threads=settings.n_threads,
         collective=collective,
@@ -130,7 +95,7 @@ def make_gradient_grower(
         max_features=settings.max_features,
         subsample=settings.subsample,
         random_thresholds=settings.random_thresholds,
-        minimum_leaf_weight=float(settings.options.min_leaf_weight),
+        minimum_leaf_weight=settings.options.least_leaf,
         directions=directions,
         seed=settings.seed,
         n_threads=settings.n_threads,

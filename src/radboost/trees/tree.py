@@ -12,7 +12,7 @@ from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import Forest, current
-from radboost.trees.describe import describe, term
+from radboost.trees.describe import TreeNames, describe, outline, term
 
 NODE_ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype("<i4"),
@@ -71,6 +71,7 @@ class Tree:
         self.n_features = n_features
         self.n_splits = n_splits
         self.n_outputs = n_outputs
+        self.names = TreeNames()  # for `str`; an ensemble gives its trees its own
 
     @property
     def arrays(self) -> list[npt.NDArray[np.generic]]:
@@ -78,7 +79,8 @@ class Tree:
 
     def __reduce__(self) -> tuple[object, ...]:
         sets = (self.category_nodes, self.category_sets)
-        return Tree, (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
+        made_of = (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
+        return Tree, made_of, {"names": self.names}
 
     @property
     def n_nodes(self) -> int:
@@ -152,6 +154,10 @@ class Tree:
             return None
         bits = np.unpackbits(self.category_sets[place].astype("<u8").view(np.uint8), bitorder="little")
         return [int(code) for code in np.flatnonzero(bits)]
+
+    def __str__(self) -> str:
+        """The whole tree, question by question."""
+        return outline(self, self.names)
 
     def __repr__(self) -> str:
         outputs = f", n_outputs={self.n_outputs}" if self.n_outputs > 1 else ""

@@ -1,0 +1,313 @@
+"""Tables as users pass them: the names and kinds of their columns, and what would be misread without a word."""
+
+from __future__ import annotations
+
+import datetime as dt
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+NUMBER, CATEGORY, TEXT, DATE, COMPLEX, OTHER = "number", "category", "text", "date", "complex", "other"
+
+# By the names of the types, so that none of the libraries needs to be there.
+_KINDS = {
+    "CategoricalDtype": CATEGORY,
+    "Categorical": CATEGORY,
+    "Enum": CATEGORY,
+    "StringDtype": TEXT,
+    "String": TEXT,
+    "Utf8": TEXT,
+    "DatetimeTZDtype": DATE,
+    "PeriodDtype": DATE,
+    "Date": DATE,
+    "Datetime": DATE,
+    "Time": DATE,
+    "Duration": DATE,
+    "List": OTHER,
+    "Array": OTHER,
+    "Struct": OTHER,
+    "Binary": OTHER,
+}
+_KINDS_OF_NUMPY = {"m": DATE, "M": DATE, "c": COMPLEX, "U": TEXT, "S": TEXT, "T": TEXT}
+_KINDS_OF_ARROW = {
+    "string": TEXT,
+    "large_string": TEXT,
+    "string_view": TEXT,
+    "dictionary": CATEGORY,
+    "date": DATE,
+    "timestamp": DATE,
+    "time": DATE,
+    "duration": DATE,
+    "month_day_nano_interval": DATE,
+    "list": OTHER,
+    "large_list": OTHER,
+    "fixed_size_list": OTHER,
+    "struct": OTHER,
+    "map": OTHER,
+    "binary": OTHER,
+    "large_binary": OTHER,
+    "fixed_size_binary": OTHER,
+}
+_DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+
+
+def is_arrow(given: Any) -> bool:
+    """Whether this is a table, a batch or an array of pyarrow's."""
+    return type(given).__module__.partition(".")[0] == "pyarrow"
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame or table, as they are there; of anything else None."""
+    names = getattr(X, "column_names", None) if is_arrow(X) else getattr(X, "columns", None)
+    return None if names is None or callable(names) else list(names)
+
+
+def column_title(X: Any, column: int) -> str:
+    """A column in a message, by its name where it has one."""
+    names = column_names(X)
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
+
+
+def column_kinds(X: Any) -> list[str]:
+    """What the columns of a frame or table hold, by their types and for Python's objects by their values."""
+    if is_arrow(X) and hasattr(X, "schema"):
+        return [_kind_of_arrow(dtype) for dtype in X.schema.types]
+    if column_names(X) is None or not hasattr(X, "dtypes"):
+        return []
+    return [_kind(X, column, dtype) for column, dtype in enumerate(X.dtypes)]
+
+
+def _kind(X: Any, column: int, dtype: Any) -> str:
+    # polars' types are classes or instances of them, pandas' have a name of their own.
+    name = getattr(dtype, "__name__", type(dtype).__name__)
+    if name in _KINDS:
+        return _KINDS[name]
+    if hasattr(dtype, "pyarrow_dtype"):
+        return _kind_of_arrow(dtype.pyarrow_dtype)
+    kind = getattr(dtype, "kind", "O" if name == "Object" else "f")
+    return kind_of_objects(column_values(X, column).tolist()) if kind == "O" else _KINDS_OF_NUMPY.get(kind, NUMBER)
+
+
+def _kind_of_arrow(dtype: Any) -> str:
+    name = str(dtype)
+    for end in "<[(":
+        name = name.partition(end)[0]
+    return _KINDS_OF_ARROW.get(name.rstrip("0123456789"), NUMBER)
+
+
+def kind_of_objects(values: list[Any]) -> str:
+    """What a list of Python's objects holds; missing ones do not count."""
+    kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in ("NoneType", "NAType", "NaTType")}
+    if any(issubclass(kind, _DATES) for kind in kinds):
+        return DATE
+    text = {kind for kind in kinds if issubclass(kind, str)}
+    floats = {kind for kind in kinds if issubclass(kind, float | np.floating)}
+    if text and kinds == text | floats:
+        known = any(value == value for value in values if isinstance(value, float | np.floating))
+        return OTHER if known else TEXT
+    if any(issubclass(kind, complex | np.complexfloating) for kind in kinds):
+        return COMPLEX
+    return NUMBER if all(issubclass(kind, numbers.Number | np.bool_) for kind in kinds) else OTHER
+
+
+def column_values(X: Any, column: int) -> npt.NDArray[Any]:
+    """A column of rows in any form."""
+    if is_arrow(X):
+        return _values_of_arrow(X.column(column))
+    if hasattr(X, "iloc"):
+        return X.iloc[:, column].to_numpy()  # type: ignore[no-any-return]
+    if hasattr(X, "columns"):
+        return X[:, column].to_numpy()  # type: ignore[no-any-return]
+    return np.asarray(X if hasattr(X, "dtype") else np.array(X, dtype=object))[:, column]
+
+
+def take_columns(X: Any, columns: Sequence[int]) -> Any:
+    """Some of the columns, in the form that X has."""
+    if is_arrow(X):
+        return X.select(columns)
+    return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+
+def without_arrow(given: Any) -> Any:
+    """NumPy's array of a table, a batch or an array of pyarrow's; anything else as it is."""
+    if not is_arrow(given):
+        return given
+    if not hasattr(given, "column_names"):
+        return _values_of_arrow(given)
+    columns = [_values_of_arrow(column) for column in given.columns]
+    return np.column_stack(columns) if columns else np.zeros(given.shape)
+
+
+def _values_of_arrow(column: Any) -> npt.NDArray[Any]:
+    if str(column.type).startswith("dictionary"):
+        column = column.cast(column.type.value_type)  # in a chunked array pyarrow makes categories of missing values
+    return np.asarray(column)
+
+
+def real_numbers(given: Any) -> npt.NDArray[np.float64]:
+    """Numbers of double precision; for dates and complex numbers, which NumPy would convert, a TypeError."""
+    array = np.asarray(without_arrow(given))
+    kind = kind_of_objects(array.ravel().tolist()) if array.dtype == object else _KINDS_OF_NUMPY.get(array.dtype.kind)
+    if kind in (DATE, COMPLEX):
+        raise TypeError("dates, times and complex numbers are no numbers here")
+    return np.asarray(array, dtype=np.float64)
+
+
+def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes missing values of them") -> Any:
+    """X in a form that can be read safely; an error for what would be misread without a word, or end the process."""
+    if isinstance(X, np.ma.MaskedArray):
+        return without_mask(X, name, fill)
+    if sparse.issparse(X):
+        return _sound(X, name)
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a LazyFrame, which has no rows yet. Pass {name}.collect().")
+    if is_arrow(X) and not hasattr(X, "column_names"):
+        return without_arrow(X)
+    if is_arrow(X) and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])  # scikit-learn does not know the names of a batch
+    names = column_names(X) or []
+    if len(set(names)) < len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise ValueError(f"{name} has more than one column named {twice!r}; give every column a name of its own.")
+    return X
+
+
+def without_mask(given: Any, name: str, fill: str) -> Any:
+    """The numbers of a masked array that masks nothing; anything else but masked arrays as it is."""
+    if not isinstance(given, np.ma.MaskedArray):
+        return given
+    n_masked = int(np.count_nonzero(np.ma.getmaskarray(given)))
+    if n_masked:
+        entries = "1 masked entry" if n_masked == 1 else f"{n_masked} masked entries"
+        raise ValueError(
+            f"{name} is a masked array with {entries}, and masks are not used here. Fill them ({fill}), or leave the "
+            "rows out."
+        )
+    return np.asarray(given)
+
+
+def refuse_dates(X: Any) -> None:
+    """Dates, times and complex numbers, which NumPy would take for other numbers."""
+    kinds = column_kinds(X)
+    if not kinds:
+        _refuse_dates_of_array(X)
+    for column, kind in enumerate(kinds):
+        where = column_title(X, column).replace("column", "Column", 1)
+        if kind == DATE:
+            raise ValueError(f"{where} of X holds dates or times. {DATE_ADVICE}")
+        if kind == COMPLEX:
+            raise ValueError(
+                f"{where} of X holds complex numbers (Complex data not supported). Pass the real and the imaginary "
+                "part as two columns."
+            )
+
+
+DATE_ADVICE = (
+    "Turn them into numbers first, for example into the days since a date, or into columns for year, month and day of "
+    "the week."
+)
+
+
+def _refuse_dates_of_array(X: Any) -> None:
+    if isinstance(X, list | tuple) and len(X):
+        X = X[0]  # lists are long to convert: the first row tells what NumPy would make of them
+        if not isinstance(X, list | tuple | np.ndarray) or any(isinstance(one, list | tuple) for one in X):
+            return
+        X = np.array([X]) if isinstance(X, np.ndarray) else np.array([list(X)], dtype=object)
+    dtype = getattr(X, "dtype", None)
+    if not isinstance(dtype, np.dtype) or not isinstance(X, np.ndarray):
+        return
+    if dtype.kind in "mM":
+        raise ValueError(f"X holds dates or times (the type {dtype}). {DATE_ADVICE}")
+    if dtype.kind == "O" and X.ndim == 2:
+        for column in range(X.shape[1]):
+            if kind_of_objects(X[:, column].tolist()) == DATE:
+                raise ValueError(f"Column {column} of X holds dates or times. {DATE_ADVICE}")
+
+
+def columns_without_numbers(X: Any) -> list[str]:
+    """The columns that cannot be converted to numbers, as a message names them."""
+    kinds = column_kinds(X)
+    if not kinds:
+        try:
+            X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+        except ValueError:  # rows of different lengths
+            return []
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "OUST":
+            return []
+        kinds = [OTHER] * X.shape[1]
+    candidates = (column for column, kind in enumerate(kinds) if kind != NUMBER)
+    return [column_title(X, column) for column in candidates if not _converts(column_values(X, column))]
+
+
+def _converts(values: npt.NDArray[Any]) -> bool:
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _sound(X: Any, name: str) -> Any:
+    """A sparse matrix whose indices lie inside it: native code, SciPy's and ours, does not look."""
+    if len(X.shape) != 2:
+        return X
+    if X.format == "lil":
+        X = X.tocsr()  # by lists, which are safe; what they hold need not be
+    if X.format == "coo":
+        rows, columns = X.coords if hasattr(X, "coords") else (X.row, X.col)
+        if not len(rows) == len(columns) == len(X.data):
+            _unsound(X, name, f"{len(X.data)} values and {len(rows)} and {len(columns)} indices, not as many of each")
+        for indices, limit, what in ((rows, X.shape[0], "row"), (columns, X.shape[1], "column")):
+            _check_indices(X, name, indices, limit, what)
+    if X.format in ("csr", "csc", "bsr"):
+        return _check_compressed(X, name)
+    return X
+
+
+def _check_compressed(X: Any, name: str) -> Any:
+    """The matrix without what may stand behind its last start, in its arrays and not part of it."""
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    by_column = X.format == "csc"
+    shape = (X.shape[0] // height, X.shape[1] // width)
+    n_lines, n_places = shape[::-1] if by_column else shape
+    starts, what = X.indptr, "row" if by_column else "column"
+    if starts.dtype.kind not in "iu":
+        _unsound(X, name, f"an indptr of the type {starts.dtype}, which is no integer")
+    if starts.shape != (n_lines + 1,):
+        _unsound(X, name, f"an indptr of the shape {starts.shape}, and {n_lines + 1} entries are needed")
+    if starts[0] != 0:
+        _unsound(X, name, f"an indptr that begins with {starts[0]}, not with 0")
+    if (starts[1:] < starts[:-1]).any():
+        _unsound(X, name, "an indptr that decreases")
+    n_stored = min(len(X.indices), len(X.data))
+    if starts[-1] > n_stored:
+        _unsound(X, name, f"an indptr that ends with {starts[-1]}, and only {n_stored} stored values")
+    indices, data = X.indices[: starts[-1]], X.data[: starts[-1]]
+    _check_indices(X, name, indices, n_places, what)
+    if len(indices) == len(X.indices) and len(data) == len(X.data):
+        return X
+    return type(X)((data, indices, starts), shape=X.shape)
+
+
+def _check_indices(X: Any, name: str, indices: npt.NDArray[Any], limit: int, what: str) -> None:
+    if indices.dtype.kind not in "iu":
+        _unsound(X, name, f"indices of the type {indices.dtype}, which is no integer")
+    if not len(indices):
+        return
+    for index in (indices.min(), indices.max()):
+        if not 0 <= index < limit:
+            _unsound(X, name, f"the {what} index {index}, and {what}s go from 0 to {limit - 1}")
+
+
+def _unsound(X: Any, name: str, reason: str) -> None:
+    raise ValueError(
+        f"{name} is a damaged sparse matrix: in the format {X.format!r} with the shape {X.shape} it has {reason}. "
+        "Build it anew."
+    )

@@ -1,0 +1,58 @@
+"""The parameter `class_weight`, as one weight for each row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.rows.read import read_labels
+
+
+def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
+    """Sample weights times what rows of their class weigh.
+
+    "balanced" is m / (K m_c) for the m_c rows of class c among m of K classes, counted by their sample weights, so that
+    a weight of w stays the same as w copies.
+    """
+    if class_weight is None:
+        return weights
+    given = np.ones(len(y)) if weights is None else weights
+    learned = given > 0
+    classes, class_ids = read_labels(y[learned])
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        # Exact sums, which no order of the rows changes.
+        totals = [math.fsum(given[learned][class_ids == c]) for c in range(len(classes))]
+        of_class = np.array([math.fsum(totals) / (len(classes) * total) for total in totals])
+    elif isinstance(class_weight, Mapping):
+        of_class = _of_mapping(class_weight, classes.tolist())
+    else:
+        raise ValueError(
+            f'class_weight must be a dict from labels to weights, "balanced" or None; got {class_weight!r}.'
+        )
+    result = given.copy()
+    result[learned] *= of_class[class_ids]
+    return result
+
+
+def _of_mapping(class_weight: Mapping[Any, Any], classes: list[Any]) -> FloatArray:
+    strangers = [label for label in class_weight if label not in classes]
+    if strangers and any(label not in class_weight for label in classes):
+        raise ValueError(
+            f"class_weight has a weight for {strangers[0]!r}, and the labels in y are "
+            f"{', '.join(map(repr, classes[:10]))}{', ...' if len(classes) > 10 else ''}. "
+            "Labels without a weight count 1."
+        )
+    of_class = []
+    for label in classes:
+        weight = class_weight.get(label, 1.0)
+        if isinstance(weight, bool) or not isinstance(weight, int | float | np.integer | np.floating):
+            raise TypeError(f"class_weight must hold numbers; got {weight!r} for the label {label!r}.")
+        if not math.isfinite(weight) or weight < 0:
+            raise ValueError(f"class_weight must hold finite weights of at least 0; got {weight!r} for {label!r}.")
+        of_class.append(float(weight))
+    return np.array(of_class)

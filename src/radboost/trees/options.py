@@ -1,0 +1,115 @@
+"""Options of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from radboost._validation import check_choice, check_integer, check_max_features, check_real
+from radboost.model_file import storable_value
+
+
+@storable_value
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """Options of the trees that few people touch, alike in all estimators of trees.
+
+    "auto" is what suits the estimator; its documentation says what that is. An option that an estimator has no use for
+    is refused.
+
+    Parameters
+    ----------
+    max_features : "auto", "sqrt", "log2", an integer, a number in (0, 1], or None
+        Columns that a node looks at: so many, such a share of them, or all (None).
+    thresholds : {"auto", "random", "best"}
+        "best" looks for the best threshold of each column, "random" draws one.
+    split_criterion : {"auto", "gini", "edge"}
+        What a split is chosen by: the Gini index, or the edge of the tree, as in the paper.
+    min_leaf_weight : float or "auto"
+        The least sum of sample weights in a leaf.
+    max_bins : int
+        Bins per column, besides the one for missing values; 2 to 255.
+    growth : {"layers", "best_first"}
+        "layers" splits every leaf that has a useful split, one layer after the other, and each depth is a candidate
+        (Deep Boosting, section 4). "best_first" splits the leaf with the largest gain next, and each size is one
+        (Multi-Class Deep Boosting, section 4).
+    max_leaves : int or None
+        Where "best_first" ends, besides `max_depth`.
+    monotonic_constraints : list, dict or None
+        -1, 0 or 1 for each column, or a dict from columns (their names or places) to these: whether predictions must
+        fall, may do either, or must rise along it.
+    """
+
+    max_features: str | int | float | None = "auto"
+    thresholds: str = "auto"
+    split_criterion: str = "auto"
+    min_leaf_weight: float | str = "auto"
+    max_bins: int = 255
+    growth: str = "layers"
+    max_leaves: int | None = None
+    monotonic_constraints: Any = None
+
+    def validate(self) -> None:
+        if self.max_features != "auto":
+            check_max_features(self.max_features, 1)
+        check_choice("thresholds", self.thresholds, ["auto", "random", "best"])
+        check_choice("split_criterion", self.split_criterion, ["auto", "gini", "edge"])
+        if self.min_leaf_weight != "auto":
+            check_real("min_leaf_weight", self.min_leaf_weight, low=0.0)
+        check_integer("max_bins", self.max_bins, 2, 255)
+        check_choice("growth", self.growth, ["layers", "best_first"])
+        if self.max_leaves is not None:
+            check_integer("max_leaves", self.max_leaves, 2)
+            if self.growth == "layers":
+                raise ValueError('max_leaves needs growth="best_first"; growth by layers ends at max_depth.')
+
+    def filled(self, **automatic: Any) -> Self:
+        """With these values where it says "auto"."""
+        return replace(self, **{name: value for name, value in automatic.items() if _is_auto(getattr(self, name))})
+
+    @property
+    def least_leaf(self) -> float:
+        """The least sum of weights in a leaf, as a number."""
+        return 0.0 if isinstance(self.min_leaf_weight, str) else float(self.min_leaf_weight)
+
+
+def with_tree_options(parameters: Mapping[str, Any], options: Collection[str] | None = None) -> dict[str, Any]:
+    """Parameters of an estimator, with options of trees among them brought into its `tree_options`.
+
+    `options` are those that may be there; None for all but `max_leaves`, which is a parameter of several estimators.
+    """
+    names = {field.name for field in fields(TreeOptions)} - {"max_leaves"} if options is None else set(options)
+    found = {name: value for name, value in parameters.items() if name in names}
+    rest = {name: value for name, value in parameters.items() if name not in names}
+    if found:
+        rest["tree_options"] = replace(rest.get("tree_options") or TreeOptions(), **found)
+    return rest
+
+
+def read_tree_options(
+    given: object, read: Collection[str], who: str, instead: dict[str, str] | None = None
+) -> TreeOptions:
+    """The parameter `tree_options` of an estimator that has a use for the options in `read`.
+
+    `instead` says for some of the others what to do.
+    """
+    if given is None:
+        return TreeOptions()
+    if not isinstance(given, TreeOptions):
+        raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {given!r}.")
+    given.validate()
+    for field in fields(given):
+        value = getattr(given, field.name)
+        if field.name not in read and not _same(value, field.default):
+            advice = (instead or {}).get(field.name, f"Leave it out; {who} reads {', '.join(read)}.")
+            raise ValueError(f"{who} has no use for TreeOptions({field.name}={value!r}). {advice}")
+    return given
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str | int | float) and bool(value == default))

@@ -1,0 +1,234 @@
+"""One name for one thing: the tables of docs/names.md, and advice where a name is another library's."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import radboost
+from radboost import (
+    DeepBoostClassifier,
+    MultiTaskSparseBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    SparseBoostRegressor,
+    TreeOptions,
+    baselines,
+)
+
+BASELINES = [baselines.AdaBoostMHClassifier, baselines.SAMMEClassifier, baselines.MartiBoostClassifier]
+COLUMNS: dict[str, list[Any]] = {
+    "DeepBoost": [DeepBoostClassifier],
+    "soft-max": [SoftmaxBoostClassifier],
+    "RGB": [RGBClassifier, RGBRegressor],
+    "sparse": [SparseBoostClassifier, SparseBoostRegressor, MultiTaskSparseBoostClassifier],
+    "baselines": BASELINES,
+}
+ESTIMATORS = [
+    getattr(radboost, name) for name in radboost.__all__ if hasattr(getattr(radboost, name), "fit")
+] + BASELINES
+DOCUMENT = Path(__file__).parents[2] / "docs" / "names.md"
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+# What only some estimators have, because there is no such thing in the others.
+ONLY_THERE = {
+    "DeepBoost": {"objective"},
+    "soft-max": {"cost", "decision", "sampling"},
+    "RGB": {"n_candidates"},
+    "sparse": {
+        "epsilon",
+        "features_per_round",
+        "fit_intercept",
+        "standardize",
+        "template",
+        "tol",
+        "totally_corrective",
+    },
+    "baselines": set(),
+}
+
+
+def parameters(estimator: Any) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(estimator).parameters)
+
+
+def tables() -> list[list[list[str]]]:
+    found: list[list[list[str]]] = []
+    for line in DOCUMENT.read_text().splitlines():
+        if not line.startswith("|"):
+            found.append([])
+        elif not line.startswith("|---"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+    return [rows for rows in found if rows]
+
+
+def names(cell: str) -> set[str]:
+    return set(re.findall(r"`(\w+)`", cell)) - {"Lasso"}
+
+
+def test_the_table_names_every_parameter() -> None:
+    head, *rows = tables()[0]
+    assert head[2:] == list(COLUMNS)
+    told = set().union(*(names(row[1]) for row in rows))
+    for column, estimators in COLUMNS.items():
+        known = told | ONLY_THERE[column] | {"penalty", "update", "alpha"}
+        for estimator in estimators:
+            assert set(parameters(estimator)) <= known, (estimator, set(parameters(estimator)) - known)
+
+
+@pytest.mark.parametrize("row", tables()[0][1:], ids=lambda row: row[0])
+def test_the_table_is_true(row: list[str]) -> None:
+    """A dash: nobody in the column has it; one value: the default of all of them."""
+    for cell, estimators in zip(row[2:], COLUMNS.values(), strict=True):
+        for estimator in estimators:
+            has = names(row[1]) & set(parameters(estimator))
+            if cell.startswith("-"):
+                assert not has, (estimator, has)
+            elif re.fullmatch(r'"\w+"|None|False|[\d.]+', cell):
+                (name,) = has & {sorted(names(row[1]), key=row[1].index)[0]} or has
+                assert parameters(estimator)[name].default == eval(cell), (estimator, name)
+
+
+@pytest.mark.parametrize("row", tables()[1][1:], ids=lambda row: row[0])
+def test_the_table_of_options_is_true(row: list[str]) -> None:
+    for cell, column in zip(row[1:], ("DeepBoost", "soft-max", "RGB", "baselines"), strict=True):
+        for estimator in COLUMNS[column]:
+            assert (names(row[0]) <= set(estimator._tree_options_read)) == (not cell.startswith("-")), (
+                estimator,
+                row[0],
+            )
+    assert names(row[0]) <= set(inspect.signature(TreeOptions).parameters)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
+def test_few_parameters_and_all_but_the_first_by_name(estimator: Any) -> None:
+    first, *others = parameters(estimator).values()
+    assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
+    assert len(others) < 18
+    fit = list(inspect.signature(estimator.fit).parameters.values())[1:]
+    assert [one.name for one in fit[:3]] == ["X", "y", "sample_weight"]
+    assert all(one.kind is inspect.Parameter.KEYWORD_ONLY for one in fit[3:])
+
+
+ELSEWHERE = {
+    "n_estimators": "n_rounds",
+    "max_iter": "n_rounds",
+    "reg_lambda": "complexity_penalty",
+    "max_leaf_nodes": "max_depth|max_leaves|family",
+    "monotone_constraints": "monotonic",
+    "class_weights": "class_weight",
+    "nthread": "n_jobs",
+    "cat_features": "categorical_features",
+    "max_features": "TreeOptions",
+    "eval_set": "X_val=..., y_val=...",
+    "callbacks": "argument of fit",
+    "n_round": "n_rounds",
+}
+
+
+@pytest.mark.parametrize("estimator", [DeepBoostClassifier, RGBClassifier], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("given", ELSEWHERE)
+def test_names_of_other_libraries(estimator: Any, given: str) -> None:
+    with pytest.raises(TypeError, match=f"^{estimator.__name__} has no parameter '{given}'.*({ELSEWHERE[given]})"):
+        estimator(**{given: 1})
+    with pytest.raises(ValueError, match=f"^{estimator.__name__} has no parameter '{given}'.*({ELSEWHERE[given]})"):
+        estimator().set_params(**{given: 1})
+    with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.fit has no argument '{given}z'"):
+        estimator().fit(X, Y, **{f"{given}z": 1})
+
+
+EARLIER = [
+    (SparseBoostClassifier, "max_rounds", "n_rounds"),
+    (SparseBoostRegressor, "features", "family"),
+    (RGBRegressor, "families", "family"),
+    (RGBRegressor, "monotonic_constraints", r"TreeOptions\(monotonic_constraints="),
+    (SoftmaxBoostClassifier, "min_leaf_pairs", r"TreeOptions\(min_leaf_weight="),
+    (SoftmaxBoostClassifier, "max_bins", r"TreeOptions\(max_bins="),
+    (DeepBoostClassifier, "thresholds", r"TreeOptions\(thresholds="),
+    (DeepBoostClassifier, "split_criterion", r"TreeOptions\(split_criterion="),
+    (baselines.MartiBoostClassifier, "n_layers", "n_rounds"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "given", "ours"), EARLIER)
+def test_names_of_earlier_versions(estimator: Any, given: str, ours: str) -> None:
+    with pytest.raises(TypeError, match=f"no parameter '{given}'.*{ours}"):
+        estimator(**{given: 1})
+    renamed = estimator._under_names_of_today({given: 1})
+    assert given not in renamed
+    estimator(**renamed)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
+def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
+    scikit_learn = {"get_metadata_routing", "get_params", "set_params", "set_fit_request", "set_score_request"}
+    answers = {"decision_function", "predict", "predict_log_proba", "predict_proba", "score"}
+    staged = {"staged_decision_function", "staged_predict", "staged_predict_proba"}
+    ours = {"alpha_max", "best_iteration_", "best_score_", "categories_", "feature_importances_", "fit", "get_support"}
+    ours |= {"paper", "path", "save"}
+    shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
+    assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
+
+
+def test_dir_shows_what_is_public() -> None:
+    modules = {"baselines", "datasets", "guarantees", "losses", "metrics", "plot", "sparsity"}
+    assert {name for name in dir(radboost) if name[0] != "_"} <= {*radboost.__all__, *modules}
+
+
+@pytest.mark.parametrize("estimator", [one for one in ESTIMATORS if "class_weight" in parameters(one)])
+@pytest.mark.parametrize("given", ["balanced", {0: 3, 1: 0.5}, {1: 2.0}])
+def test_class_weight_equals_the_same_sample_weight(estimator: Any, given: Any) -> None:
+    w = np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    if isinstance(given, str):
+        totals = np.array([w[c == Y].sum() for c in (0, 1)])
+        of_class = w.sum() / (2 * totals)
+    else:
+        of_class = np.array([given.get(c, 1.0) for c in (0, 1)])
+    short = {"n_rounds": 20} if "n_rounds" in parameters(estimator) else {}
+    by_class = estimator(class_weight=given, **short).fit(X, Y, w)
+    by_row = estimator(**short).fit(X, Y, w * of_class[Y])
+    np.testing.assert_array_equal(by_class.decision_function(X), by_row.decision_function(X))
+
+
+def test_balanced_is_that_of_scikit_learn() -> None:
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    from radboost.rows.class_weights import times_class_weight
+
+    labels = np.array(["b", "a", "b", "c", "b"])
+    np.testing.assert_allclose(times_class_weight("balanced", labels, None), compute_sample_weight("balanced", labels))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ("even", ValueError, "class_weight must be a dict.*'even'"),
+        ({0: -1}, ValueError, "at least 0; got -1 for 0"),
+        ({0: "much"}, TypeError, "numbers; got 'much' for the label 0"),
+        ({7: 2.0}, ValueError, "a weight for 7, and the labels in y are 0, 1"),
+    ],
+)
+def test_class_weights_that_are_none(given: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        DeepBoostClassifier(n_rounds=2, class_weight=given).fit(X, Y)
+
+
+def test_validation_rows_of_soft_max_boosting_have_costs_of_their_own() -> None:
+    cost = np.random.default_rng(2).random((60, 2))
+    model = SoftmaxBoostClassifier(n_rounds=10)
+    watched = model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=cost)
+    np.testing.assert_allclose(watched.history_["validation_loss"], watched.history_["objective"], rtol=1e-5)
+    with pytest.raises(ValueError, match="cost and cost_val belong together"):
+        model.fit(X, Y, cost=cost, X_val=X, y_val=Y)
+    with pytest.raises(ValueError, match="cost_val was given without X_val"):
+        model.fit(X, Y, cost=cost, cost_val=cost)
+    weights = np.r_[0.0, np.ones(59)]
+    part = model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=cost, sample_weight_val=weights)
+    again = model.fit(X, Y, cost=cost, X_val=X[1:], y_val=Y[1:], cost_val=cost[1:])
+    assert part.history_ == again.history_

@@ -224,11 +224,11 @@ class Powers(Generator):
 )
 def test_a_generator_that_misbehaves(estimator: Any, y: Any, fault: str, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=rf"(?s){message}"):
-        estimator(0.01, features=Powers(fault)).fit(X, y)
+        estimator(0.01, family=Powers(fault)).fit(X, y)
 
 
 def test_generators_that_behave() -> None:
-    model = SparseBoostRegressor(0.01, features=Powers("nan later")).fit(X, X[:, 0] ** 2)
+    model = SparseBoostRegressor(0.01, family=Powers("nan later")).fit(X, X[:, 0] ** 2)
     assert model.score(X, X[:, 0] ** 2) > 0.9
     with pytest.raises(ValueError, match=r"Power must return one finite number for each of 5 rows"):
         model.predict(X[:5])

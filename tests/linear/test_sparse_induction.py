@@ -150,7 +150,7 @@ def test_regression_on_products() -> None:
 @pytest.mark.parametrize("name", sorted(GENERATORS))
 def test_order_threads_and_copies_change_nothing(name: str) -> None:
     X, y = rows(9, 80)
-    settings: dict[str, Any] = {"features": name, "n_rounds": 4}
+    settings: dict[str, Any] = {"family": name, "n_rounds": 4}
     if name == "trees":
         settings["features_per_round"] = 1
     one = _fit(X, y, settings)
@@ -207,7 +207,7 @@ def test_a_generator_of_ones_own() -> None:
         pytest.raises(ValueError, match=r"Wave must return one finite number for each of 200 rows"),
     ):
         SparseBoostClassifier(family=Broken()).fit(X, y)
-    with pytest.raises(TypeError, match=r"features must be one of .*'given'.*Generator"):
+    with pytest.raises(TypeError, match=r"family must be one of .*'given'.*Generator"):
         SparseBoostClassifier(family=Waves).fit(X, y)
 
 

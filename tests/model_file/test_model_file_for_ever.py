@@ -1,6 +1,7 @@
 """Files of old versions open for ever and score as they did; tests/data says how they were made."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,9 @@ def test_format_2(name: str) -> None:
 def test_parameters_of_format_2() -> None:
     two = radboost.load(DATA / "model_format_2_two_classes.radb")
     assert two.family == ["trees", KernelFamily(gamma=0.1, n_centres=20)]
-    assert two.tree_options == TreeOptions(growth="best_first", max_leaves=5)
+    # Options of trees were parameters of the estimator then.
+    drawn = TreeOptions(max_features=1 / 3, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
+    assert two.tree_options == replace(drawn, growth="best_first", max_leaves=5)
     assert (two.n_rounds, two.max_depth, two.learning_rate) == (25, 3, 0.5)
     three = radboost.load(DATA / "model_format_2_three_classes.radb")
     assert three.ensemble_.n_outputs == 3
@@ -89,7 +92,8 @@ def test_parameters_of_format_1() -> None:
     trees = radboost.load(DATA / "model_format_1_trees.radb")
     assert trees.family == ["stump_pairs", "trees"]
     assert trees.early_stopping == EarlyStopping(patience=40, validation_fraction=0.2)
-    assert trees.tree_options == TreeOptions(max_bins=16)
+    full = TreeOptions(max_features=None, thresholds="best", split_criterion="edge", min_leaf_weight=0.0)
+    assert trees.tree_options == replace(full, max_bins=16)
     assert (trees.n_rounds, trees.max_depth, trees.l1_penalty) == (40, 4, 0.002)
     kernels = radboost.load(DATA / "model_format_1_kernels.radb")
     assert kernels.family == [

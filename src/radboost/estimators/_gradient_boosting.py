@@ -299,7 +299,10 @@ class GradientBoosting(BoostingEstimator):
         return {"loss": self.loss_}
 
     def _take_parameters_of_fit(self) -> None:
-        self.loss_ = self._loss_given = self._name_of_loss()
+        self.loss_ = self._name_of_loss()
+
+    def _take_given_parameters(self) -> None:
+        self._loss_given = self._name_of_loss()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

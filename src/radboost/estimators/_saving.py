@@ -29,5 +29,8 @@ class SavingMixin:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""
         return {}
 
+    def _take_given_parameters(self) -> None:
+        """Called when those stand there that the model was saved with."""
+
     def _take_parameters_of_fit(self) -> None:
         """Called when the parameters and labels of a file are in place."""

@@ -84,6 +84,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     KINDS[model._kind_of_file].restore(model, header, arrays)
     for key, value in given.items():
         setattr(model, key, value)
+    model._take_given_parameters()
     return model
 
 

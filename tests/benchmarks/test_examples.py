@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import examples
 from radboost import DeepBoostClassifier
+from radboost.trees import with_tree_options
 
 CANDIDATES = Path(examples.__file__).parent / "accuracy" / "candidates"
 
@@ -33,4 +34,4 @@ def test_candidates_are_settings_of_deepboost(name: str, at_least: int) -> None:
     assert len(candidates) >= at_least
     assert len({json.dumps(parameters, sort_keys=True) for parameters in candidates.values()}) == len(candidates)
     for parameters in candidates.values():
-        DeepBoostClassifier(**parameters)._read_parameters()
+        DeepBoostClassifier(**with_tree_options(parameters))._read_parameters()

@@ -197,7 +197,7 @@ def test_patience_counts_the_rounds_after_the_best() -> None:
             30, family=script, learning_rate=0.1, complexity_penalty=0.0, early_stopping=patience
         ).fit(X, Y, X_val=X, y_val=-Y)
         assert len(script.asked) == 1 + patience
-        assert model.n_iter_ == len(model.history_["objective"]) == 1
+        assert model.n_iter_ == len(model.history_["objective"]) - patience == 1
         assert [p[0] for p in path(model)] == [0]
         assert str(patience) in model.stop_reason_
 

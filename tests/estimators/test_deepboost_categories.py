@@ -310,9 +310,9 @@ def test_validation_rows_and_early_stopping() -> None:
     frame, y = make_rows(10, m=400)
     later = as_categories(frame)[300:].assign(colour=frame["colour"][300:].astype("category"))
     watched = quick(n_rounds=40, early_stopping=5).fit(as_categories(frame)[:300], y[:300], X_val=later, y_val=y[300:])
-    assert len(watched.history_["validation_loss"]) == watched.n_iter_
+    assert len(watched.history_["validation_loss"]) >= watched.n_iter_
     error = np.mean(watched.predict(later) != y[300:])
-    assert watched.history_["validation_error"][-1] == pytest.approx(error, abs=0.02)
+    assert watched.history_["validation_error"][watched.n_iter_ - 1] == pytest.approx(error, abs=0.02)
     held_back = quick(n_rounds=40, early_stopping=True, categorical_features=NAMED).fit(frame, y)
     assert held_back.history_["validation_loss"]
     stages = list(held_back.staged_predict(frame))

@@ -129,7 +129,7 @@ def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
     model = RGBRegressor(5, tree_options=TreeOptions(monotonic_constraints={"a": 1, "b": -1})).fit(FRAME, T)
     model.save(tmp_path / "m")
     loaded = radboost.load(tmp_path / "m")
-    assert loaded.monotonic_constraints == {"a": 1, "b": -1}
+    assert loaded.tree_options.monotonic_constraints == {"a": 1, "b": -1}
     np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
 
 

@@ -61,7 +61,16 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)  # type: ignore[untyped-decorator]
+def expected_failures(estimator: Any) -> dict[str, str]:
+    """The check wants rows that weigh 1e-7 of the others to have no say; trees of pure leaves give them theirs."""
+    baseline = isinstance(estimator, AdaBoostMHClassifier | SAMMEClassifier | MartiBoostClassifier)
+    options = getattr(estimator, "tree_options", None) or TreeOptions()
+    as_published = options.max_features is None or options.min_leaf_weight == 0.0
+    pure_leaves = "class_weight" in estimator.get_params() and (baseline or as_published)
+    return {"check_class_weight_classifiers": "pure leaves vote, whatever they weigh"} if pure_leaves else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)  # type: ignore[untyped-decorator]
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

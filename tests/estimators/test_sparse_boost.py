@@ -339,7 +339,7 @@ def test_bad_targets() -> None:
         MultiTaskSparseBoostClassifier().fit(X, np.column_stack([y > 0, np.ones(len(y))]))
     with pytest.raises(ValueError, match=r"Only binary classification.*make a task of each label"):
         MultiTaskSparseBoostClassifier().fit(X, np.column_stack([y > 0, y]))
-    with pytest.raises(ValueError, match=r"path needs features"):
+    with pytest.raises(ValueError, match=r"path needs family"):
         SparseBoostClassifier(family="stumps").path(X, y)
     with pytest.raises(ValueError, match=r"alphas must be finite"):
         SparseBoostClassifier().path(X, y, alphas=[-1.0])

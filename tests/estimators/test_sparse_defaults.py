@@ -38,7 +38,7 @@ def test_diabetes_at_the_defaults(features: str, behind_ridge: float, unit: floa
 
 
 def test_what_was_found_gives_the_same_model() -> None:
-    for options in ({}, {"features": "products"}, {"fit_intercept": False}):
+    for options in ({}, {"family": "products"}, {"fit_intercept": False}):
         model = SparseBoostRegressor(**options).fit(X, T)
         given = SparseBoostRegressor(model.alpha_, epsilon=model.epsilon_, **options).fit(X, T)
         np.testing.assert_array_equal(model.predict(X), given.predict(X))

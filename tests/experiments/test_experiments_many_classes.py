@@ -88,7 +88,7 @@ class TestManyClasses:
             assert {(fit["objective"], fit["loss"], fit["tree_options"].growth) for fit in fits} == {
                 (objective, loss, "best_first")
             }
-            assert all(fit["split_criterion"] == "edge" and fit["n_rounds"] == 100 for fit in fits)
+            assert all(fit["tree_options"].split_criterion == "edge" and fit["n_rounds"] == 100 for fit in fits)
             # the text column, of the one set that has one
             on_abalone = [cell.runs[0].parameters.get("categorical_features") for cell in cells]
             assert on_abalone == [[0]] * 3 + [None] * 3

@@ -498,5 +498,5 @@ def warn_many_draws(n_draws: float, n_rows: int) -> None:
         'samples_per_round="all", which takes every pair once with its weight. If the weights are only meant as '
         "ratios, rescale them: sample_weight * len(sample_weight) / sample_weight.sum().",
         UserWarning,
-        stacklevel=7,
+        stacklevel=8,
     )

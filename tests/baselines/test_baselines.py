@@ -274,3 +274,10 @@ def test_damaged_branching_programs() -> None:
     nine = SAMMEClassifier(9, max_leaves=2).fit(X, y).ensemble_
     with pytest.raises(ValueError, match="trees do not fill the layers"):
         BranchingProgram(nine.entered[:2], np.zeros(2), np.zeros(2), n_features=5, sample_size=1.0)
+
+
+def test_no_mass_becomes_negative() -> None:
+    """Masses above 2^53 were rounded up where all of them go one way, and less than nothing went the other way."""
+    X = np.random.default_rng(3).normal(size=(60, 4))
+    y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+    assert MartiBoostClassifier().fit(X, y).n_iter_ == 101

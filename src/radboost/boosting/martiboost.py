@@ -114,7 +114,8 @@ class MartingaleLayers(RoundMaker):
     ) -> None:
         """Sends the masses of a node to the first two lines of `following`: to the left, and to the right."""
         if min(totals) > 0:
-            right = np.rint(masses * np.where(plus, odds[1], odds[0])).astype(np.int64)
+            # Masses above 2^53 are rounded as doubles, perhaps up: no more can go right than there is.
+            right = np.minimum(np.rint(masses * np.where(plus, odds[1], odds[0])).astype(np.int64), masses)
         else:
             right = masses if totals[1] else np.zeros_like(masses)
         following[0] += masses - right

@@ -22,13 +22,18 @@ settings.load_profile("quick")
 # Files and folders, from here, whose tests never run native code.
 PURE = ("reference", "test_layers.py", "test_tree_hygiene.py")
 # Those that measure or limit the memory of a process, of which a sanitizer takes a multiple.
-MEASURED = ("estimators/test_deepboost_memory.py", "estimators/test_thread_limits.py")
+MEASURED = (
+    "estimators/test_deepboost_memory.py",
+    "estimators/test_thread_limits.py",
+    "estimators/test_sparse_folds.py::test_little_memory_does_not_end_the_process",
+)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Every test is marked `native`, so that `make sanitize` runs it, unless its file or folder is listed above."""
+    """Every test is marked `native`, so that `make sanitize` runs it, unless it, its file or folder is listed above."""
     place = item.path.relative_to(Path(__file__).parent).as_posix()
-    if not any(place == pure or place.startswith(f"{pure}/") for pure in PURE + MEASURED):
+    name = f"{place}::{item.name.partition('[')[0]}"
+    if not any(listed in (place, name) or place.startswith(f"{listed}/") for listed in PURE + MEASURED):
         item.add_marker(pytest.mark.native)
 
 

@@ -232,3 +232,8 @@ def test_validation_rows_of_soft_max_boosting_have_costs_of_their_own() -> None:
     part = model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=cost, sample_weight_val=weights)
     again = model.fit(X, Y, cost=cost, X_val=X[1:], y_val=Y[1:], cost_val=cost[1:])
     assert part.history_ == again.history_
+    plain = model.fit(X, Y, X_val=X, y_val=Y, sample_weight_val=weights).history_
+    assert plain == model.fit(X, Y, X_val=X[1:], y_val=Y[1:]).history_
+    for n in (59, 61):  # as many as are given, whatever some of them weigh
+        with pytest.raises(ValueError, match=rf"cost_val given to fit has the shape \({n}, 2\), and X_val has 60 rows"):
+            model.fit(X, Y, cost=cost, X_val=X, y_val=Y, cost_val=np.zeros((n, 2)), sample_weight_val=weights)

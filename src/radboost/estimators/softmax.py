@@ -279,9 +279,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
                 "cost and cost_val belong together: where each training row has costs of its own, so have the "
                 "validation rows, and the other way round."
             )
-        classes, n_kept = training.known_classes, len(watched.class_ids)
-        n_given = n_kept if watched.kept is None else len(np.asarray(cost_val))
-        examples = read_example_costs(cost_val, n_given, classes)
+        classes = training.known_classes
+        examples = read_example_costs(cost_val, watched.n_given, classes, "cost_val", "X_val")
         if examples is None:
             return None
         return make_costs(None, examples if watched.kept is None else examples[watched.kept], len(classes))

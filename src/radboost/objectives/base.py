@@ -54,14 +54,27 @@ class CostOfAnyLoss(RowCost):
     def check(cls, loss: object) -> None:
         """Every loss will do."""
 
-    @abstractmethod
+    def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """Phi(1 - the margin), unless an objective says otherwise."""
+        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         """What Phi is taken of: u(y) for every row and class, or one number for each row.
 
         `margins` are the weighted sums of the hypotheses' own margins; empty but for objectives that are of those.
         """
+        return 1.0 - margins_of(scores, class_ids)
+
+    def costs(self, values: FloatArray, class_ids: ClassIds) -> FloatArray:
+        """The cost of each row, from Phi at the arguments."""
+        return values
 
     @abstractmethod
+    def slopes(
+        self, derivatives: FloatArray, scores: FloatArray, predictions: FloatArray, class_ids: ClassIds
+    ) -> FloatArray:
+        """The derivative of the cost of each row along the predictions, from Phi' at the arguments of these scores."""
+
     def terms_along(
         self,
         loss: MarginLoss,
@@ -72,6 +85,11 @@ class CostOfAnyLoss(RowCost):
         class_ids: ClassIds,
     ) -> tuple[FloatArray, FloatArray]:
         """The cost of each row at scores + eta predictions, and its derivative in eta."""
+        moved = scores + eta * predictions
+        moved_margins = margins + eta * margins_of(predictions, class_ids) if len(margins) else margins
+        u = self.arguments(moved, moved_margins, class_ids)
+        values, derivatives = (array.reshape(u.shape) for array in evaluate(loss, u.ravel()))
+        return self.costs(values, class_ids), self.slopes(derivatives, moved, predictions, class_ids)
 
 
 OBJECTIVES: dict[str, type[RowCost]] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss, ask
-from radboost.objectives.base import CostOfAnyLoss, evaluate, margins_of
+from radboost.losses import MarginLoss
+from radboost.objectives.base import CostOfAnyLoss
 from radboost.objectives.compsum import compsum_probabilities
 
 
@@ -15,29 +15,16 @@ class Max(CostOfAnyLoss, name="max"):
 
     smooth = False
 
-    def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
-        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
-
-    def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
-        return 1.0 - margins_of(scores, class_ids)
-
-    def terms_along(
-        self,
-        loss: MarginLoss,
-        scores: FloatArray,
-        margins: FloatArray,
-        predictions: FloatArray,
-        eta: float,
-        class_ids: ClassIds,
-    ) -> tuple[FloatArray, FloatArray]:
-        moved = scores + eta * predictions
-        values, derivatives = evaluate(loss, self.arguments(moved, margins, class_ids))
+    def slopes(
+        self, derivatives: FloatArray, scores: FloatArray, predictions: FloatArray, class_ids: ClassIds
+    ) -> FloatArray:
         rows = np.arange(len(class_ids))
-        moved[rows, class_ids] = -np.inf
+        others = scores.copy()
+        others[rows, class_ids] = -np.inf
         # To the right of a kink the steepest of the tied classes counts.
-        tied = moved == moved.max(axis=1, keepdims=True)
+        tied = others == others.max(axis=1, keepdims=True)
         steepest = np.where(tied, predictions, -np.inf).max(axis=1)
-        return values, derivatives * (steepest - predictions[rows, class_ids])
+        return np.asarray(derivatives * (steepest - predictions[rows, class_ids]))
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """Those of "compsum", for want of its own: without a class above 1/2 all scores of the minimiser are 0.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss, ask
-from radboost.objectives.base import CostOfAnyLoss, evaluate, margins_of
+from radboost.losses import MarginLoss
+from radboost.objectives.base import CostOfAnyLoss, margins_of
 from radboost.objectives.compsum import compsum_probabilities
 
 
@@ -15,23 +13,15 @@ class MaxSum(CostOfAnyLoss, name="maxsum"):
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """A lower bound: scores do not tell s, and the margin of f, which is not smaller, stands in its place."""
-        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        return super().row_losses(loss, scores, class_ids)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         return 1.0 - margins
 
-    def terms_along(
-        self,
-        loss: MarginLoss,
-        scores: FloatArray,
-        margins: FloatArray,
-        predictions: FloatArray,
-        eta: float,
-        class_ids: ClassIds,
-    ) -> tuple[FloatArray, FloatArray]:
-        own_margins = margins_of(predictions, class_ids)
-        values, derivatives = evaluate(loss, 1.0 - (margins + eta * own_margins))
-        return values, -derivatives * own_margins
+    def slopes(
+        self, derivatives: FloatArray, scores: FloatArray, predictions: FloatArray, class_ids: ClassIds
+    ) -> FloatArray:
+        return -derivatives * margins_of(predictions, class_ids)
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """Those of "compsum", for want of its own, as with "max"."""

@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.losses import ExponentialLoss, MarginLoss, ask
-from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class, evaluate
+from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class
 
 # Probabilities: rows are taken together up to so many pairs of classes, and one by one beyond so many classes.
 BLOCK_CELLS = 2**23
@@ -20,29 +20,22 @@ class Sum(CostOfAnyLoss, name="sum"):
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         arguments = argument_of_each_class(scores, class_ids)
-        values = np.array(ask(loss, "value", arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
-        values[np.arange(len(scores)), class_ids] = 0.0
-        return np.asarray(values.sum(axis=1), dtype=np.float64)
+        values = np.asarray(ask(loss, "value", arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
+        return self.costs(values, class_ids)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         return argument_of_each_class(scores, class_ids)
 
-    def terms_along(
-        self,
-        loss: MarginLoss,
-        scores: FloatArray,
-        margins: FloatArray,
-        predictions: FloatArray,
-        eta: float,
-        class_ids: ClassIds,
-    ) -> tuple[FloatArray, FloatArray]:
-        rows = np.arange(len(class_ids))
-        arguments = argument_of_each_class(scores + eta * predictions, class_ids)
-        values, derivatives = (array.reshape(scores.shape) for array in evaluate(loss, arguments.ravel()))
-        directions = predictions - predictions[rows, class_ids][:, None]
-        values = values.copy()
-        values[rows, class_ids] = 0.0
-        return values.sum(axis=1), (derivatives * directions).sum(axis=1)
+    def costs(self, values: FloatArray, class_ids: ClassIds) -> FloatArray:
+        wrong = values.copy()
+        wrong[np.arange(len(class_ids)), class_ids] = 0.0
+        return np.asarray(wrong.sum(axis=1))
+
+    def slopes(
+        self, derivatives: FloatArray, scores: FloatArray, predictions: FloatArray, class_ids: ClassIds
+    ) -> FloatArray:
+        directions = predictions - predictions[np.arange(len(class_ids)), class_ids][:, None]
+        return np.asarray((derivatives * directions).sum(axis=1))
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         if isinstance(loss, ExponentialLoss):

@@ -74,19 +74,21 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     return matrix
 
 
-def read_example_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any]) -> FloatArray | None:
+def read_example_costs(
+    cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
+) -> FloatArray | None:
     """The costs given to `fit`: a row for each example, a column for each class."""
     if cost is None:
         return None
     n_classes = len(classes)
-    costs = _as_numbers("cost", _in_order_of("columns", cost, classes), "a row of numbers for each example")
+    costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
         raise ValueError(
-            f"The cost given to fit has the shape {costs.shape}, and X has {n_rows} rows with {n_classes} classes in "
-            f"y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of "
+            f"The {name} given to fit has the shape {costs.shape}, and {rows} has {n_rows} rows with {n_classes} classes "
+            f"in y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the order of "
             "classes_. A matrix over the classes goes to the constructor."
         )
-    _check_numbers("cost", costs)
+    _check_numbers(name, costs)
     return costs
 
 

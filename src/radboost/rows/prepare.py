@@ -44,6 +44,7 @@ class Watched:
     targets: FloatArray | None = None  # of regression, which has no classes
     collective: Collective | None = None  # who has others of them; None: all are here
     kept: Places | None = None  # among the rows that were given; None: all
+    n_given: int = 0  # rows of the user's, those without weight counted
 
     def row_weights(self) -> RowWeights:
         return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
@@ -300,8 +301,16 @@ def read_validation(
         return None
     rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")
+    n_given = rows.n_rows
     rows, weights, kept = rows.without_zero_weights(weights)
     X = dense_rows(rows.X)
     if classes is None:
-        return Watched(X, np.zeros(rows.n_rows, dtype=np.uint16), weights, read_targets(rows.y, "y_val"), kept=kept)
-    return Watched(X, known_labels(rows.y, classes), weights, kept=kept)
+        return Watched(
+            X,
+            np.zeros(rows.n_rows, dtype=np.uint16),
+            weights,
+            read_targets(rows.y, "y_val"),
+            kept=kept,
+            n_given=n_given,
+        )
+    return Watched(X, known_labels(rows.y, classes), weights, kept=kept, n_given=n_given)

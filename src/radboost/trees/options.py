@@ -51,11 +51,11 @@ class TreeOptions:
     monotonic_constraints: Any = None
 
     def validate(self) -> None:
-        if self.max_features != "auto":
+        if not _is_auto(self.max_features):
             check_max_features(self.max_features, 1)
         check_choice("thresholds", self.thresholds, ["auto", "random", "best"])
         check_choice("split_criterion", self.split_criterion, ["auto", "gini", "edge"])
-        if self.min_leaf_weight != "auto":
+        if not _is_auto(self.min_leaf_weight):
             check_real("min_leaf_weight", self.min_leaf_weight, low=0.0)
         check_integer("max_bins", self.max_bins, 2, 255)
         check_choice("growth", self.growth, ["layers", "best_first"])

@@ -48,6 +48,7 @@ class Tree:
     category_nodes: npt.NDArray[np.int32]
     category_sets: npt.NDArray[np.uint64]
     vectors: FloatArray | None
+    names: TreeNames = TreeNames()  # for `str`; an ensemble gives its trees its own
 
     def __init__(
         self,
@@ -71,7 +72,6 @@ class Tree:
         self.n_features = n_features
         self.n_splits = n_splits
         self.n_outputs = n_outputs
-        self.names = TreeNames()  # for `str`; an ensemble gives its trees its own
 
     @property
     def arrays(self) -> list[npt.NDArray[np.generic]]:

@@ -84,18 +84,40 @@ class GradientBoosting(BoostingEstimator):
 
     _tree_options_read = ("max_features", "min_leaf_weight", "max_bins", "monotonic_constraints")
 
-    n_rounds: int
-    loss: str | TargetLoss
-    family: TreeFamilies | None
-    n_candidates: int
-    complexity_penalty: float
-    step: str
-    learning_rate: float | str
-    subsample: float
-    categorical_features: Any
-    early_stopping: bool | int | EarlyStopping
-    random_state: Any
-    tree_options: TreeOptions | None
+    def __init__(
+        self,
+        n_rounds: int = 200,
+        *,
+        loss: str | TargetLoss = "auto",
+        family: TreeFamilies | None = None,
+        n_candidates: int = 7,
+        complexity_penalty: float = 0.3,
+        step: str = "auto",
+        learning_rate: float | str = "auto",
+        subsample: float = 0.5,
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool | int | EarlyStopping = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.loss = loss
+        self.family = family
+        self.n_candidates = n_candidates
+        self.complexity_penalty = complexity_penalty
+        self.step = step
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tree_options = tree_options
 
     @abstractmethod
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Self
@@ -13,9 +13,8 @@ from radboost.trees import with_tree_options
 # Ours, the first that an estimator has, and what scikit-learn, LightGBM, XGBoost, CatBoost and earlier versions of
 # RadBoost call it.
 NAMES_ELSEWHERE = {
-    (
-        "n_rounds",
-    ): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter max_rounds n_layers",
+    ("n_rounds",): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter "
+    "max_rounds n_layers",
     ("learning_rate",): "eta shrinkage shrinkage_rate lr",
     ("complexity_penalty", "alpha"): "reg_lambda lambda_l2 l2_regularization l2_leaf_reg lambda gamma min_split_gain "
     "min_gain_to_split min_split_loss ccp_alpha C",
@@ -119,7 +118,7 @@ def _advice(estimator: type[Any], given: str) -> str:
     if meant is None:
         close = get_close_matches(given, own, n=1, cutoff=0.75)
         if not close:
-            return f"Its parameters are {_listed(constructor)}."
+            return f"Its parameters are {', '.join(constructor)}."
         meant = close[0]
     if meant in constructor:
         return (
@@ -131,7 +130,3 @@ def _advice(estimator: type[Any], given: str) -> str:
         return f"It is an option of the trees here: tree_options=TreeOptions({meant}=...)."
     pair = "X_val=..., y_val=..." if meant == "X_val" else f"{meant}=..."
     return f"It is an argument of fit here: fit(X, y, {pair})."
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)

@@ -138,22 +138,24 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         verbose: int = 0,
         tree_options: TreeOptions | None = None,
     ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.step = step
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
+        super().__init__(
+            n_rounds,
+            loss=loss,
+            family=family,
+            n_candidates=n_candidates,
+            complexity_penalty=complexity_penalty,
+            step=step,
+            learning_rate=learning_rate,
+            subsample=subsample,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            tree_options=tree_options,
+        )
         self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
@@ -261,41 +263,6 @@ feature_names_in_
     """
 
     _regression: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_rounds: int = 200,
-        *,
-        loss: str | TargetLoss = "auto",
-        family: TreeFamilies | None = None,
-        n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
-        step: str = "auto",
-        learning_rate: float | str = "auto",
-        subsample: float = 0.5,
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool | int | EarlyStopping = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        tree_options: TreeOptions | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.loss = loss
-        self.family = family
-        self.n_candidates = n_candidates
-        self.complexity_penalty = complexity_penalty
-        self.step = step
-        self.learning_rate = learning_rate
-        self.subsample = subsample
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tree_options = tree_options
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:

@@ -85,8 +85,8 @@ def read_example_costs(
     if costs.shape != (n_rows, n_classes):
         raise ValueError(
             f"The {name} given to fit has the shape {costs.shape}, and {rows} has {n_rows} rows with {n_classes} "
-            f"classes in y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in the "
-            "order of classes_. A matrix over the classes goes to the constructor."
+            f"classes in y; it must have the shape ({n_rows}, {n_classes}): what each answer costs for each row, in "
+            "the order of classes_. A matrix over the classes goes to the constructor."
         )
     _check_numbers(name, costs)
     return costs

@@ -29,11 +29,11 @@ class SquaredHinge:
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
 
-    def value(self, u: Any) -> Any:
-        return self.scale * np.maximum(u, 0.0) ** 2
+    def value(self, targets: Any, scores: Any) -> Any:
+        return self.scale * np.maximum(1.0 - targets * scores, 0.0) ** 2
 
-    def derivative(self, u: Any) -> Any:
-        return 2.0 * self.scale * np.maximum(u, 0.0)
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return -2.0 * targets * self.scale * np.maximum(1.0 - targets * scores, 0.0)
 
 
 class Squared:

@@ -72,8 +72,8 @@ def test_unknown_names_and_wrong_objects() -> None:
         get_loss("hinge")
 
     class HalfALoss:
-        def value(self, u: Any) -> Any:
-            return u
+        def value(self, targets: Any, scores: Any) -> Any:
+            return scores
 
     for wrong in (3, None, HalfALoss(), next(iter(LOSSES.values()))):
         with pytest.raises(TypeError, match=r"(?s)loss must be.*value.*derivative"):

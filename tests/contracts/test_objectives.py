@@ -321,13 +321,13 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("name", ["sum", "maxsum", "max"])
 def test_a_users_loss_is_checked(name: str) -> None:
-    class Falling:
-        def value(self, u: np.ndarray) -> np.ndarray:
-            return -u
+    class Growing:
+        def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            return targets * scores
 
-        def derivative(self, u: np.ndarray) -> np.ndarray:
-            return -np.ones_like(u)
+        def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            return targets
 
     y = np.array([0, 1, 2], dtype=np.uint16)
-    with pytest.raises(ValueError, match="increasing"):
-        Objective(name, Falling(), y, 3, None, 1).reweigh()
+    with pytest.raises(ValueError, match=r"Growing\.derivative is positive .* must not increase"):
+        Objective(name, get_loss(Growing()), y, 3, None, 1).reweigh()

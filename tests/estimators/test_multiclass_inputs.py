@@ -180,11 +180,13 @@ def test_unknown_objective(n_classes: int) -> None:
 
 
 class OwnLoss:
-    def value(self, u: np.ndarray) -> np.ndarray:
+    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        u = 1 - targets * scores
         return u + np.sqrt(1 + u * u)
 
-    def derivative(self, u: np.ndarray) -> np.ndarray:
-        return 1 + u / np.sqrt(1 + u * u)
+    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        u = 1 - targets * scores
+        return -targets * (1 + u / np.sqrt(1 + u * u))
 
 
 @pytest.mark.parametrize("loss", ["exponential", OwnLoss()], ids=["exponential", "own"])

@@ -75,19 +75,74 @@ def test_predictions_are_made_of_scores_that_stay() -> None:
         model.predict(X)
 
 
-class ChangesMargins:
+class SquaredHinge:
+    def value(self, targets: Any, scores: Any) -> Any:
+        return np.maximum(1.0 - targets * scores, 0.0) ** 2
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return -2.0 * targets * np.maximum(1.0 - targets * scores, 0.0)
+
+
+class ChangesMargins(SquaredHinge):
     def __init__(self, method: str) -> None:
         self.method = method
 
-    def value(self, u: Any) -> Any:
+    def value(self, targets: Any, scores: Any) -> Any:
         if self.method == "value":
-            u *= 1.0
+            scores *= 1.0
+        return super().value(targets, scores)
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        if self.method == "derivative":
+            scores *= 1.0
+        return super().derivative(targets, scores)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y"), [(DeepBoostClassifier, Y), (DeepBoostClassifier, THREE), (RGBClassifier, Y)]
+)
+def test_one_contract_for_every_estimator(estimator: Any, y: Any) -> None:
+    model = estimator(n_rounds=30, loss=SquaredHinge()).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert np.all(np.diff(model.history_["objective"]) <= 1e-12)
+
+
+class OfMargins:
+    """The contract of earlier versions of DeepBoost."""
+
+    def value(self, u: Any) -> Any:
         return np.maximum(u, 0.0) ** 2
 
     def derivative(self, u: Any) -> Any:
-        if self.method == "derivative":
-            u *= 1.0
         return 2.0 * np.maximum(u, 0.0)
+
+
+@pytest.mark.parametrize(("estimator", "y"), [(DeepBoostClassifier, Y), (RGBClassifier, Y), (RGBRegressor, T)])
+def test_a_loss_of_one_argument_is_refused_with_the_contract(estimator: Any, y: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"OfMargins\.value takes \(u\), and must take two arrays.*Phi of u = 1 - targets \* scores"
+    ):
+        estimator(n_rounds=5, loss=OfMargins()).fit(X, y)
+
+
+def test_margins_need_a_loss_of_margins() -> None:
+    class Lopsided(SquaredHinge):
+        def value(self, targets: Any, scores: Any) -> Any:
+            return np.where(targets > 0, 3.0, 1.0) * super().value(targets, scores)
+
+    with pytest.raises(ValueError, match=r"Lopsided\.value.*must depend on targets \* scores alone; RGBClassifier"):
+        DeepBoostClassifier(n_rounds=5, loss=Lopsided()).fit(X, Y)
+    RGBClassifier(n_rounds=2, loss=Lopsided()).fit(X, Y)
+
+
+@pytest.mark.parametrize("answer", [np.nan, np.zeros(3), np.inf])
+def test_answers_of_a_loss_of_margins_are_checked(answer: Any) -> None:
+    class Strange(SquaredHinge):
+        def derivative(self, targets: Any, scores: Any) -> Any:
+            return super().derivative(targets, scores) * answer if np.ndim(answer) == 0 else answer
+
+    with pytest.raises(ValueError, match=r"Strange\.derivative must return \d+ finite numbers"):
+        DeepBoostClassifier(n_rounds=5, loss=Strange()).fit(X, Y)
 
 
 @pytest.mark.parametrize("method", ["value", "derivative"])

@@ -189,11 +189,11 @@ def test_only_fitted_known_estimators(tmp_path: Path, data) -> None:
 class SquaredHinge:
     """Phi(u) = max(0, u)^2."""
 
-    def value(self, u: np.ndarray) -> np.ndarray:
-        return np.maximum(u, 0.0) ** 2
+    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return np.maximum(1.0 - targets * scores, 0.0) ** 2
 
-    def derivative(self, u: np.ndarray) -> np.ndarray:
-        return 2.0 * np.maximum(u, 0.0)
+    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        return -2.0 * targets * np.maximum(1.0 - targets * scores, 0.0)
 
 
 def test_a_loss_of_the_users_own(data, tmp_path: Path) -> None:

@@ -93,11 +93,11 @@ def test_an_empty_ensemble(tmp_path: Path) -> None:
 
 def squared_hinge() -> object:
     class SquaredHinge:
-        def value(self, u: np.ndarray) -> np.ndarray:
-            return np.maximum(u, 0.0) ** 2
+        def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            return np.maximum(1.0 - targets * scores, 0.0) ** 2
 
-        def derivative(self, u: np.ndarray) -> np.ndarray:
-            return 2.0 * np.maximum(u, 0.0)
+        def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            return -2.0 * targets * np.maximum(1.0 - targets * scores, 0.0)
 
     return SquaredHinge()
 

@@ -19,11 +19,13 @@ from reference.multiclass_boost import Settings
 class SmoothHinge:
     """A user's own loss: Phi(u) = u + sqrt(1 + u^2)."""
 
-    def value(self, u: np.ndarray) -> np.ndarray:
+    def value(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        u = 1 - targets * scores
         return u + np.sqrt(1 + u * u)
 
-    def derivative(self, u: np.ndarray) -> np.ndarray:
-        return 1 + u / np.sqrt(1 + u * u)
+    def derivative(self, targets: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        u = 1 - targets * scores
+        return -targets * (1 + u / np.sqrt(1 + u * u))
 
 
 OWN = {"smooth_hinge": SmoothHinge()}

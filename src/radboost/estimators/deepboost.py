@@ -25,7 +25,7 @@ from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
 from radboost.families.kernel import KERNELS
 from radboost.families.own import start_family
-from radboost.losses import MarginLoss, get_loss
+from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
@@ -58,8 +58,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     n_rounds : int
         Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective.
     loss : {"logistic", "exponential"} or object
-        Phi(u) = log2(1 + e^u), e^u, or an object with methods `value(u)` and `derivative(u)` of a convex increasing
-        Phi. Such a loss always uses the line search.
+        Phi(u) = log2(1 + e^u), e^u of u = 1 - y f, or an object with the methods `value(targets, scores)` and
+        `derivative(targets, scores)` of a convex loss of targets * scores, targets being -1 and +1, which does not
+        increase with it. Such a loss always uses the line search.
     objective : {"sum", "compsum", "maxsum", "max"}
         What a row costs when there are more than two classes. With u(c) = 1 - f(x, y) + f(x, c) for each wrong class c:
 
@@ -176,7 +177,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         self,
         n_rounds: int = 300,
         *,
-        loss: str | MarginLoss = "logistic",
+        loss: str | NativeLoss | TargetLoss = "logistic",
         objective: str = "sum",
         family: str | Family | list[str | Family] = "trees",
         max_depth: int | str = "auto",
@@ -302,7 +303,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
         ).filled(max_features=1.0 / 3.0, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
         get_families(self.family)
-        get_loss(self.loss)
+        get_loss(self.loss).validate()
         resolve_objective(self.objective, self.loss)
         settings = GrowthSettings(
             criterion=options.split_criterion,

@@ -10,6 +10,7 @@ from typing import Any
 from radboost._members import class_named, import_members
 from radboost._validation import check_real, resolve
 from radboost.losses.base import REGISTRY, Loss, MarginLoss, NativeLoss, TargetLoss, ask
+from radboost.losses.own import CONTRACT, OwnMarginLoss, check_contract
 from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NativeTargetLoss
 
@@ -20,28 +21,29 @@ TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["signs"]
 REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["numbers"]
 
 
-def get_loss(loss: str | MarginLoss) -> MarginLoss:
-    """The loss of a name, or the user's own loss, checked for the methods it needs."""
-    otherwise = "an object with the methods value(u) and derivative(u)"
+def get_loss(loss: str | NativeLoss | TargetLoss) -> NativeLoss | OwnMarginLoss:
+    """The loss of a name, or the user's own as a loss of margins, checked for the methods it needs."""
     if isinstance(loss, NativeTargetLoss):
         names = ", ".join(map(repr, LOSSES))
-        raise ValueError(f"loss={loss!r} is for gradient boosting; here it may be one of {names}, or {otherwise}.")
-    return resolve("loss", loss, LOSSES, MarginLoss, otherwise)  # type: ignore[type-abstract]
+        raise ValueError(f"loss={loss!r} is for gradient boosting; here it may be one of {names}, or {CONTRACT}.")
+    found: Any = resolve("loss", loss, LOSSES, MarginLoss, CONTRACT)  # type: ignore[type-abstract]
+    return found if isinstance(found, NativeLoss) else OwnMarginLoss(found)
 
 
 def get_target_loss(loss: str | TargetLoss, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:
     """The same for losses of gradient boosting."""
-    otherwise = "an object with the methods value(targets, scores) and derivative(targets, scores)"
     if isinstance(loss, NativeTargetLoss) and type(loss) not in known.values():
         names = ", ".join(kind.__name__ for kind in known.values())
-        raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {otherwise}.")
-    found = resolve("loss", loss, known, TargetLoss, otherwise)  # type: ignore[type-abstract]
-    lipschitz = getattr(found, "lipschitz", None)
-    if lipschitz is not None and not isinstance(found, NativeTargetLoss):
-        name = f"{type(found).__name__}.lipschitz (None: steps by a line search)"
-        check_real(name, lipschitz, low=0.0, open_low=True)
+        raise ValueError(f"loss={loss!r} is for other targets; here it may be one of {names}, or {CONTRACT}.")
+    found = resolve("loss", loss, known, TargetLoss, CONTRACT)  # type: ignore[type-abstract]
     if isinstance(found, NativeTargetLoss):
         found.validate()
+        return found
+    check_contract(found)
+    lipschitz = getattr(found, "lipschitz", None)
+    if lipschitz is not None:
+        name = f"{type(found).__name__}.lipschitz (None: steps by a line search)"
+        check_real(name, lipschitz, low=0.0, open_low=True)
     return found
 
 

@@ -19,8 +19,8 @@ REGISTRY: dict[str, dict[str, type[Any]]] = {"margins": {}, "signs": {}, "number
 class MarginLoss(Protocol):
     """A convex, increasing, differentiable Phi; a row with margin y f costs Phi(1 - y f).
 
-    With more than two classes the objective says what Phi is taken of. Any object with these two methods will do. Both
-    take and return float64 arrays of one shape; what they take is read-only.
+    With more than two classes the objective says what Phi is taken of. Users write a `TargetLoss`, of which
+    `radboost.losses.own` makes one of these.
     """
 
     def value(self, u: FloatArray, /) -> FloatArray:
@@ -34,8 +34,10 @@ class MarginLoss(Protocol):
 class TargetLoss(Protocol):
     """Phi(y, f), convex in f. Any object with these two methods will do; both return float64 arrays like `scores`.
 
-    The arrays that they take are read-only. With two classes the targets are -1 and +1. A number `lipschitz` bounds how
-    fast the derivative changes with f, and gives steps in closed form; without it there is a line search. A method
+    The arrays that they take are read-only. With classes the targets are -1 and +1. DeepBoost's objectives take a loss
+    of margins: they ask for a target of 1 with the margin as its score, so that there the loss must be one of
+    targets * scores and must not increase with it. In gradient boosting a number `lipschitz` bounds how fast the
+    derivative changes with f, and gives steps in closed form; without it there is a line search. A method
     `inverse_link(scores)` makes predictions of scores; without it these are the scores.
     """
 
@@ -125,6 +127,9 @@ class NativeLoss(Loss):
     """
 
     phi: ClassVar[MarginFunction]
+
+    def validate(self) -> None:
+        """There are no parameters."""
 
     def value(self, u: FloatArray, /) -> FloatArray:
         return np.asarray(self.phi.value(u) / self.phi.unit, dtype=np.float64)

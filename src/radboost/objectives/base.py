@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost._members import register
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss, ask
+from radboost.losses import MarginLoss
 
 
 class RowCost(ABC):
@@ -56,7 +56,7 @@ class CostOfAnyLoss(RowCost):
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         """Phi(1 - the margin), unless an objective says otherwise."""
-        return np.asarray(ask(loss, "value", 1.0 - margins_of(scores, class_ids)), dtype=np.float64)
+        return loss.value(1.0 - margins_of(scores, class_ids))
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
         """What Phi is taken of: u(y) for every row and class, or one number for each row.
@@ -88,7 +88,7 @@ class CostOfAnyLoss(RowCost):
         moved = scores + eta * predictions
         moved_margins = margins + eta * margins_of(predictions, class_ids) if len(margins) else margins
         u = self.arguments(moved, moved_margins, class_ids)
-        values, derivatives = (array.reshape(u.shape) for array in evaluate(loss, u.ravel()))
+        values, derivatives = loss.value(u.ravel()).reshape(u.shape), loss.derivative(u.ravel()).reshape(u.shape)
         return self.costs(values, class_ids), self.slopes(derivatives, moved, predictions, class_ids)
 
 
@@ -108,20 +108,3 @@ def margins_of(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
 def argument_of_each_class(scores: FloatArray, class_ids: ClassIds) -> FloatArray:
     """u(y) = 1 - f(y_i) + f(y)."""
     return 1.0 - scores[np.arange(len(scores)), class_ids][:, None] + scores
-
-
-def evaluate(loss: MarginLoss, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Phi and Phi' of a loss of the user's own, looked over."""
-    values = np.ascontiguousarray(ask(loss, "value", u), dtype=np.float64)
-    derivatives = np.ascontiguousarray(ask(loss, "derivative", u), dtype=np.float64)
-    for what, array in (("value", values), ("derivative", derivatives)):
-        if array.shape != u.shape:
-            raise ValueError(
-                f"{loss!r}.{what} returned an array of shape {array.shape} for an input of shape {u.shape}; "
-                "it must keep the shape."
-            )
-        if not np.isfinite(array).all():
-            raise ValueError(f"{loss!r}.{what} returned NaN or infinity; it must be finite everywhere.")
-    if (derivatives < 0).any():
-        raise ValueError(f"{loss!r}.derivative is negative somewhere; Phi must be increasing.")
-    return values, derivatives

@@ -19,7 +19,7 @@ from radboost.engine import (
     current,
 )
 from radboost.losses import MarginLoss, NativeLoss
-from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, evaluate
+from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost
 from radboost.objectives.two_classes import TwoClasses
 from radboost.rows.weights import RowWeights
 
@@ -126,7 +126,7 @@ class Objective:
         else:
             assert isinstance(self.cost, CostOfAnyLoss)
             u = self.cost.arguments(self._values(), self._margins(), self._class_ids)
-            values, derivatives = evaluate(self.loss, u.ravel())
+            values, derivatives = self.loss.value(u.ravel()), self.loss.derivative(u.ravel())
             sums = self.scores.reweigh_from(values, derivatives, weightings, self.n_threads)
         m = self.total_weight
         return LossState(sums.loss / m, sums.slope / m, sums.error / m)

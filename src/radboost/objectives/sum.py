@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import ExponentialLoss, MarginLoss, ask
+from radboost.losses import ExponentialLoss, MarginLoss
 from radboost.objectives.base import CostOfAnyLoss, argument_of_each_class
 
 # Probabilities: rows are taken together up to so many pairs of classes, and one by one beyond so many classes.
@@ -20,7 +20,7 @@ class Sum(CostOfAnyLoss, name="sum"):
 
     def row_losses(self, loss: MarginLoss, scores: FloatArray, class_ids: ClassIds) -> FloatArray:
         arguments = argument_of_each_class(scores, class_ids)
-        values = np.asarray(ask(loss, "value", arguments.ravel()), dtype=np.float64).reshape(arguments.shape)
+        values = loss.value(arguments.ravel()).reshape(arguments.shape)
         return self.costs(values, class_ids)
 
     def arguments(self, scores: FloatArray, margins: FloatArray, class_ids: ClassIds) -> FloatArray:
@@ -67,7 +67,7 @@ def _balance(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] 
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1)
     gaps = ranked[:, None, :] - ranked[:, :, None]
-    rates = np.array(ask(loss, "derivative", 1.0 + gaps.ravel()), dtype=np.float64).reshape(gaps.shape)
+    rates = loss.derivative(1.0 + gaps.ravel()).reshape(gaps.shape)
     if counts is not None:
         rates *= counts[order][:, None, :]  # so many classes to go to
     n_classes = scores.shape[1]

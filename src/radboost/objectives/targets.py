@@ -11,6 +11,7 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.engine import CutTree, GradientScores, RegressionTrees, current
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
+from radboost.losses.own import checked_numbers
 from radboost.rows.weights import RowWeights
 
 
@@ -119,20 +120,10 @@ class OwnLossRows(LossRows):
         self.set_scores(self._scores + step * grower.answers(cut))
 
     def _value(self, scores: FloatArray) -> FloatArray:
-        return self._checked("value", ask(self.loss, "value", self.targets, scores))
+        return checked_numbers(self.loss, "value", ask(self.loss, "value", self.targets, scores), scores)
 
     def _derivative(self, scores: FloatArray) -> FloatArray:
-        return self._checked("derivative", ask(self.loss, "derivative", self.targets, scores))
-
-    def _checked(self, method: str, numbers: FloatArray) -> FloatArray:
-        result = np.ascontiguousarray(numbers, dtype=np.float64)
-        if result.shape != self.targets.shape or not np.isfinite(result).all():
-            what = f"the shape {result.shape}" if result.shape != self.targets.shape else "NaN or infinity"
-            raise ValueError(
-                f"{type(self.loss).__name__}.{method} must return {len(self.targets)} finite numbers, one for each "
-                f"row; got {what}."
-            )
-        return result
+        return checked_numbers(self.loss, "derivative", ask(self.loss, "derivative", self.targets, scores), scores)
 
 
 def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:

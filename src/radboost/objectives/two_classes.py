@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from radboost._typing import ClassIds, FloatArray
-from radboost.losses import MarginLoss, ask
+from radboost.losses import MarginLoss
 from radboost.objectives.base import CostOfAnyLoss, margins_of
 
 
@@ -19,8 +19,8 @@ class TwoClasses(CostOfAnyLoss):
 
     def probabilities(self, loss: MarginLoss, scores: FloatArray) -> FloatArray:
         """p Phi(1 - f) + (1 - p) Phi(1 + f) is least at p = Phi'(1 + f) / (Phi'(1 - f) + Phi'(1 + f))."""
-        for_second = np.asarray(ask(loss, "derivative", 1.0 + scores), dtype=np.float64)
-        for_first = np.asarray(ask(loss, "derivative", 1.0 - scores), dtype=np.float64)
+        for_second = loss.derivative(1.0 + scores)
+        for_first = loss.derivative(1.0 - scores)
         total = for_first + for_second
         second = np.divide(for_second, total, out=np.where(scores > 0, 1.0, 0.0), where=total > 0)
         return np.column_stack([1.0 - second, second])

@@ -130,7 +130,7 @@ def test_margins_need_a_loss_of_margins() -> None:
         def value(self, targets: Any, scores: Any) -> Any:
             return np.where(targets > 0, 3.0, 1.0) * super().value(targets, scores)
 
-    with pytest.raises(ValueError, match=r"Lopsided\.value.*must depend on targets \* scores alone; RGBClassifier"):
+    with pytest.raises(ValueError, match=r"Lopsided\.value: .*must depend on targets \* scores alone; RGBClassifier"):
         DeepBoostClassifier(n_rounds=5, loss=Lopsided()).fit(X, Y)
     RGBClassifier(n_rounds=2, loss=Lopsided()).fit(X, Y)
 

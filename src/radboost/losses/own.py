@@ -44,7 +44,7 @@ class OwnMarginLoss:
         one, other = (self._ask("value", side, side * PROBES) for side in (np.ones(5), -np.ones(5)))
         if not np.allclose(one, other, rtol=1e-6, atol=1e-12):
             raise ValueError(
-                f"{type(self._loss).__name__}.value is {one.tolist()} for targets of 1 and the scores {PROBES.tolist()}, "
+                f"{type(self._loss).__name__}.value: {one.tolist()} for targets of 1 and scores of {PROBES.tolist()}, "
                 f"and with both of the other sign {other.tolist()}. Here a loss must depend on targets * scores alone; "
                 "RGBClassifier takes any loss."
             )

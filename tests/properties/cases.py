@@ -54,7 +54,7 @@ class Case:
     descends: bool = True  # history_["objective"] never rises
     draws_rows: bool = False  # by a hash of all their cells: a column that tells nothing still changes the draws
     held_back: bool = False  # early stopping is set: some of the rows only watch, drawn in the same way
-    stops_early: bool = False  # early stopping can be set, and there is random_state
+    stops_early: bool = False  # early stopping can be set
     validates: bool = False  # takes X_val, y_val
 
     def __str__(self) -> str:
@@ -321,17 +321,24 @@ def _sparse() -> list[Case]:
 
 def _baselines() -> list[Case]:
     def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
+        watched = ", watched" if "early_stopping" in settings else ""
         return Case(
-            f"{estimator.__name__}, {n_classes} classes",
+            f"{estimator.__name__}, {n_classes} classes{watched}",
             lambda **changes: estimator(**with_tree_options({**settings, **changes})),
             n_classes,
             descends=descends,
+            held_back="early_stopping" in settings,
+            stops_early=True,
+            validates=True,
         )
 
     return [
         *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
         *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4) for n in (2, 4)),
         case(MartiBoostClassifier, 2, descends=False, n_rounds=5, max_leaves=4),
+        *(case(AdaBoostMHClassifier, n, n_rounds=8, max_leaves=4, early_stopping=2) for n in (2, 4)),
+        *(case(SAMMEClassifier, n, n_rounds=8, max_leaves=4, early_stopping=2) for n in (2, 4)),
+        case(MartiBoostClassifier, 2, descends=False, n_rounds=5, max_leaves=4, early_stopping=2),
     ]
 
 

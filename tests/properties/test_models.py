@@ -248,8 +248,11 @@ def test_early_stopping_keeps_the_best_round(case: Case) -> None:
     X, y = case.data(11, m=300)
     rng = np.random.default_rng(0)
     y = np.where(rng.random(300) < 0.3, rng.permutation(y), y)  # noise to overfit to
-    fast = {"learning_rate": 1.0} if "RGB" in case.name or "DeepBoost" in case.name else {"learning_rate": 8.0}
-    fast |= {"complexity_penalty": 0.0} if "DeepBoost" in case.name else {}
+    fast = {
+        "RGB": {"learning_rate": 1.0},
+        "DeepBoost": {"learning_rate": 1.0, "complexity_penalty": 0.0},
+        "Softmax": {"learning_rate": 8.0},
+    }.get(case.name.split()[0], {})
     model = case.make(n_rounds=300, early_stopping=EarlyStopping(6, 0.3), **fast).fit(X, y)
     watched = model.history_["validation_loss"]
     assert "early stopping" in model.stop_reason_

@@ -257,7 +257,7 @@ def test_validation_rows_refused(case: Case) -> None:
         with pytest.raises(ValueError, match=r"(?is)(?=.*(y_val|label|class))(?=.*17)"):
             model.fit(X, y, X_val=X, y_val=np.full(60, 17))
         with pytest.raises(ValueError, match=r"missing|NaN"):
-            model.fit(X, with_label(y, "class 0"), X_val=X, y_val=with_label(y, None))
+            model.fit(X, with_label(y, f"class {y[3]}"), X_val=X, y_val=with_label(y, None))
     assert not hasattr(model, "ensemble_")
 
 

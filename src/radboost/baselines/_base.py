@@ -11,7 +11,9 @@ from sklearn.base import ClassifierMixin
 from radboost._validation import check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.classic_watch import ClassicWatch
 from radboost.boosting.replay import RawRows
+from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows
@@ -26,10 +28,23 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     _stores_objective: ClassVar[bool] = False
 
     n_jobs: int | None
+    early_stopping: bool | int | EarlyStopping
+    _watch: ClassVar[type[ClassicWatch]]
     tree_options: TreeOptions | None
     _tree_options_read = ("max_bins",)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Any = None, resume_from: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
+    ) -> Self:
         """Learns from rows X and labels y.
 
         Parameters
@@ -40,22 +55,33 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             Numbers, strings or booleans; at least two different ones.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
+        X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
         callbacks : list of objects, or None
             Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
         resume_from : path or None
             A checkpoint of a fit with the same rows and parameters, to go on from.
         """
-        return self._fit(X, y, sample_weight, callbacks=callbacks, resume_from=resume_from)
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            validation=(X_val, y_val, sample_weight_val),
+        )
 
     def _read_parameters(self) -> FitSettings:
         self._check_parameters()
         options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
         check_verbose(self.verbose)
         self._check_warm_start()
-        return FitSettings(GrowthSettings(n_threads=resolve_n_jobs(self.n_jobs), options=options))
+        growth = GrowthSettings(n_threads=resolve_n_jobs(self.n_jobs), options=options)
+        return FitSettings(growth, resolve_early_stopping(self.early_stopping))
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
-        n_threads = settings.growth.n_threads
+        n_threads, stopping, watched = settings.growth.n_threads, settings.stopping, prepared.validation
+        if stopping is not None and watched is None:
+            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
         weights = prepared.row_weights(folds_large=True)
         problem = ClassicProblem(
             prepared.data,
@@ -71,6 +97,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             maker=self._maker(problem, max_leaves, trace),
             n_families=int(min(max_leaves, weights.n_rows)),
             sample_size=problem.weights.total,
+            watch=None if watched is None else self._watch(watched, stopping, problem.n_classes, n_threads),
+            keeps_best_round=stopping is not None,
         )
 
     def _warn(self, fitted: Self) -> None:

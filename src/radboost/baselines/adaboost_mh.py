@@ -14,6 +14,8 @@ from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.classic_watch import AdaBoostMHWatch
+from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._predicting import of_one_fit
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
@@ -37,6 +39,8 @@ class AdaBoostMHClassifier(Baseline):
         As for `DeepBoostClassifier`.
     class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
+    early_stopping : bool, int or EarlyStopping
+        As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
@@ -54,7 +58,8 @@ class AdaBoostMHClassifier(Baseline):
         votes for it or abstains, with weight 2 alpha. `decision_function` takes the sum of the alphas off, which makes
         them the scores of Algorithm 3, in which a tree says +1 or -1.
     history_ : dict of lists, one entry per round
-        "objective" (the mean exponential loss over rows and classes), "train_error", "n_hypotheses".
+        "objective" (the mean exponential loss over rows and classes), "train_error", "n_hypotheses"; with validation
+        rows "validation_error" and "validation_loss", the same loss on them.
     n_iter_, stop_reason_ : how many rounds there were, and why no more
     n_skipped_rounds_ : int
         Always 0: a round without a useful tree ends the fit.
@@ -70,6 +75,8 @@ class AdaBoostMHClassifier(Baseline):
     True
     """
 
+    _watch = AdaBoostMHWatch
+
     def __init__(
         self,
         n_rounds: int = 100,
@@ -77,6 +84,7 @@ class AdaBoostMHClassifier(Baseline):
         max_leaves: int = 12,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -86,6 +94,7 @@ class AdaBoostMHClassifier(Baseline):
         self.max_leaves = max_leaves
         self.categorical_features = categorical_features
         self.class_weight = class_weight
+        self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start

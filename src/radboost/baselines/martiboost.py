@@ -12,7 +12,9 @@ from radboost.baselines._base import Baseline
 from radboost.baselines.program import BranchingProgram
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.classic_watch import MartingaleWatch
 from radboost.boosting.martiboost import MartingaleLayers
+from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._learning import Plan
 from radboost.model_file import storable_estimator
@@ -44,6 +46,8 @@ class MartiBoostClassifier(Baseline):
         As for `DeepBoostClassifier`.
     class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
+    early_stopping : bool, int or EarlyStopping
+        As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
@@ -58,7 +62,8 @@ class MartiBoostClassifier(Baseline):
     classes_ : array of the two labels, ascending
     ensemble_ : BranchingProgram
     history_ : dict of lists, one entry per layer
-        "objective" (the expected error of a walk that ends there), "train_error", "n_hypotheses".
+        "objective" (the expected error of a walk that ends there), "train_error", "n_hypotheses"; with validation rows
+        "validation_error" and "validation_loss", the same loss on them.
     n_iter_ : int
         Layers.
     n_skipped_rounds_ : int
@@ -78,6 +83,8 @@ class MartiBoostClassifier(Baseline):
     _type_of_ensemble: ClassVar[type[Any]] = BranchingProgram
     ensemble_: BranchingProgram  # type: ignore[assignment]
 
+    _watch = MartingaleWatch
+
     def __init__(
         self,
         n_rounds: int = 101,
@@ -85,6 +92,7 @@ class MartiBoostClassifier(Baseline):
         max_leaves: int = 2,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -94,6 +102,7 @@ class MartiBoostClassifier(Baseline):
         self.max_leaves = max_leaves
         self.categorical_features = categorical_features
         self.class_weight = class_weight
+        self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost.boosting.martiboost import ends_right, walk_on
 from radboost.engine import Forest
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
@@ -89,12 +90,7 @@ class BranchingProgram:
         for index, forest in enumerate(self._forests):
             layer = layer_places(index)
             says_plus = forest.tree_values(X, n_threads).reshape(index + 1, len(X)) > 0
-            right = np.where(says_plus, self.right_on_plus[layer, None], self.right_on_minus[layer, None])
-            right *= masses
-            following = np.zeros((index + 2, len(X)))
-            following[1:] = right
-            following[:-1] += masses - right
-            masses = following
+            masses = walk_on(masses, says_plus, self.right_on_minus[layer], self.right_on_plus[layer])
             yield masses
 
     def feature_importances(self) -> FloatArray:
@@ -180,9 +176,3 @@ def layer_places(layer: int) -> slice:
     """Where the trees of a layer, counted from 0, stand among all."""
     first = layer * (layer + 1) // 2
     return slice(first, first + layer + 1)
-
-
-def ends_right(masses: npt.NDArray[Any]) -> FloatArray:
-    """What ends beyond the middle (section 5.5.1: an index above L / 2); one line of `masses` for each place."""
-    n_layers = len(masses) - 1
-    return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)

@@ -12,7 +12,9 @@ from radboost._validation import check_integer, check_integer_or
 from radboost.baselines._base import Baseline
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
+from radboost.boosting.classic_watch import SAMMEWatch
 from radboost.boosting.samme import SAMME
+from radboost.boosting.watch import EarlyStopping
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
 
@@ -34,6 +36,8 @@ class SAMMEClassifier(Baseline):
         As for `DeepBoostClassifier`.
     class_weight : dict from labels to weights, "balanced", or None
         As for `DeepBoostClassifier`.
+    early_stopping : bool, int or EarlyStopping
+        As for `DeepBoostClassifier`.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     verbose : int
@@ -49,7 +53,8 @@ class SAMMEClassifier(Baseline):
     ensemble_ : Ensemble
         Trees and their weights alpha; with two classes, where a tree says -1 or +1, alpha / 2.
     history_ : dict of lists, one entry per round
-        "objective" (the mean exponential loss that SAMME descends on), "train_error", "n_hypotheses".
+        "objective" (the mean exponential loss that SAMME descends on), "train_error", "n_hypotheses"; with validation
+        rows "validation_error" and "validation_loss", the same loss on them.
     n_iter_, stop_reason_ : how many rounds there were, and why no more
     n_skipped_rounds_ : int
         Always 0: a round without a useful tree ends the fit.
@@ -65,6 +70,8 @@ class SAMMEClassifier(Baseline):
     True
     """
 
+    _watch = SAMMEWatch
+
     def __init__(
         self,
         n_rounds: int = 100,
@@ -72,6 +79,7 @@ class SAMMEClassifier(Baseline):
         max_leaves: int | str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -81,6 +89,7 @@ class SAMMEClassifier(Baseline):
         self.max_leaves = max_leaves
         self.categorical_features = categorical_features
         self.class_weight = class_weight
+        self.early_stopping = early_stopping
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start

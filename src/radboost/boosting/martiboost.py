@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost._typing import FloatArray
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.trace import Step, Trace
@@ -136,6 +138,24 @@ class MartingaleLayers(RoundMaker):
         self.trace.steps.append(Step(layer, self.trace.enter(tree, 0.0), 1.0))
         self.trace.details["right_on_minus"].append(odds[0])
         self.trace.details["right_on_plus"].append(odds[1])
+
+
+def walk_on(
+    masses: FloatArray, plus: npt.NDArray[np.bool_], right_on_minus: FloatArray, right_on_plus: FloatArray
+) -> FloatArray:
+    """The probabilities of the places beyond a layer from those of its nodes, a line for each; `plus`: trees say +1."""
+    right = np.where(plus, right_on_plus[:, None], right_on_minus[:, None])
+    right *= masses
+    following = np.zeros((len(masses) + 1, masses.shape[1]))
+    following[1:] = right
+    following[:-1] += masses - right
+    return following
+
+
+def ends_right(masses: npt.NDArray[Any]) -> FloatArray:
+    """What ends beyond the middle (section 5.5.1: an index above L / 2); one line of `masses` for each place."""
+    n_layers = len(masses) - 1
+    return np.asarray(masses[n_layers // 2 + 1 :].sum(axis=0), dtype=np.float64)
 
 
 def _balanced_odds(plus: float) -> tuple[float, float]:

@@ -1,0 +1,92 @@
+"""The losses of the older algorithms on rows that they do not learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.boosting.martiboost import ends_right, walk_on
+from radboost.boosting.trace import Step, Trace
+from radboost.boosting.watch import EarlyStopping, Watch
+from radboost.rows.prepare import Watched
+from radboost.trees.tree import Tree, forest_of
+
+# The loss of a row is cut here, so that a mean of them is finite.
+LARGEST_EXPONENT = 600.0
+
+
+class ClassicWatch(Watch):
+    """Watches the loss that the algorithm lowers in training."""
+
+    what = "loss"
+
+    def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
+        super().__init__(rows, n_classes, n_threads)
+        self.n_classes = n_classes
+        self.patience = None if stopping is None else stopping.patience
+
+    def _wrong(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
+        """As `predict` has it: the first class at a tie."""
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(best != self.class_ids)
+
+    def _of_margin(self, scores: FloatArray) -> FloatArray:
+        """exp(-y f) of two classes."""
+        return _exp(np.where(self.class_ids == 1, -scores, scores))
+
+
+class SAMMEWatch(ClassicWatch):
+    """exp of (the sum of all alphas) / K less the score of the row's class: the loss of Algorithm 4."""
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        if scores.ndim == 1:
+            return self._of_margin(scores), self._wrong(scores)
+        own = scores[np.arange(len(scores)), self.class_ids]
+        return _exp(scores.mean(axis=1) - own), self._wrong(scores)  # every tree votes for one class of each row
+
+
+class AdaBoostMHWatch(ClassicWatch):
+    """The mean over the classes of exp(-y psi): the loss of Algorithm 3."""
+
+    _total = 0.0  # the sum of the weights so far
+
+    def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
+        super()._add(trace, steps)
+        self._total += sum(step.eta for step in steps)
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        if scores.ndim == 1:
+            return self._of_margin(scores), self._wrong(scores)
+        # A round has K trees of weight 2 alpha, which vote or abstain where the paper's say +1 or -1.
+        psi = scores - self._total / (2 * self.n_classes)
+        own = np.arange(self.n_classes) == self.class_ids[:, None]
+        return np.asarray(_exp(np.where(own, -psi, psi)).mean(axis=1)), self._wrong(scores)
+
+
+class MartingaleWatch(ClassicWatch):
+    """The probability that a walk which ends in this layer ends on the wrong side."""
+
+    def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
+        super().__init__(rows, stopping, n_classes, n_threads)
+        self._masses = np.ones((1, len(rows.class_ids)))  # a line for each node of the layer
+
+    def _add(self, trace: Trace, steps: Sequence[Step]) -> None:
+        nodes = [step.hypothesis for step in steps]
+        forest = forest_of([tree for tree in (trace.hypotheses[node] for node in nodes) if isinstance(tree, Tree)])
+        plus = forest.tree_values(self.X, self._n_threads).reshape(self._masses.shape) > 0
+        on_minus, on_plus = (
+            np.array([trace.details[name][node] for node in nodes]) for name in ("right_on_minus", "right_on_plus")
+        )
+        self._masses = walk_on(self._masses, plus, on_minus, on_plus)
+        self._scores = 2.0 * ends_right(self._masses) - 1.0
+
+    def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        right = 0.5 * (1.0 + scores)
+        return np.where(self.class_ids == 1, 1.0 - right, right), self._wrong(scores)
+
+
+def _exp(exponents: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(np.minimum(exponents, LARGEST_EXPONENT)))

@@ -12,6 +12,7 @@ from benchmarks.settings import Sizes
 from benchmarks.tasks import TASKS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+TARGETS = DOCS.parent / "developers" / "benchmark-targets.md"
 PICTURE = DOCS.parent / "images" / "speed.png"
 
 
@@ -87,6 +88,7 @@ def main(argv: list[str] | None = None) -> int:
     report.write(options.output / "results.md", page)
     if options.write_docs:
         report.write(DOCS, page)
+        report.write(TARGETS, report.targets_page(results))
         picture.draw(results, PICTURE)
     print(f"Written to {options.output}/results.json and results.md" + (f" and {DOCS}" if options.write_docs else ""))
     return 0

@@ -38,6 +38,9 @@ class Sizes:
     letters_rows: int | None = None
     letters_rounds: int = 20
     reach_rounds: int = 300
+    reach_large_rows: int = 200_000
+    reach_peer_rounds: int = 100
+    reach_grid: tuple[int, ...] = (10, 15, 22, 33, 50, 75, 100, 150, 225, 340, 500)
     mnist_train_rows: int = 60_000
     mnist_rounds: int = 100
     mnist_repeats: int = 2
@@ -72,6 +75,9 @@ class Sizes:
             letters_rows=3_000,
             letters_rounds=3,
             reach_rounds=30,
+            reach_large_rows=5_000,
+            reach_peer_rounds=10,
+            reach_grid=(5, 10, 20),
             mnist_train_rows=1_000,
             mnist_rounds=3,
             mnist_repeats=1,

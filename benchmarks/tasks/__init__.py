@@ -14,6 +14,7 @@ from benchmarks.tasks import (
     memory,
     predict,
     predict_one,
+    reach,
     reach_letters,
     rgb_large,
     softmax_growth,
@@ -24,6 +25,7 @@ from benchmarks.tasks import (
 )
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
+    **reach.TASKS,
     "fit-large": fit_large.run,
     "fit-mnist17": fit_mnist17.run,
     "fit-small": fit_small.run,

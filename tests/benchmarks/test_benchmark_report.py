@@ -49,10 +49,11 @@ def test_promises_are_met_missed_or_not_mentioned() -> None:
     ]
 
 
-def test_the_page_begins_with_the_targets() -> None:
+def test_targets_have_a_page_of_their_own() -> None:
     page = report.markdown([RESULT], {"processor": "one"}, "# Benchmarks")
-    assert page.index("# Benchmarks") < page.index("- processor: one") < page.index("## Targets")
-    assert page.index("## Targets") < page.index("## Fit something")
+    assert page.index("# Benchmarks") < page.index("- processor: one") < page.index("## Fit something")
+    assert "MISSED" not in page
+    assert "MISSED" in report.targets_page([RESULT])
 
 
 def test_json_has_no_nan() -> None:

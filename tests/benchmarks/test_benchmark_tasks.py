@@ -19,7 +19,16 @@ from benchmarks.competitors.base import Competitor
 from benchmarks.competitors.radboost import WHOLE_STEPS, RadBoostDefault
 from benchmarks.competitors.rgb import RGB, RGBSevenCandidates
 from benchmarks.settings import Settings, Sizes
-from benchmarks.tasks import construct, memory, predict_one, reach_letters, rgb_large, softmax_growth, softmax_letters
+from benchmarks.tasks import (
+    construct,
+    memory,
+    predict_one,
+    reach,
+    reach_letters,
+    rgb_large,
+    softmax_growth,
+    softmax_letters,
+)
 from benchmarks.tasks.whole_fit import time_fits
 
 SETTINGS = Settings(rounds=3, depth=2)
@@ -88,6 +97,19 @@ def test_rounds_to_a_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reach_letters._rounds_to(0.25, ours, train, train, most=10) == 3
     assert reach_letters._rounds_to(0.1, ours, train, train, most=10) is None
     assert reach_letters._rounds_to(0.25, ours, train, train, most=2) is None
+
+
+def test_the_fewest_rounds_that_reach_a_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = RadBoostDefault()
+    monkeypatch.setattr(ours, "fit", lambda X, y, settings: settings.rounds)
+    monkeypatch.setattr(ours, "error", lambda rounds, X, y, settings: {2: 0.5, 4: 0.3, 8: 0.31, 16: 0.2}[rounds])
+    train, grid = three_classes(9), (2, 4, 8, 16)
+    for goal, rounds in ((0.5, 2), (0.3, 4), (0.25, 16)):
+        settings, lowest = reach.first_to_reach(goal, ours, train, train, grid)
+        assert settings is not None
+        assert settings.rounds == rounds
+        assert lowest <= goal
+    assert reach.first_to_reach(0.1, ours, train, train, grid) == (None, 0.2)
 
 
 def test_whole_steps_are_whole() -> None:

@@ -8,6 +8,7 @@
 #include "core/processor.hpp"
 #include "losses/margin_losses.hpp"
 #include "members/slopes.hpp"
+#include "predict/linear_rows.hpp"
 
 namespace radboost {
 
@@ -35,6 +36,16 @@ void bind_functions(nb::module_& m) {
         std::vector<double> value(u.size()), derivative(u.size());
         evaluate_loss(margin_loss_named(loss), u.data(), u.size(), value.data(), derivative.data());
         return std::make_pair(as_array(std::move(value)), as_array(std::move(derivative)));
+    });
+    m.def("linear_rows", [](CMatrix<double> X, CMatrix<double> weights, Vector<double> instead, int n_threads) {
+        require(weights.shape(0) == X.shape(1) && instead.size() == X.shape(1), "every column needs its weights");
+        std::vector<double> out(X.shape(0) * weights.shape(1));
+        {
+            nb::gil_scoped_release release;
+            linear_rows(X.data(), X.shape(0), X.shape(1), weights.data(), instead.data(), weights.shape(1), n_threads,
+                        out.data());
+        }
+        return as_array(std::move(out));
     });
     m.def("kernel_values", [](const std::string& name, double gamma, CMatrix<double> centres, CMatrix<double> X,
                               int n_threads) {

@@ -59,7 +59,34 @@ Output<double> value_edges(const AnswerWeighting& weighting, CMatrix<float> valu
     return as_array(std::move(out));
 }
 
+Output<double> group_edges(const AnswerWeighting& weighting, const HypothesisColumns& columns, std::size_t slot,
+                           Vector<double> factors, const RowGroups& groups, int n_threads) {
+    require(factors.size() == weighting.n_rows(), "one factor per row is needed");
+    std::vector<int128> sums(2 * groups.n_groups());
+    {
+        nb::gil_scoped_release release;
+        weighting.group_edge_sums(columns, slot, factors.data(), groups, n_threads, sums.data());
+    }
+    std::vector<double> out;
+    for (const int128 sum : sums) out.push_back(static_cast<double>(sum) * weighting.edge_unit() / kValueGrid);
+    return as_array(std::move(out));
+}
+
+// Loss, slope and error of each group, one after the other.
+Output<double> in_lines(const std::vector<LossSums>& of_groups) {
+    std::vector<double> out;
+    for (const LossSums& sums : of_groups) out.insert(out.end(), {sums.loss, sums.slope, sums.error});
+    return as_array(std::move(out));
+}
+
 void bind_weights(nb::module_& m) {
+    nb::class_<RowGroups>(m, "RowGroups")
+        .def("__init__",
+             [](RowGroups* self, Vector<std::uint16_t> of_row, std::size_t n_groups) {
+                 new (self) RowGroups(as_vector(of_row), n_groups);
+             },
+             nb::arg("of_row"), nb::arg("n_groups"))
+        .def_prop_ro("n_groups", &RowGroups::n_groups);
     nb::class_<RowWeights>(m, "RowWeights")
         .def("__init__",
              [](RowWeights* self, std::size_t n_rows, std::optional<Vector<double>> weights, bool folds_large,
@@ -170,7 +197,9 @@ void bind_weighting(nb::module_& m) {
                  return as_integers(edge_sums(w, columns, shrinking, n_threads));
              },
              nb::arg("columns"), nb::arg("shrinking"), nb::arg("n_threads"))
-        .def("value_edges", &value_edges, nb::arg("values"), nb::arg("n_threads"));
+        .def("value_edges", &value_edges, nb::arg("values"), nb::arg("n_threads"))
+        .def("group_edges", &group_edges, nb::arg("columns"), nb::arg("slot"), nb::arg("factors"), nb::arg("groups"),
+             nb::arg("n_threads"), "The edge of a hypothesis times a factor on each row, and the sum of the absolute terms, for each group of rows.");
     nb::class_<MarginWeighting, AnswerWeighting>(m, "MarginWeighting")
         .def("__init__",
              [](MarginWeighting* self, const MarginScores& scores, std::optional<Vector<double>> factors) {
@@ -178,6 +207,7 @@ void bind_weighting(nb::module_& m) {
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def_prop_ro("slope", &MarginWeighting::slope)
+        .def("set_factors", [](MarginWeighting& w, Vector<double> factors) { w.set_factors(factors.data(), factors.size()); })
         .def("edge_weights", [](const MarginWeighting& w) {
             return as_array(std::vector<std::int64_t>(w.edge_weights(), w.edge_weights() + w.n_rows()));
         });
@@ -187,6 +217,7 @@ void bind_weighting(nb::module_& m) {
                  new (self) ClassWeighting(scores, given_or_none(factors));
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
+        .def("set_factors", [](ClassWeighting& w, Vector<double> factors) { w.set_factors(factors.data(), factors.size()); })
         .def_prop_ro("slope", &ClassWeighting::slope);
 }
 
@@ -198,6 +229,27 @@ void bind_scores(nb::class_<Scores>& binding) {
              [](Scores& s, const std::vector<OneWeighting*>& weightings, int n_threads) {
                  nb::gil_scoped_release release;
                  return s.reweigh(weightings, n_threads);
+             })
+        .def("reweigh_groups",
+             [](Scores& s, const std::vector<OneWeighting*>& weightings, const RowGroups& groups, int n_threads) {
+                 std::vector<LossSums> of_groups(groups.n_groups());
+                 {
+                     nb::gil_scoped_release release;
+                     s.reweigh(weightings, n_threads, &groups, of_groups.data());
+                 }
+                 return in_lines(of_groups);
+             })
+        .def("reweigh_groups_from",
+             [](Scores& s, Vector<double> values, Vector<double> derivatives, const std::vector<OneWeighting*>& weightings,
+                const RowGroups& groups, int n_threads) {
+                 require(values.size() == s.n_arguments() && derivatives.size() == s.n_arguments(),
+                         "one value and one derivative per argument are needed");
+                 std::vector<LossSums> of_groups(groups.n_groups());
+                 {
+                     nb::gil_scoped_release release;
+                     s.reweigh_from(values.data(), derivatives.data(), weightings, n_threads, &groups, of_groups.data());
+                 }
+                 return in_lines(of_groups);
              })
         .def("reweigh_from",
              [](Scores& s, Vector<double> values, Vector<double> derivatives, const std::vector<OneWeighting*>& weightings,
@@ -218,7 +270,14 @@ void bind_scores(nb::class_<Scores>& binding) {
                  nb::gil_scoped_release release;
                  return s.along(columns, slot, eta, false, n_threads).slope;
              })
-        .def("step", &Scores::step, Release());
+        .def("step",
+             [](Scores& s, const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
+                std::optional<Vector<double>> factors) {
+                 require(!factors || factors->size() == s.n_rows(), "one factor per row is needed");
+                 nb::gil_scoped_release release;
+                 s.step(columns, slot, eta, n_threads, factors ? factors->data() : nullptr);
+             },
+             nb::arg("columns"), nb::arg("slot"), nb::arg("eta"), nb::arg("n_threads"), nb::arg("factors") = nb::none());
 }
 
 Output<double> in_units(const std::int32_t* scores, std::size_t size) {

@@ -190,21 +190,24 @@ void ClassScores::set(const double* scores, const double* margins) {
         margins_[i] = static_cast<std::int32_t>(std::min(std::max(std::nearbyint(margins[i] * kScoreGrid), -most), most));
 }
 
-LossSums ClassScores::reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads) {
+LossSums ClassScores::reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
+                              LossSums* of_groups) {
     require(loss_.has_value(), "the scores have no loss: evaluate it and use reweigh_from");
-    return renew(weightings, n_threads, [&](std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
+    const auto evaluate = [&](std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
         const std::int32_t* margins = margins_.empty() ? nullptr : margins_.data() + begin;
         objective_.evaluate(block(own, begin, count), scratch.largest.data(), margins, *loss_,
                             {scratch.terms.data(), scratch.values.data(), scratch.scale.data(),
                              row_slope_.data() + begin, row_loss_.data() + begin});
-    });
+    };
+    return renew(weightings, n_threads, groups, of_groups, evaluate);
 }
 
 LossSums ClassScores::reweigh_from(const double* values, const double* derivatives,
-                                   const std::vector<ClassWeighting*>& weightings, int n_threads) {
+                                   const std::vector<ClassWeighting*>& weightings, int n_threads,
+                                   const RowGroups* groups, LossSums* of_groups) {
     require(!loss_.has_value(), "the scores have a loss of their own: use reweigh");
     const std::size_t width = per_class() ? n_classes() : 1;
-    return renew(weightings, n_threads, [&](std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
+    const auto evaluate = [&](std::size_t own, std::size_t begin, std::size_t count, Scratch& scratch) {
         const std::size_t first = begin * width, last = (begin + count) * width;
         if (!per_class()) {
             std::copy(values + first, values + last, row_loss_.data() + begin);
@@ -215,11 +218,14 @@ LossSums ClassScores::reweigh_from(const double* values, const double* derivativ
         std::copy(derivatives + first, derivatives + last, scratch.terms.data());
         sum_terms(block(own, begin, count), {scratch.terms.data(), scratch.values.data(), scratch.scale.data(),
                                              row_slope_.data() + begin, row_loss_.data() + begin});
-    });
+    };
+    return renew(weightings, n_threads, groups, of_groups, evaluate);
 }
 
 template <class Evaluate>
-LossSums ClassScores::renew(const std::vector<ClassWeighting*>& weightings, int n_threads, Evaluate&& evaluate) {
+LossSums ClassScores::renew(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
+                            LossSums* of_groups, Evaluate&& evaluate) {
+    require(groups == nullptr || groups->n_rows() == n_rows(), "one group per row is needed");
     for (const ClassWeighting* weighting : weightings)
         require(&weighting->scores_ == this, "the weighting is one of other scores");
     const FixedScale error_scale(weights_.total());
@@ -234,11 +240,14 @@ LossSums ClassScores::renew(const std::vector<ClassWeighting*>& weightings, int 
             for (std::size_t r = 0; r < count; ++r) {
                 const std::size_t i = begin + r;
                 if (rows.scores[r * n_classes() + own] > scratch.largest[r]) continue;
-                *error += int128{error_scale.fixed(weights_.unit(i, 1.0))} * weights_.times(i);
+                const int128 wrong = int128{error_scale.fixed(weights_.unit(i, 1.0))} * weights_.times(i);
+                error[0] += wrong;
+                if (groups) error[1 + (*groups)[i]] += wrong;
             }
         });
     };
-    const int128 error = weights_.add<int128>(1, n_rows() * n_classes(), n_threads, evaluate_rows)[0];
+    const std::size_t n_groups = groups ? groups->n_groups() : 0;
+    const auto errors = weights_.add<int128>(1 + n_groups, n_rows() * n_classes(), n_threads, evaluate_rows);
     for (ClassWeighting* weighting : weightings) weighting->finish(n_threads);
     current_ = true;
     line_.stamp = 0;
@@ -246,10 +255,16 @@ LossSums ClassScores::renew(const std::vector<ClassWeighting*>& weightings, int 
     const auto plain = std::find_if(weightings.begin(), weightings.end(),
                                     [](const ClassWeighting* weighting) { return !weighting->factors_.given(); });
     const double slope = plain != weightings.end() ? (*plain)->slope_ : weights_.sum(row_slope_.data(), n_threads);
-    return {weights_.sum(row_loss_.data(), n_threads), slope, error_scale.value(error)};
+    if (groups) {
+        const auto losses = weights_.group_sums(row_loss_.data(), *groups, n_threads);
+        const auto slopes = weights_.group_sums(row_slope_.data(), *groups, n_threads);
+        for (std::size_t g = 0; g < n_groups; ++g) of_groups[g] = {losses[g], slopes[g], error_scale.value(errors[1 + g])};
+    }
+    return {weights_.sum(row_loss_.data(), n_threads), slope, error_scale.value(errors[0])};
 }
 
-void ClassScores::step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads) {
+void ClassScores::step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
+                       const double* factors) {
     columns.require_fits(slot, n_rows(), n_classes());
     const std::int32_t whole = grid_.admit(eta, n_threads);
     const double scaled = eta * kScoreGrid;
@@ -264,8 +279,11 @@ void ClassScores::step(const HypothesisColumns& columns, std::size_t slot, doubl
             for (std::size_t r = 0; r < count; ++r) {
                 if (answers[r] == classes) continue;
                 const std::size_t i = begin + r;
-                const std::int32_t change =
-                    values ? static_cast<std::int32_t>(std::llrint(scaled * static_cast<double>(values[i]))) : whole;
+                std::int32_t change = whole;
+                if (values || factors) {
+                    const double size = (values ? static_cast<double>(values[i]) : 1.0) * (factors ? factors[i] : 1.0);
+                    change = static_cast<std::int32_t>(std::llrint(scaled * size));
+                }
                 grid_.values()[i * classes + answers[r]] += change;
                 if (margins_.empty()) continue;
                 const std::int64_t margin = std::int64_t{margins_[i]} + (answers[r] == own ? change : -change);

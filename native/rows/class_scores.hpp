@@ -26,6 +26,8 @@ public:
     ClassWeighting(const ClassScores& scores, std::vector<double> factors);
 
     double slope() const { return slope_; }  // S of these factors, at the last reweighing
+    // Other factors, from the next reweighing on.
+    void set_factors(const double* factors, std::size_t n_rows) { factors_.replace(factors, n_rows); }
 
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;
@@ -72,17 +74,20 @@ public:
     void set(const double* scores, const double* margins);
 
     std::size_t n_arguments() const { return per_class() ? n_rows() * n_classes() : n_rows(); }
-    // Evaluates the loss at the scores and renews the weightings.
-    LossSums reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads);
+    // Evaluates the loss at the scores and renews the weightings. With groups their sums are written to `of_groups`.
+    LossSums reweigh(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
+                     LossSums* of_groups = nullptr);
     // The same from a loss evaluated elsewhere: at u(y) for every row and class where each wrong answer has its rate
     // (what stands at the row's own class is not read), or at the one argument of each row.
     LossSums reweigh_from(const double* values, const double* derivatives,
-                          const std::vector<ClassWeighting*>& weightings, int n_threads);
+                          const std::vector<ClassWeighting*>& weightings, int n_threads,
+                          const RowGroups* groups = nullptr, LossSums* of_groups = nullptr);
     // The loss at scores + eta h and its derivative, from the scores of the last reweighing. Without `want_loss` only
     // the derivative is worked out. Where "max" has a kink the derivative is the one to the right, up to rounding.
     LineSums along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
-    // scores += eta h; eta is a multiple of 2^-20.
-    void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads);
+    // scores += eta h, or eta times a factor of each row times h, to the nearest multiple of 2^-20; eta is one.
+    void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
+              const double* factors = nullptr);
 
 private:
     friend class ClassWeighting;
@@ -113,7 +118,8 @@ private:
 
     // Goes from evaluate(own, begin, count, scratch), which fills row_loss_, row_slope_ and the terms, to the rest.
     template <class Evaluate>
-    LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, Evaluate&& evaluate);
+    LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
+                   LossSums* of_groups, Evaluate&& evaluate);
 
     void prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads);
     LineBlock line_block(std::size_t own, std::size_t begin, std::size_t count, double* work);

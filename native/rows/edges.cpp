@@ -1,6 +1,7 @@
 // Edges of hypotheses as sums of integers.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "members/columns.hpp"
 #include "rows/margin_scores.hpp"
@@ -113,6 +114,53 @@ void AnswerWeighting::value_edge_sums(const float* values, std::size_t n_hypothe
                         add_value_gains(row, table.data(), classes, count, small.data(), own + h * classes);
                     else
                         add_value_gains(row, table.data(), classes, count, large.data(), own + h * classes);
+                }
+            }
+        });
+    std::copy(found.begin(), found.end(), sums);
+}
+
+void AnswerWeighting::group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
+                                      const RowGroups& groups, int n_threads, int128* sums) const {
+    columns.require_fits(slot, n_rows(), n_classes());
+    require(groups.n_rows() == n_rows(), "one group per row is needed");
+    const std::size_t stride = n_classes() + 1, block = table_rows(n_classes());
+    const float* values = columns.values(slot);
+    const auto found = row_weights().add<int128>(
+        2 * groups.n_groups(), n_rows() * n_classes(), n_threads, [&](std::size_t from, std::size_t to, int128* own) {
+            std::vector<std::int64_t> table(block * stride);
+            std::vector<std::uint16_t> answers(block);
+            for (std::size_t begin = from; begin < to; begin += block) {
+                const std::size_t count = std::min(block, to - begin);
+                gains(begin, count, false, table.data());
+                columns.answers(slot, begin, count, answers.data());
+                for (std::size_t r = 0; r < count; ++r) {
+                    const std::size_t i = begin + r;
+                    const double size = (values ? static_cast<double>(values[i]) : 1.0) * factors[i];
+                    const int128 term = int128{table[r * stride + answers[r]]} * std::llrint(size * kValueGrid);
+                    own[2 * groups[i]] += term;
+                    own[2 * groups[i] + 1] += term < 0 ? -term : term;
+                }
+            }
+        });
+    std::copy(found.begin(), found.end(), sums);
+}
+
+void MarginWeighting::group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
+                                      const RowGroups& groups, int n_threads, int128* sums) const {
+    columns.require_fits(slot, n_rows(), 2);
+    require(groups.n_rows() == n_rows(), "one group per row is needed");
+    const auto found = row_weights().add<int128>(
+        2 * groups.n_groups(), n_rows(), n_threads, [&](std::size_t from, std::size_t to, int128* own) {
+            std::vector<double> h(std::min(kBlockRows, to - from));
+            for (std::size_t begin = from; begin < to; begin += kBlockRows) {
+                const std::size_t count = std::min(kBlockRows, to - begin);
+                columns.margins(slot, begin, count, h.data());
+                for (std::size_t r = 0; r < count; ++r) {
+                    const std::size_t i = begin + r;
+                    const int128 term = int128{edge_[i]} * std::llrint(h[r] * factors[i] * kValueGrid);
+                    own[2 * groups[i]] += term;
+                    own[2 * groups[i] + 1] += term < 0 ? -term : term;
                 }
             }
         });

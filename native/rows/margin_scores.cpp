@@ -149,13 +149,16 @@ double MarginScores::largest_argument(int n_threads) const {
 
 template <class Evaluate>
 LossSums MarginScores::renew(double largest_loss, double largest_slope, const std::vector<MarginWeighting*>& weightings,
-                             int n_threads, Evaluate&& evaluate) {
+                             int n_threads, const RowGroups* groups, LossSums* of_groups, Evaluate&& evaluate) {
+    require(groups == nullptr || groups->n_rows() == n_rows(), "one group per row is needed");
     for (const MarginWeighting* weighting : weightings)
         require(&weighting->scores_ == this, "the weighting is one of other scores");
     const double heaviest = weights_.largest_factor();
     const FixedScale loss_scale(largest_loss * heaviest), slope_scale(largest_slope * heaviest);
     const FixedScale error_scale(weights_.total());
-    const std::size_t width = 3 + weightings.size();  // loss, slope, error, and the slope of each weighting with factors
+    // Loss, slope, error, and the slope of each weighting with factors; then the first three for each group.
+    const std::size_t first_group = 3 + weightings.size();
+    const std::size_t width = first_group + (groups ? 3 * groups->n_groups() : 0);
     const bool given = weights_.given();
     const auto sums = weights_.add<int128>(width, n_rows(), n_threads, [&](std::size_t from, std::size_t to, int128* own) {
         double value[kBlock], derivative[kBlock];
@@ -170,6 +173,17 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
                 for (std::size_t row = first; row < first + count; ++row)
                     own[3 + w] += int128{slope_scale.fixed(weights_.unit(row, as_double(weightings[w]->edge_[row])))} *
                                   weights_.times(row);
+            }
+            if (groups) {
+                for (std::size_t k = 0; k < count; ++k) {
+                    const std::size_t row = first + k;
+                    int128* group = own + first_group + 3 * (*groups)[row];
+                    const std::int64_t times = weights_.times(row);
+                    group[0] += int128{loss_scale.fixed(weights_.unit(row, value[k]))} * times;
+                    group[1] += int128{slope_scale.fixed(weights_.unit(row, derivative[k]))} * times;
+                    if (static_cast<double>(labels_[row]) * scores_[row] <= 0)
+                        group[2] += int128{error_scale.fixed(weights_.unit(row, 1.0))} * times;
+                }
             }
             if (!given) {
                 add_fixed(value, count, loss_scale.factor(), &loss);
@@ -194,16 +208,21 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
     const LossSums found{loss_scale.value(sums[0]), slope_scale.value(sums[1]), error_scale.value(sums[2])};
     for (std::size_t w = 0; w < weightings.size(); ++w)
         weightings[w]->quantise(weightings[w]->factors_.given() ? slope_scale.value(sums[3 + w]) : found.slope, n_threads);
+    for (std::size_t g = 0; groups && g < groups->n_groups(); ++g) {
+        const int128* group = sums.data() + first_group + 3 * g;
+        of_groups[g] = {loss_scale.value(group[0]), slope_scale.value(group[1]), error_scale.value(group[2])};
+    }
     return found;
 }
 
-LossSums MarginScores::reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads) {
+LossSums MarginScores::reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups,
+                               LossSums* of_groups) {
     require(loss_.has_value(), "the scores have no loss: evaluate it and use reweigh_from");
     // Phi and Phi' increase, so the largest argument has the largest of both: the scales are known before the sums.
     const double largest = largest_argument(n_threads);
     double largest_loss, largest_slope;
     evaluate_loss(*loss_, &largest, 1, &largest_loss, &largest_slope);
-    return renew(largest_loss, largest_slope, weightings, n_threads,
+    return renew(largest_loss, largest_slope, weightings, n_threads, groups, of_groups,
                  [&](std::size_t first, std::size_t count, double* value, double* derivative) {
                      double u[kBlock];
                      margin_arguments(scores_.data() + first, labels_.data() + first, count, u);
@@ -212,11 +231,12 @@ LossSums MarginScores::reweigh(const std::vector<MarginWeighting*>& weightings, 
 }
 
 LossSums MarginScores::reweigh_from(const double* values, const double* derivatives,
-                                    const std::vector<MarginWeighting*>& weightings, int n_threads) {
+                                    const std::vector<MarginWeighting*>& weightings, int n_threads,
+                                    const RowGroups* groups, LossSums* of_groups) {
     require(!loss_.has_value(), "the scores have a loss of their own: use reweigh");
     double largest[2] = {largest_of(values, n_rows(), 0.0), largest_of(derivatives, n_rows(), 0.0)};
     weights_.collective().maximum(largest, 2);
-    return renew(largest[0], largest[1], weightings, n_threads,
+    return renew(largest[0], largest[1], weightings, n_threads, groups, of_groups,
                  [&](std::size_t first, std::size_t count, double* value, double* derivative) {
                      std::memcpy(value, values + first, count * sizeof(double));
                      std::memcpy(derivative, derivatives + first, count * sizeof(double));
@@ -245,7 +265,8 @@ LineSums MarginScores::along(const HypothesisColumns& columns, std::size_t slot,
     return {want_loss ? weights_.sum(values.data(), n_threads) : 0.0, weights_.sum(slopes.data(), n_threads)};
 }
 
-void MarginScores::step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads) {
+void MarginScores::step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
+                        const double* factors) {
     columns.require_fits(slot, n_rows(), 2);
     const std::size_t n = n_rows(), parts = row_parts(n, n_threads);
     parallel_for(n_threads, parts, [&](std::size_t part) {
@@ -254,6 +275,7 @@ void MarginScores::step(const HypothesisColumns& columns, std::size_t slot, doub
         for (std::size_t i = range_begin(n, parts, part); i < end; i += kBlock) {
             const std::size_t count = std::min(kBlock, end - i);
             columns.margins(slot, i, count, h);
+            for (std::size_t k = 0; factors && k < count; ++k) h[k] *= factors[i + k];
             for (std::size_t k = 0; k < count; ++k) scores_[i + k] += eta * h[k];
         }
     });

@@ -39,6 +39,8 @@ public:
     const std::int64_t* edge_weights() const { return edge_.data(); }
     // S of these factors, at the last reweighing.
     double slope() const { return slope_; }
+    // Other factors, from the next reweighing on.
+    void set_factors(const double* factors, std::size_t n_rows) { factors_.replace(factors, n_rows); }
 
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;
@@ -46,6 +48,8 @@ public:
     void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
     void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const override;
     void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const override;
+    void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors, const RowGroups& groups,
+                         int n_threads, int128* sums) const override;
 
 private:
     friend class MarginScores;
@@ -75,22 +79,26 @@ public:
     const LargeArray<double>& values() const { return scores_; }
     void set(const double* scores) { scores_.assign(scores, scores + n_rows()); }
 
-    // Evaluates the loss at the scores and renews the weightings (Deep Boosting, equation (5)).
-    LossSums reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads);
+    // Evaluates the loss at the scores and renews the weightings (Deep Boosting, equation (5)). With groups their sums are
+    // written to `of_groups`.
+    LossSums reweigh(const std::vector<MarginWeighting*>& weightings, int n_threads, const RowGroups* groups = nullptr,
+                     LossSums* of_groups = nullptr);
     // The same from a loss that was evaluated elsewhere, at 1 - y f of each row.
     LossSums reweigh_from(const double* values, const double* derivatives,
-                          const std::vector<MarginWeighting*>& weightings, int n_threads);
+                          const std::vector<MarginWeighting*>& weightings, int n_threads,
+                          const RowGroups* groups = nullptr, LossSums* of_groups = nullptr);
     // The loss along scores + eta h, and its derivative in eta.
     LineSums along(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads) const;
-    // scores += eta h.
-    void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads);
+    // scores += eta h, or eta times a factor of each row times h.
+    void step(const HypothesisColumns& columns, std::size_t slot, double eta, int n_threads,
+              const double* factors = nullptr);
 
 private:
     double largest_argument(int n_threads) const;
     // Calls evaluate(first, count, values, derivatives) for blocks of rows, and goes from there to the sums and weightings.
     template <class Evaluate>
     LossSums renew(double largest_loss, double largest_slope, const std::vector<MarginWeighting*>& weightings, int n_threads,
-                   Evaluate&& evaluate);
+                   const RowGroups* groups, LossSums* of_groups, Evaluate&& evaluate);
 
     std::optional<MarginLoss> loss_;
     const RowWeights& weights_;

@@ -70,6 +70,20 @@ double RowWeights::sum(const double* values, int n_threads) const {
     })[0]);
 }
 
+std::vector<double> RowWeights::group_sums(const double* values, const RowGroups& groups, int n_threads) const {
+    require(groups.n_rows() == n_rows_, "one group per row is needed");
+    const double most = largest(1, 0.0, n_rows_, n_threads, [&](std::size_t begin, std::size_t end, double* found) {
+        for (std::size_t i = begin; i < end; ++i) *found = std::max(*found, std::fabs(unit(i, values[i])));
+    })[0];
+    const FixedScale scale(most);
+    const auto sums = add<int128>(groups.n_groups(), n_rows_, n_threads, [&](std::size_t begin, std::size_t end, int128* own) {
+        for (std::size_t i = begin; i < end; ++i) own[groups[i]] += int128{scale.fixed(unit(i, values[i]))} * times(i);
+    });
+    std::vector<double> found;
+    for (const int128 sum : sums) found.push_back(scale.value(sum));
+    return found;
+}
+
 double RowWeights::maximum(const double* values, int n_threads) const {
     constexpr double kLowest = -std::numeric_limits<double>::infinity();
     return largest(1, kLowest, n_rows_, n_threads, [&](std::size_t begin, std::size_t end, double* found) {

@@ -14,6 +14,7 @@
 #include "core/collective.hpp"
 #include "core/common.hpp"
 #include "core/pool.hpp"
+#include "rows/row_groups.hpp"
 
 namespace radboost {
 
@@ -52,6 +53,8 @@ public:
     double sum(const double* values, int n_threads) const;
     double mean(const double* values, int n_threads) const { return sum(values, n_threads) / total_; }
     double maximum(const double* values, int n_threads) const;
+    // sum of w v over the rows of each group.
+    std::vector<double> group_sums(const double* values, const RowGroups& groups, int n_threads) const;
 
     // The sums of `width` integers over the rows of all workers: body(begin, end, sums) adds those of some rows. `n_steps` is
     // the work in all, in rows; it decides how many threads are worth waking.

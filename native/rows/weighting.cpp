@@ -26,9 +26,25 @@ void RowClasses::find_begins() {
     for (std::size_t c = n_classes_; c-- > 0;) begin_[c] = std::min(begin_[c], begin_[c + 1]);
 }
 
+namespace {
+
+void require_shares(const double* factors, std::size_t n) {
+    bool inside = true;
+    for (std::size_t i = 0; i < n; ++i) inside &= factors[i] >= 0 && factors[i] <= 1;
+    require(inside, "factors must lie in [0, 1]");
+}
+
+}  // namespace
+
 RowFactors::RowFactors(std::vector<double> factors, std::size_t n_rows) : factors_(std::move(factors)) {
     require(factors_.empty() || factors_.size() == n_rows, "one factor per row is needed");
-    for (const double factor : factors_) require(factor >= 0 && factor <= 1, "factors must lie in [0, 1]");
+    require_shares(factors_.data(), factors_.size());
+}
+
+void RowFactors::replace(const double* factors, std::size_t n_rows) {
+    require(n_rows == factors_.size(), "factors take the place of as many others");
+    require_shares(factors, n_rows);
+    std::copy_n(factors, n_rows, factors_.begin());
 }
 
 AnswerWeighting::AnswerWeighting(const RowWeights& weights, std::shared_ptr<const RowClasses> classes)

@@ -13,6 +13,7 @@
 #include "core/common.hpp"
 #include "core/large_array.hpp"
 #include "data/binning.hpp"
+#include "rows/row_groups.hpp"
 #include "rows/row_weights.hpp"
 
 namespace radboost {
@@ -43,6 +44,9 @@ private:
 class RowFactors {
 public:
     RowFactors(std::vector<double> factors, std::size_t n_rows);
+
+    // Others in their place, as many.
+    void replace(const double* factors, std::size_t n_rows);
 
     bool given() const { return !factors_.empty(); }
     double operator[](std::size_t row) const { return factors_.empty() ? 1.0 : factors_[row]; }
@@ -105,6 +109,11 @@ public:
     virtual void edge_sums(const HypothesisColumns& columns, bool shrinking, int n_threads, int128* sums) const;
     // The same for hypotheses that are given by their real predictions, a line of `values` each: n_channels sums for each.
     virtual void value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const;
+    // The edge of one hypothesis, times a factor on each row, apart for each group of rows: sums[2 * group] in units of
+    // edge_unit() / kValueGrid, and sums[2 * group + 1] of the absolute terms. Factors are multiples of 1 / kValueGrid where
+    // the hypothesis votes, otherwise rounded with it.
+    virtual void group_edge_sums(const HypothesisColumns& columns, std::size_t slot, const double* factors,
+                                 const RowGroups& groups, int n_threads, int128* sums) const;
     // Whether g(i, k) is D(i) for the row's own class and -D(i) for every other, so that the growth weights tell all. The same
     // on every worker.
     virtual bool gains_follow_classes() const { return true; }

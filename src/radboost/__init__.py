@@ -8,6 +8,8 @@ from radboost.boosting.checkpoint import Checkpoint
 from radboost.estimators import (
     DeepBoostClassifier,
     EarlyStopping,
+    Mixtures,
+    MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
@@ -18,9 +20,10 @@ from radboost.estimators import (
     SparseBoostRegressor,
     SparseBoostRegressorCV,
 )
-from radboost.families import KernelFamily, TreeFamilies
+from radboost.families import KernelFamily, TreeFamilies, Trees
 from radboost.model_file import ModelFileError, loaded_on_demand
 from radboost.model_file import load_model as load
+from radboost.penalties import WeightedL1
 from radboost.trees import TreeOptions
 
 __version__ = version("radboost")
@@ -30,7 +33,9 @@ __all__ = [
     "DeepBoostClassifier",
     "EarlyStopping",
     "KernelFamily",
+    "Mixtures",
     "ModelFileError",
+    "MultiSourceBoostClassifier",
     "MultiTaskSparseBoostClassifier",
     "MultiTaskSparseBoostClassifierCV",
     "RGBClassifier",
@@ -42,6 +47,8 @@ __all__ = [
     "SparseBoostRegressorCV",
     "TreeFamilies",
     "TreeOptions",
+    "Trees",
+    "WeightedL1",
     "load",
 ]
 

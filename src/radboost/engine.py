@@ -30,6 +30,7 @@ from radboost._native import (
     MarginScores,
     MarginWeighting,
     RegressionTrees,
+    RowGroups,
     RowWeights,
     SoftmaxPairs,
     SoftmaxScores,
@@ -46,6 +47,7 @@ from radboost._native import (
     hash_compressed,
     hash_dense_rows,
     kernel_values,
+    linear_rows,
     log,
     side_by_side,
     slope,
@@ -56,7 +58,7 @@ class Engine:
     """The native core: what makes each of the handles. They belong together, and must come from one engine.
 
     - `bin`, `side_by_side`: rows into small integers, and parts of their columns put together;
-    - `row_weights`: sample weights, and sums over the rows of all workers;
+    - `row_weights`: sample weights, and sums over the rows of all workers; `row_groups`: the source of each row;
     - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
     - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers that growers see of the rows;
     - `grower`, `regression_trees`, `weighted_trees`, `softmax_pairs`: trees grown on a weighting;
@@ -67,6 +69,7 @@ class Engine:
     bin = staticmethod(bin_matrix)
     side_by_side = staticmethod(side_by_side)
     row_weights = RowWeights
+    row_groups = RowGroups
     margin_scores = MarginScores
     margin_weighting = MarginWeighting
     class_scores = ClassScores
@@ -120,6 +123,7 @@ __all__ = [
     "MarginScores",
     "MarginWeighting",
     "RegressionTrees",
+    "RowGroups",
     "RowWeights",
     "SoftmaxPairs",
     "SoftmaxScores",
@@ -136,6 +140,7 @@ __all__ = [
     "hash_compressed",
     "hash_dense_rows",
     "kernel_values",
+    "linear_rows",
     "log",
     "slope",
     "use",

@@ -11,7 +11,7 @@ from radboost._typing import FloatArray
 from radboost.boosting.replay import RawRows, enter_again
 from radboost.boosting.trace import Trace
 from radboost.engine import HypothesisColumns
-from radboost.families.base import Candidate
+from radboost.families.base import Candidate, Hypothesis
 from radboost.families.kinds import kind_of
 from radboost.penalties import WeightedL1
 
@@ -60,11 +60,12 @@ class Members:
         index = self._trace.enter(hypothesis, candidate.complexity)
         return self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued), sign
 
-    def admit_again(self, index: int, raw_rows: RawRows) -> Member:
-        """A hypothesis of the trace as a new member."""
+    def admit_again(self, index: int, raw_rows: RawRows, base: Hypothesis | None = None) -> Member:
+        """A hypothesis of the trace as a new member; of one of several sources the base is what rows are asked of."""
         hypothesis = self._trace.hypotheses[index]
-        slot = enter_again(hypothesis, raw_rows, self.columns)
-        real_valued = kind_of(hypothesis).real_valued
+        stored = hypothesis if base is None else base
+        slot = enter_again(stored, raw_rows, self.columns)
+        real_valued = kind_of(stored).real_valued
         return self._let_in(hypothesis.key(), index, slot, self._trace.complexities[index], real_valued)
 
     def dismiss(self, member: Member) -> None:
@@ -72,6 +73,12 @@ class Members:
         self._remove(member)
         self._trace.hypotheses.pop()
         self._trace.complexities.pop()
+
+    def discard(self, member: Member) -> None:
+        """Takes back a member without weight; those that were admitted after it move up in the trace."""
+        self._remove(member)
+        del self._trace.hypotheses[member.index]
+        del self._trace.complexities[member.index]
 
     def add_weight(self, member: Member, eta: float) -> None:
         """A member without weight leaves: Deep Boosting, Figure 2, line 13."""

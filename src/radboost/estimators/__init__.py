@@ -3,6 +3,7 @@
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._learning import learn
 from radboost.estimators.deepboost import DeepBoostClassifier
+from radboost.estimators.multi_source import MultiSourceBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
 from radboost.estimators.sparse import (
@@ -15,10 +16,13 @@ from radboost.estimators.sparse_cv import (
     SparseBoostClassifierCV,
     SparseBoostRegressorCV,
 )
+from radboost.objectives.over_sources import Mixtures
 
 __all__ = [
     "DeepBoostClassifier",
     "EarlyStopping",
+    "Mixtures",
+    "MultiSourceBoostClassifier",
     "MultiTaskSparseBoostClassifier",
     "MultiTaskSparseBoostClassifierCV",
     "RGBClassifier",

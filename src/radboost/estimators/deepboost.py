@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin
 
@@ -22,7 +22,7 @@ from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
-from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, get_families
+from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, Proposer, get_families
 from radboost.families.kernel import KERNELS
 from radboost.families.own import start_family
 from radboost.losses import NativeLoss, TargetLoss, get_loss
@@ -173,6 +173,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         "max_leaves",
     )
 
+    _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
+
     def __init__(
         self,
         n_rounds: int = 300,
@@ -294,11 +296,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data is seen."""
         self._check_common()
-        check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
+        self._check_penalties()
         check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
-        check_real("l1_penalty", self.l1_penalty, low=0.0)
         check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
-        check_choice("step", self.step, ["auto", "closed_form", "line_search"])
+        check_choice("step", self.step, self._steps)
         options = read_tree_options(
             self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
         ).filled(max_features=1.0 / 3.0, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
@@ -315,27 +316,41 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         )
         return FitSettings(settings, resolve_early_stopping(self.early_stopping))
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
-        n_classes, n_threads = len(prepared.known_classes), settings.growth.n_threads
-        growth_options = settings.growth.options
-        growth = replace(
-            settings.growth,
-            max_depth=int(_automatic("max_depth", self.max_depth, n_classes)),
-            max_features=check_max_features(growth_options.max_features, prepared.n_features),
+    def _check_penalties(self) -> None:
+        check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
+        check_real("l1_penalty", self.l1_penalty, low=0.0)
+
+    def _penalty(self, n_classes: int) -> WeightedL1:
+        return WeightedL1(
+            _automatic("complexity_penalty", self.complexity_penalty, n_classes), float(self.l1_penalty)
         )
-        families = get_families(self.family)
-        stopping, watched = settings.stopping, prepared.validation
-        if stopping is not None and watched is None:
-            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
-        objective = Objective(
+
+    def _growth_on(self, prepared: PreparedRows, settings: GrowthSettings) -> GrowthSettings:
+        """The settings of growth for these rows."""
+        return replace(
+            settings,
+            max_depth=int(_automatic("max_depth", self.max_depth, len(prepared.known_classes))),
+            max_features=check_max_features(settings.options.max_features, prepared.n_features),
+        )
+
+    def _objective_on(self, prepared: PreparedRows, n_threads: int) -> Objective:
+        return Objective(
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
             prepared.class_ids,
-            n_classes,
+            len(prepared.known_classes),
             prepared.weights,
             n_threads,
             prepared.collective,
         )
+
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
+        families = get_families(self.family)
+        stopping, watched = settings.stopping, prepared.validation
+        if stopping is not None and watched is None:
+            prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+        objective = self._objective_on(prepared, n_threads)
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         return Plan(
             maker=self._maker(problem, families, trace),
@@ -347,19 +362,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
-        # Families in a list must not make the same draws.
-        seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
-        proposers = [
-            start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
-            for family, seed in zip(families, seeds, strict=True)
-        ]
         return CoordinateDescent(
             problem.objective,
-            proposers,
-            WeightedL1(
-                _automatic("complexity_penalty", self.complexity_penalty, problem.objective.n_classes),
-                float(self.l1_penalty),
-            ),
+            start_families(families, problem),
+            self._penalty(problem.objective.n_classes),
             n_rows=problem.data.n_rows,
             learning_rate=float(self.learning_rate),
             step=self.step,
@@ -392,6 +398,15 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
         return tags
+
+
+def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
+    """Families at work on one problem; those in a list must not make the same draws."""
+    seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
+    return [
+        start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
+        for family, seed in zip(families, seeds, strict=True)
+    ]
 
 
 def _automatic(name: str, value: float | str, n_classes: int) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from radboost import complexity
+from radboost._validation import check_integer
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
@@ -181,7 +182,18 @@ class Trees(Family, name="trees"):
     """T_1, T_2, ...: trees by their number of internal nodes, up to `max_depth`.
 
     Deep Boosting, equation (9); Multi-Class Deep Boosting, section 4 and equation (13).
+
+    Parameters
+    ----------
+    max_depth : int or None
+        None for that of the estimator.
     """
+
+    max_depth: int | None = None
+
+    def validate(self) -> None:
+        if self.max_depth is not None:
+            check_integer("max_depth of Trees", self.max_depth, 1, 60)
 
     def start(self, problem: Problem) -> Proposer:
         m, d, settings = problem.sample_size, problem.n_questions, problem.settings
@@ -191,13 +203,16 @@ class Trees(Family, name="trees"):
             settings,
             growth=settings.options.growth,
             criterion=settings.criterion,
-            max_depth=settings.max_depth,
+            max_depth=self._depth(problem),
         )
         return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d))
 
+    def _depth(self, problem: Problem) -> int:
+        return problem.settings.max_depth if self.max_depth is None else self.max_depth
+
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
-        leaves = [2**problem.settings.max_depth, problem.objective.row_weights.n_rows]
+        leaves = [2 ** self._depth(problem), problem.objective.row_weights.n_rows]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
         return int(min(leaves))

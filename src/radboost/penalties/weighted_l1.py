@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from radboost._validation import check_real
 from radboost.engine import exp, log
+from radboost.model_file import storable_value
 
 # With no penalty a hypothesis without an error asks for an infinite step; this one divides its loss by nine million.
 LARGEST_STEP = 16.0
@@ -21,6 +23,7 @@ def on_grid(step: float, grid: float, slack: float = 0.0) -> float:
     return math.trunc(step / grid + math.copysign(slack, step)) * grid
 
 
+@storable_value
 @dataclass(frozen=True)
 class WeightedL1:
     """sum over j of Lambda_j |alpha_j| with Lambda_j = lambda r_j + beta. Deep Boosting, equations (3) and (4).
@@ -30,7 +33,11 @@ class WeightedL1:
     """
 
     complexity_penalty: float
-    l1_penalty: float
+    l1_penalty: float = 0.0
+
+    def validate(self) -> None:
+        check_real("complexity_penalty of WeightedL1", self.complexity_penalty, low=0.0)
+        check_real("l1_penalty of WeightedL1", self.l1_penalty, low=0.0)
 
     def price(self, complexity: float) -> float:
         """Lambda_j of equation (3)."""

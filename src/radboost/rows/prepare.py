@@ -28,6 +28,7 @@ from radboost.rows.read import (
     read_rows,
     read_targets,
 )
+from radboost.rows.sources import Sources
 from radboost.rows.weights import RowWeights
 from radboost.trees import bin_rows
 
@@ -117,6 +118,8 @@ class PreparedRows:
     collective: Collective | None = None  # who has the other rows, where these are the part of one worker
     costs: Costs | None = None  # of soft-max boosting, a row for each row of X; None: those of its parameter
     validation_costs: Costs | None = None  # the same of the validation rows
+    sources: Sources | None = None  # of several sources, a line for each row of X; None: there is one
+    validation_sources: Sources | None = None  # the same of the validation rows
 
     @property
     def n_rows(self) -> int:
@@ -138,6 +141,7 @@ class PreparedRows:
             X=self.X[chosen.order],
             order=np.arange(chosen.n_rows, dtype=np.uint32),
             costs=None if self.costs is None else self.costs.select(chosen.order),
+            sources=None if self.sources is None else self.sources.select(chosen.order),
             collective=collective,
         )
 
@@ -164,7 +168,10 @@ class PreparedRows:
     def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter in X."""
         hashes = self.data.row_hashes(self.class_ids, n_threads)
-        keep, held_back = split_by_content(hashes, self.class_ids, fraction, seed, self.row_weights())
+        strata = self.class_ids.astype(np.uint32)
+        if self.sources is not None:  # some rows of every class of every source stay
+            strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
+        keep, held_back = split_by_content(hashes, strata, fraction, seed, self.row_weights())
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
@@ -194,6 +201,8 @@ class PreparedRows:
             found["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
         if self.costs is not None:
             found["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
+        if self.sources is not None:
+            found["sources"] = digest_of([self.sources.names, self.sources.ids, self.sources.shares])
         return found
 
 
@@ -218,7 +227,7 @@ def digest_of(parts: list[Any]) -> str:
 
 
 def split_by_content(
-    hashes: npt.NDArray[np.uint64], class_ids: ClassIds, fraction: float, seed: int, weights: RowWeights
+    hashes: npt.NDArray[np.uint64], class_ids: npt.NDArray[Any], fraction: float, seed: int, weights: RowWeights
 ) -> tuple[Places, Places]:
     """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
     with np.errstate(over="ignore"):

@@ -1,0 +1,497 @@
+"""Coordinate descent over several sources: MultiBoost. Storcheus, Figure 4.1 and appendix B.4."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import linprog
+
+from radboost._typing import FloatArray
+from radboost.boosting.driver import End, RoundMaker
+from radboost.boosting.line_search import line_search_step
+from radboost.boosting.members import Member, Members
+from radboost.boosting.replay import RawRows
+from radboost.boosting.trace import Step, Trace
+from radboost.engine import current, exp
+from radboost.families.base import Candidate, Proposer
+from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
+from radboost.objectives.over_sources import MaxOfSources
+from radboost.objectives.sourced import SourcedObjective, Standing
+from radboost.penalties import WeightedL1, descents, on_grid, slope
+
+# No direction lowers G by more than this per unit of its step: the fit has converged.
+RATE_TOLERANCE = 1e-9
+SMALLEST_SLOPE = 1e-280
+PATIENCE = 10
+# A step that does not lower G is halved so often, and then given up.
+HALVINGS = 12
+# New hypotheses of a source that are tried in a round, the steepest first.
+MOST_TRIED = 10
+# Shares of the hypotheses in a block are multiples of this.
+BLOCK_GRID = 2.0**-10
+# Rounds in which hypotheses are added to a block that does not go down yet.
+MORE_COLUMNS = 3
+# Proposals within one round must not make the same draws.
+NEXT_DRAW = 2**40
+
+CONVERGED = "converged: no hypothesis lowers the objective"
+EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
+NO_LOSS = "no row asks for a change any more"
+
+
+@dataclass
+class Direction:
+    """Members that move together: member j by eta times its share, which may be negative."""
+
+    members: list[Member]
+    sources: list[int]
+    shares: list[float]
+    rates: FloatArray  # by how much a unit of the step lowers the loss of each source, at first
+    masses: FloatArray  # the mean of Phi' times what a unit of the step changes, in each source
+    reach: float = 1.0  # the largest change of a score by a unit of the step
+    weight: float = 0.0  # of a single member, and its price: where it is zero the objective has a kink
+    price: float = 0.0
+    real_valued: bool = False
+
+
+class MultiSourceDescent(RoundMaker):
+    """Descent on G(F_1, ..., F_p) + sum of Lambda_j |alpha_j|.
+
+    A hypothesis of source k is Q(k | x) h(x). With a smooth G (a sum, a soft or penalised maximum) those of all sources
+    are looked for on the rows weighted by the gradient lambda of G, and the steepest is taken. With the maximum the
+    worst source, or vertex of mixtures, looks for its own, as in Figure 4.1; where the step would make another source
+    the worst one, both move as one block, in shares that lower all of them (ERRATA: along one of several worst sources
+    the maximum does not fall).
+    """
+
+    def __init__(
+        self,
+        objective: SourcedObjective,
+        proposers: Sequence[Sequence[Proposer]],
+        penalty: WeightedL1,
+        *,
+        n_rows: int,
+        n_features: int,
+        learning_rate: float,
+        step: str,
+        names: Sequence[str],
+        trace: Trace,
+        raw_rows: RawRows,
+    ) -> None:
+        self.objective = objective
+        self.proposers = proposers
+        self.penalty = penalty
+        self.learning_rate = learning_rate
+        self.step = step if objective.objective.has_closed_form or step == "decay" else "line_search"
+        self.trace = trace
+        self.names = names
+        self.n_features = n_features
+        n_classes = objective.objective.n_classes
+        self.members = [
+            Members(current().members(n_rows, n_classes), penalty, trace) for _ in range(objective.n_sources)
+        ]
+        self._raw_rows = raw_rows
+        self._randomised = any(proposer.randomised for some in proposers for proposer in some)
+        self.patience = PATIENCE if self._randomised else 1
+        self.exhausted = EXHAUSTED if self._randomised else CONVERGED  # type: ignore[misc]
+        self.recorded = (
+            "objective",
+            "train_error",
+            "n_hypotheses",
+            *(f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names),
+        )
+
+    @property
+    def _signed(self) -> bool:
+        return self.objective.objective.signed
+
+    @property
+    def _penalty_value(self) -> float:
+        return sum(members.penalty_value for members in self.members)
+
+    def begin(self) -> None:
+        self._state = self.objective.stand()
+
+    def replay(self) -> None:
+        found: dict[int, tuple[Member, int]] = {}
+        for steps in self.trace.rounds():
+            for step in steps:
+                if step.hypothesis not in found:
+                    hypothesis = self.trace.hypotheses[step.hypothesis]
+                    assert isinstance(hypothesis, SourcedHypothesis)
+                    members = self.members[hypothesis.source]
+                    member = members.admit_again(step.hypothesis, self._raw_rows, hypothesis.base)
+                    found[step.hypothesis] = (member, hypothesis.source)
+                self._apply(*found[step.hypothesis], step.eta)
+        self._raw_rows.forget()
+        self.begin()
+
+    def make(self, round_index: int, idle: int) -> Sequence[Step] | End:
+        if float(self._state.slopes.max()) <= SMALLEST_SLOPE:
+            return End(NO_LOSS)
+        self._admitted: list[tuple[Member, int]] = []
+        if self.step == "decay":
+            steps = self._decaying_step(round_index)
+        elif isinstance(self.objective.over, MaxOfSources):
+            steps = self._step_of_the_worst(round_index, self.objective.over)
+        else:
+            steps = self._steepest_step(round_index)
+        self._discard_unused()
+        if not steps and not self._randomised:
+            return End(CONVERGED)
+        return steps
+
+    def line(self) -> dict[str, float]:
+        state, objective = self._state, self.objective
+        return {
+            "objective": objective.over.value(state.losses) + self._penalty_value,
+            "train_error": float(state.errors @ objective.sizes / objective.sizes.sum()),
+            "n_hypotheses": sum(map(len, self.members)),
+            **{f"source_loss[{name}]": float(loss) for name, loss in zip(self.names, state.losses, strict=True)},
+            **{f"source_error[{name}]": float(error) for name, error in zip(self.names, state.errors, strict=True)},
+        }
+
+    # --- what a round does
+
+    def _decaying_step(self, round_index: int) -> list[Step]:
+        """Figure 4.1 with steps of learning_rate / sqrt(t): the steepest hypothesis, whatever it does to the others."""
+        mixture = self.objective.over.weights(self._state.losses)
+        for _, direction in self._directions(round_index, mixture, self._searched(mixture), only_new=True):
+            found = direction()
+            eta = math.copysign(self.learning_rate / math.sqrt(1.0 + round_index), float(found.rates @ mixture))
+            return self._take(found, eta, round_index, promise=False)
+        return []
+
+    def _steepest_step(self, round_index: int) -> list[Step]:
+        mixture = self.objective.over.weights(self._state.losses)
+        for _, direction in self._directions(round_index, mixture, self._searched(mixture)):
+            found = direction()
+            steps = self._take(found, self._step_size(found), round_index)
+            if steps:
+                return steps
+        return []
+
+    def _step_of_the_worst(self, round_index: int, over: MaxOfSources) -> list[Step]:
+        """A step of the worst vertex; of several as one block where it alone would not lower the maximum by much."""
+        worst = int(np.argmax(over.at_vertices(self._state.losses)))
+        mixture = over.vertices[worst]
+        directions = self._directions(round_index, mixture, self._searched(mixture))
+        if not directions:  # hypotheses of other sources may still help
+            everybody = list(range(self.objective.n_sources))
+            directions = self._directions(round_index + NEXT_DRAW, mixture, everybody)
+        for place, (_, direction) in enumerate(directions):
+            found = direction()
+            rivals = self._rivals(found, worst, over) if place == 0 else []
+            steps = self._step_of_a_block([worst, *rivals], found, over, round_index) if rivals else []
+            steps = steps or self._take(found, self._step_size(found), round_index)
+            if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
+                return steps
+        return []
+
+    def _searched(self, mixture: FloatArray) -> list[int]:
+        """The sources whose hypotheses are looked for: with the maximum over all mixtures the worst one alone."""
+        if isinstance(self.objective.over, MaxOfSources):
+            return [source for source in range(self.objective.n_sources) if mixture[source] > 0.0]
+        return list(range(self.objective.n_sources))
+
+    def _directions(
+        self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
+    ) -> list[tuple[float, Callable[[], Direction]]]:
+        """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
+        scales = self.objective.aim(mixture, sources)
+        found: list[tuple[float, Callable[[], Direction]]] = []
+        for source, scale in zip(sources, scales.tolist(), strict=True):
+            if scale <= SMALLEST_SLOPE:
+                continue
+            new = self._new(source, scale, draw)
+            found += new
+            if not only_new:
+                found += self._old(source, scale, alone=not new)
+        return sorted(found, key=lambda pair: -pair[0])
+
+    def _new(self, source: int, scale: float, draw: int) -> list[tuple[float, Callable[[], Direction]]]:
+        found: list[tuple[float, Callable[[], Direction]]] = []
+        for proposer in self.proposers[source]:
+            for candidate in proposer.propose(draw):
+                threshold = self.penalty.price(candidate.complexity) / scale
+                size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self._signed)) * scale
+                if size > RATE_TOLERANCE:
+                    found.append((size, lambda c=candidate: self._admit(c, source)))  # type: ignore[misc]
+        # The steepest few only: each would be entered to see what it does to the other sources.
+        return sorted(found, key=lambda pair: -pair[0])[:MOST_TRIED]
+
+    def _old(self, source: int, scale: float, alone: bool) -> list[tuple[float, Callable[[], Direction]]]:
+        """As in `CoordinateDescent`: with damped steps a member competes only where it would shrink, or alone."""
+        members = self.members[source]
+        if not members:
+            return []
+        growing, shrinking = self.objective.views[source].edges(members.columns)
+        moving = descents(
+            growing,
+            shrinking,
+            members.weights,
+            members.prices,
+            scale,
+            signed=self._signed,
+            only_shrinking=not alone and self.learning_rate < 1.0,
+            tolerance=RATE_TOLERANCE / scale,
+        )
+        return [
+            (size * scale, lambda member=members.by_slot[slot]: self._single(member, source))  # type: ignore[misc]
+            for slot, size in moving
+        ]
+
+    def _admit(self, candidate: Candidate, source: int) -> Direction:
+        members = self.members[source]
+        before = len(members)
+        named = SourcedCandidate(candidate, source, self.n_features, self.objective.n_sources)
+        member, _ = members.admit(named)
+        if len(members) > before:
+            self._admitted.append((member, source))
+        return self._single(member, source)
+
+    def _single(self, member: Member, source: int) -> Direction:
+        rates, masses = self.objective.rates(self.members[source].columns, member.slot, source)
+        reach = self.objective.reach([source], [1.0])
+        return Direction(
+            [member], [source], [1.0], rates, masses, reach, member.weight, member.price, member.real_valued
+        )
+
+    def _discard_unused(self) -> None:
+        """Takes back what was admitted in this round and got no weight."""
+        for member, source in reversed(self._admitted):
+            if member.weight == 0.0 and member.slot in self.members[source].by_slot:
+                self.members[source].discard(member)
+                for later, _ in self._admitted:
+                    later.index -= later.index > member.index
+        self._admitted = []
+
+    # --- blocks
+
+    def _rivals(self, direction: Direction, worst: int, over: MaxOfSources) -> list[int]:
+        """Vertices that would undo more than half of what the best step for the worst one alone gains."""
+        losses, rates, masses = map(over.at_vertices, (self._state.losses, direction.rates, direction.masses))
+
+        def alone(eta: float) -> float:
+            return float(_bounds(losses, rates, masses, direction.reach, eta)[1][worst])
+
+        weight, price, grid = direction.weight, direction.price, self.objective.step_grid
+        eta = self.learning_rate * line_search_step(alone, weight, price, self._signed, grid)
+        after = _bounds(losses, rates, masses, direction.reach, eta)[0]
+        halfway = 0.5 * (losses[worst] + after[worst])
+        return [vertex for vertex in np.flatnonzero(after > halfway).tolist() if vertex != worst]
+
+    def _step_of_a_block(
+        self, vertices: list[int], first: Direction, over: MaxOfSources, round_index: int
+    ) -> list[Step]:
+        """Shares of the tied vertices' hypotheses that lower all of them: the solution of a matrix game.
+
+        Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
+        added, as long as there are any that lower it.
+        """
+        columns = [self._turned(first, over.vertices[vertices[0]])]
+        for vertex in vertices[1:]:
+            columns += self._columns(over.vertices[vertex], self._searched(over.vertices[vertex]), round_index)
+        tied = np.array(vertices)
+        for attempt in range(1 + MORE_COLUMNS):
+            gains = np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T
+            value, shares, mixture = _game(gains)
+            if value > RATE_TOLERANCE:
+                block = self._block(columns, shares)
+                steps = self._take(block, self._step_size(block), round_index)
+                if steps:
+                    return steps
+            if attempt < MORE_COLUMNS:
+                sources = list(range(self.objective.n_sources))
+                more = self._columns(mixture @ over.vertices[tied], sources, round_index + (1 + attempt) * NEXT_DRAW)
+                known = {id(member) for column in columns for member in column.members}
+                fresh = [column for column in more if id(column.members[0]) not in known]
+                if not fresh:
+                    return []
+                columns += fresh
+        return []
+
+    def _columns(self, mixture: FloatArray, sources: list[int], draw: int) -> list[Direction]:
+        """The steepest direction of each source for a mixture."""
+        found: list[Direction] = []
+        for source in sources:
+            directions = self._directions(draw, mixture, [source])
+            if directions:
+                found.append(self._turned(directions[0][1](), mixture))
+        return found
+
+    def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
+        """The direction or its mirror image, whichever lowers the mixture."""
+        if float(direction.rates @ mixture) >= 0.0:
+            return direction
+        return replace(direction, shares=[-direction.shares[0]], rates=-direction.rates)
+
+    def _prices(self, direction: Direction) -> float:
+        """What a unit of the step costs at first."""
+        (member,), (share,) = direction.members, direction.shares
+        return member.price * (1.0 if member.weight * share >= 0.0 else -1.0)
+
+    def _block(self, columns: list[Direction], shares: FloatArray) -> Direction:
+        kept = [(column, float(share)) for column, share in zip(columns, shares, strict=True) if share > 0.0]
+        sources = [column.sources[0] for column, _ in kept]
+        return Direction(
+            [column.members[0] for column, _ in kept],
+            sources,
+            [share * column.shares[0] for column, share in kept],
+            np.sum([share * column.rates for column, share in kept], axis=0),
+            np.sum([share * column.masses for column, share in kept], axis=0),
+            reach=self.objective.reach(sources, [share for _, share in kept]),
+            real_valued=any(column.real_valued for column, _ in kept),
+        )
+
+    # --- steps
+
+    def _step_size(self, direction: Direction) -> float:
+        """The minimum of G along a direction, or of the bound of Lemma 4.3; damped, unless it cancels a weight."""
+        single = len(direction.members) == 1
+        searches = self.step == "line_search" or (self.step == "auto" and direction.real_valued)
+        derivative = self._derivative(direction) if searches else self._derivative_of_bound(direction)
+        tolerance = 0.25 * self.objective.step_grid
+        if single:
+            weight, price = direction.weight, direction.price
+            eta = line_search_step(derivative, weight, price, self._signed, tolerance)
+            if weight != 0.0 and eta == -weight:
+                if searches:
+                    self.objective.stand()
+                return eta
+        else:
+            eta = line_search_step(lambda step: derivative(step) + self._price_slope(direction, step), 0.0, 0.0, True)
+            eta = max(eta, 0.0)
+        if searches:
+            self.objective.stand()  # D of where the scores are again, which rates go by
+        return self.learning_rate * eta
+
+    def _price_slope(self, direction: Direction, eta: float) -> float:
+        return sum(
+            member.price * share * math.copysign(1.0, member.weight + eta * share if eta else share)
+            for member, share in zip(direction.members, direction.shares, strict=True)
+        )
+
+    def _derivative_of_bound(self, direction: Direction) -> Callable[[float], float]:
+        """Of G at the bounds of all sources: Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and e^v is convex (Lemma 4.3)."""
+        state, over = self._state, self.objective.over
+
+        def derivative(eta: float) -> float:
+            losses, slopes = _bounds(state.losses, direction.rates, direction.masses, direction.reach, eta)
+            return over.slope(losses, slopes)
+
+        return derivative
+
+    def _derivative(self, direction: Direction) -> Callable[[float], float]:
+        """Of G itself: the step is taken, looked at, and taken back."""
+        objective = self.objective
+
+        def derivative(eta: float) -> float:
+            take_back = self._move(direction, [on_grid(eta * share, objective.step_grid) for share in direction.shares])
+            state = objective.stand()
+            rates = sum(
+                share * objective.rates(self.members[source].columns, member.slot, source)[0]
+                for member, source, share in zip(direction.members, direction.sources, direction.shares, strict=True)
+            )
+            take_back()
+            return objective.over.slope(state.losses, -np.asarray(rates))
+
+        return derivative
+
+    def _move(self, direction: Direction, etas: list[float]) -> Callable[[], None]:
+        """Moves the scores, and returns what moves them back, to the last bit."""
+        objective = self.objective
+        # Shares, steps and votes lie on grids, so that sums are exact; other predictions round the scores.
+        saved = objective.saved() if direction.real_valued else None
+
+        def move(sign: float) -> None:
+            for member, source, eta in zip(direction.members, direction.sources, etas, strict=True):
+                if eta != 0.0:
+                    objective.step(self.members[source].columns, member.slot, source, sign * eta)
+
+        move(1.0)
+        return (lambda: move(-1.0)) if saved is None else (lambda: objective.restore(saved))
+
+    def _take(self, direction: Direction, eta: float, round_index: int, promise: bool = True) -> list[Step]:
+        """Moves the members; with a promise the objective falls, or nothing is done."""
+        before = self.objective.over.value(self._state.losses) + self._penalty_value
+        cancels = len(direction.members) == 1 and direction.weight != 0.0 and eta == -direction.weight
+        moved = False
+        for _ in range(HALVINGS):
+            etas = [eta if cancels else on_grid(eta * share, self.objective.step_grid) for share in direction.shares]
+            if not any(etas):
+                break
+            take_back, moved = self._move(direction, etas), True
+            state = self.objective.stand()
+            change = sum(
+                member.price * (abs(member.weight + step) - abs(member.weight))
+                for member, step in zip(direction.members, etas, strict=True)
+            )
+            after = self.objective.over.value(state.losses) + self._penalty_value + change
+            if after < before or not promise:
+                self._state = state
+                return self._record(direction, etas, round_index)
+            take_back()
+            eta, cancels = 0.5 * eta, False
+        if moved:
+            self._state = self.objective.stand()
+        return []
+
+    def _record(self, direction: Direction, etas: list[float], round_index: int) -> list[Step]:
+        pairs = [pair for pair in zip(direction.members, direction.sources, etas, strict=True) if pair[2] != 0.0]
+        for member, source, eta in pairs:
+            self.members[source].add_weight(member, eta)
+        # Members that were admitted in this round have their final places only when unused ones are gone.
+        self._discard_unused()
+        steps = [Step(round_index, member.index, eta) for member, _, eta in pairs]
+        self.trace.steps.extend(steps)
+        return steps
+
+    def _apply(self, member: Member, source: int, eta: float) -> None:
+        self.objective.step(self.members[source].columns, member.slot, source, eta)
+        self.members[source].add_weight(member, eta)
+
+
+def _bounds(
+    losses: FloatArray, rates: FloatArray, masses: FloatArray, reach: float, eta: float
+) -> tuple[FloatArray, FloatArray]:
+    """What the losses are at most after a step, and the derivative of that; it is exact at 0, with its derivative.
+
+    A row's argument changes by v = -eta d with abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and e^v
+    lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1). Lemma 4.3 has the
+    chord between the two ends, which is higher where Q is small.
+    """
+    reach = max(reach, 1e-300)
+    down, up = 0.5 * (masses + rates) / reach, 0.5 * (masses - rates) / reach
+    falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
+    return (
+        losses + down * (falling - 1.0) + up * (rising - 1.0),
+        reach * (up * rising - down * falling),
+    )
+
+
+def _game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """max over shares of min over lines of gains @ shares: its value, the shares, and the mixture of the lines."""
+    n_lines, n_columns = gains.shape
+    scale = float(np.abs(gains).max())
+    if scale == 0.0:
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+    # Variables: the shares, and the value t, which no line may fall below.
+    solved = linprog(
+        np.append(np.zeros(n_columns), -1.0),
+        A_ub=np.column_stack([-gains / scale, np.ones(n_lines)]),
+        b_ub=np.zeros(n_lines),
+        A_eq=np.append(np.ones(n_columns), 0.0)[None, :],
+        b_eq=np.ones(1),
+        bounds=[*[(0.0, 1.0)] * n_columns, (None, None)],
+        method="highs",
+    )
+    if not solved.success:
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+    shares = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
+    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
+    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_lines, 1.0 / n_lines)
+    return float((gains @ shares).min()), shares, mixture

@@ -1,0 +1,135 @@
+"""The sources of a fit: who names them, and Q, which is learned from them before the first round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing as rows_of
+
+from radboost._typing import FloatArray, FloatMatrix
+from radboost._validation import resolve_n_jobs
+from radboost.rows.domains import fit_domains, fit_own_classifier, shares_of_own
+from radboost.rows.prepare import CheckedRows, Watched
+from radboost.rows.read import read_matrix
+from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
+
+Pair = tuple[Any, Any]
+
+
+def with_shares(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
+    """Rows with the shares of the sources behind their columns; these are exact in float32 too."""
+    return np.hstack([rows, shares.astype(rows.dtype)])
+
+
+class SourcesOfFit:
+    """What `fit` was given of sources."""
+
+    def __init__(self, estimator: Any, X: Any, sources: Any, validation: Pair, unlabelled: Pair) -> None:
+        self._estimator = estimator
+        self._X, self._sources = X, sources
+        self._X_val, self._sources_val = validation
+        self._X_more, self._sources_more = unlabelled
+        if (self._X_more is None) != (self._sources_more is None):
+            raise ValueError("X_unlabelled and sources_unlabelled belong together; only one of them was given.")
+        if self._X_val is None and self._sources_val is not None:
+            raise ValueError("sources_val was given without X_val and y_val.")
+        if self._sources is None and (self._X_more is not None or self._sources_val is not None):
+            raise ValueError("sources_val and sources_unlabelled go with sources, which says where the rows of X come from.")
+
+    def read(self, training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
+        """The sources of training and validation rows, with Q of each row."""
+        if self._sources is None:
+            return {}
+        found = _kept(read_sources(self._sources, training.n_given), training.kept)
+        names = known_sources(found)
+        ids = ids_among(found, names, "sources")
+        n_classes = len(training.known_classes)
+        if len(names) == 1:
+            one = np.ones((len(ids), 1))
+            of_rows = Sources(names, ids, one, None)
+            return {"sources": of_rows, "validation_sources": self._watched(watched, names, lambda n: np.ones((n, 1)))}
+        more = self._read_more(training, names)
+        domain = self._learn(training, found, ids, names, more)
+        shares = on_share_grid(self._shares(domain, training.rows.X, self._X, training.kept, names), n_classes)
+
+        def of_watched(n: int) -> FloatArray:
+            assert watched is not None
+            return on_share_grid(self._shares(domain, watched.X, self._X_val, watched.kept, names), n_classes)
+
+        return {
+            "sources": Sources(names, ids, shares, domain),
+            "validation_sources": self._watched(watched, names, of_watched),
+        }
+
+    def _watched(self, watched: Watched | None, names: npt.NDArray[Any], shares: Any) -> Sources | None:
+        if watched is None:
+            return None
+        if self._sources_val is None:
+            if len(names) > 1:
+                raise ValueError(
+                    f"X_val was given without sources_val; with {len(names)} sources the loss is watched for each of them."
+                )
+            ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
+        else:
+            found = _kept(read_sources(self._sources_val, watched.n_given, "sources_val"), watched.kept)
+            ids = ids_among(found, names, "sources_val")
+        return Sources(names, ids, shares(len(ids)), None)
+
+    def _read_more(self, training: CheckedRows, names: npt.NDArray[Any]) -> tuple[Any, npt.NDArray[np.uint16]] | None:
+        if self._X_more is None:
+            return None
+        matrix = read_matrix(self._estimator._reader(training), self._X_more, training.rows.categories)
+        found = read_sources(self._sources_more, matrix.shape[0], "sources_unlabelled")
+        return matrix, ids_among(found, names, "sources_unlabelled")
+
+    def _learn(
+        self,
+        training: CheckedRows,
+        found: npt.NDArray[Any],
+        ids: npt.NDArray[np.uint16],
+        names: npt.NDArray[Any],
+        more: tuple[Any, npt.NDArray[np.uint16]] | None,
+    ) -> Any:
+        classifier, weights, X = self._estimator.domain_classifier, training.weights, training.rows.X
+        if more is not None and weights is not None:
+            weights = np.concatenate([weights, np.ones(len(more[1]))])
+        if classifier is None:
+            if more is not None:
+                X = sparse.vstack([X, more[0]], format="csr") if sparse.issparse(X) else np.vstack([X, more[0]])
+                ids = np.concatenate([ids, more[1]])
+            return fit_domains(X, ids, weights, training.rows.categories, len(names))
+        if isinstance(classifier, FrozenEstimator):
+            return classifier
+        rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, found
+        if more is not None:
+            rows, labels = _stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
+        return fit_own_classifier(classifier, rows, labels, weights)
+
+    def _shares(
+        self, domain: Any, matrix: Any, given: Any, kept: npt.NDArray[np.int64] | None, names: npt.NDArray[Any]
+    ) -> FloatArray:
+        if self._estimator.domain_classifier is None:
+            return domain.shares(matrix, resolve_n_jobs(self._estimator.n_jobs))  # type: ignore[no-any-return]
+        return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
+
+
+def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
+    return values if kept is None else values[kept]
+
+
+def _stacked(rows: Any, more: Any) -> Any:
+    """Rows of two tables of one form, for a classifier of the user's."""
+    if sparse.issparse(rows):
+        return sparse.vstack([rows, more], format="csr")
+    if type(rows).__module__.partition(".")[0] == "pandas":
+        import pandas
+
+        return pandas.concat([rows, more], ignore_index=True)
+    if hasattr(rows, "vstack"):  # polars
+        return rows.vstack(more)
+    return np.vstack([np.asarray(rows), np.asarray(more)])

@@ -1,0 +1,443 @@
+"""Boosting over several sources: MultiBoost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray, FloatMatrix
+from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
+from radboost.boosting import Trace
+from radboost.boosting.multi_source import MultiSourceDescent
+from radboost.boosting.replay import RawRows
+from radboost.boosting.source_watch import SourceWatch
+from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._learning import FitSettings, Plan
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._sources import SourcesOfFit, with_shares
+from radboost.estimators.deepboost import DeepBoostClassifier, start_families
+from radboost.families import Family, Problem, get_families
+from radboost.families.sourced import SourcedHypothesis
+from radboost.losses import NativeLoss, TargetLoss
+from radboost.model_file import ModelFileError, NotStored, storable_estimator
+from radboost.objectives.over_sources import (
+    SOURCE_OBJECTIVES,
+    agnostic,
+    make_over_sources,
+    read_mixtures,
+    vertices_of,
+)
+from radboost.objectives.sourced import SourcedObjective
+from radboost.penalties import WeightedL1
+from radboost.rows.domains import DomainModel, check_classifier, shares_of_own
+from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.read import dense_rows, read_matrix, row_blocks
+from radboost.rows.sources import Sources, on_share_grid
+from radboost.trees import TreeOptions
+
+
+@storable_estimator
+class MultiSourceBoostClassifier(DeepBoostClassifier):
+    """Boosting on rows from several sources, for a model that holds up on whichever mixture of them it meets.
+
+    Hospitals, regions, devices: each source k has a loss F_k, and the model minimises the largest of them (or of the
+    admissible `mixtures`), plus what its hypotheses pay for their complexity. It is a Q-ensemble, f(x) = the sum over
+    sources k and hypotheses h of alpha Q(k | x) h(x), where Q(k | x) is the probability that a row like x comes from
+    source k: hypotheses of a source count where its rows are (Storcheus, PhD thesis, NYU 2021, chapter 4: MultiBoost).
+    Sources are needed in `fit` alone. With one source the model is that of `DeepBoostClassifier`, bit for bit.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective.
+    loss, objective : as for `DeepBoostClassifier`
+        With several sources `objective` may not be "max".
+    source_objective : {"max", "softmax", "sum"}
+        What the losses of the sources make together: the largest (Figure 4.1 of the thesis), the soft maximum
+        log(sum of exp(mu F_k)) / mu, or the sum (appendix B.4). In every round the objective falls, or nothing is done.
+    mu : float
+        Of "softmax": the larger, the closer to the maximum.
+    mixtures : array, data frame, Mixtures, or None
+        The mixtures that the model must hold up on, by their corners: lines of shares that sum to 1, a column for each
+        source in ascending order. None for all. `Mixtures(penalty=...)` keeps a source of few rows from ruling.
+    domain_classifier : classifier or None
+        What Q is learned with: any classifier with `predict_proba`, which is cloned and fitted to tell the sources
+        apart; one that is fitted already is taken as it is inside `sklearn.frozen.FrozenEstimator`. None for
+        multinomial logistic regression on standardised columns.
+    family : as for `DeepBoostClassifier`
+        The depth of trees is that of `radboost.Trees(max_depth=...)`, by default 6, with more than two classes 8.
+    complexity_penalty : float, "auto", or WeightedL1
+        As for `DeepBoostClassifier`; `WeightedL1(complexity_penalty, l1_penalty)` has its `l1_penalty` too. The
+        complexity of a hypothesis is that for the sample of its source.
+    learning_rate : float
+        Share of each step that is taken.
+    step : {"auto", "closed_form", "line_search", "decay"}
+        How far to go: to the minimum of the bound of Lemma 4.3 ("closed_form", and "auto" for hypotheses that vote), to
+        that of the objective itself ("line_search"), or learning_rate / sqrt(round), which promises no descent.
+    categorical_features, class_weight, n_jobs, random_state, verbose, tree_options : as for `DeepBoostClassifier`
+    early_stopping : bool, int or EarlyStopping
+        Stop when the agnostic loss on validation rows, that of the worst mixture, no longer falls.
+
+    Attributes
+    ----------
+    source_names_ : array of the sources, ascending
+    domain_classifier_ : what Q is computed with; None with one source
+    source_errors_ : dict
+        The error on the training rows of each source.
+    agnostic_error_ : float
+        The largest over the mixtures.
+    source_weight_ : dict
+        The share of each source in the sum of all weights.
+    history_ : dict of lists, one entry per round
+        As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
+        "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of
+        the worst mixture.
+    classes_, ensemble_, n_iter_, best_iteration_, best_score_, stop_reason_, feature_importances_, categories_,
+    n_features_in_, feature_names_in_ : as for `DeepBoostClassifier`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from radboost import MultiSourceBoostClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> sources = np.repeat(["clinic", "ward"], 200)
+    >>> X = rng.normal(size=(400, 3))
+    >>> X[:, 2] = np.where(sources == "ward", 3.0, -3.0) + X[:, 2]
+    >>> y = np.where(sources == "ward", X[:, 0] > 0, X[:, 0] < 0)
+    >>> model = MultiSourceBoostClassifier(n_rounds=30, family="stumps").fit(X, y, sources=sources)
+    >>> bool(model.agnostic_error_ < 0.1)
+    True
+    >>> model.predict(X[:3]).shape
+    (3,)
+    """
+
+    _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
+    # Of DeepBoost, and no parameters here.
+    max_depth = "auto"
+    l1_penalty = 0.0
+    subsample = 1.0
+    warm_start = False
+
+    source_names_: npt.NDArray[Any]
+    domain_classifier_: Any
+
+    def __init__(
+        self,
+        n_rounds: int = 300,
+        *,
+        loss: str | NativeLoss | TargetLoss = "logistic",
+        objective: str = "sum",
+        source_objective: str = "max",
+        mu: float = 10.0,
+        mixtures: Any = None,
+        domain_classifier: Any = None,
+        family: str | Family | list[str | Family] = "trees",
+        complexity_penalty: float | str | WeightedL1 = "auto",
+        learning_rate: float = 0.1,
+        step: str = "auto",
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        early_stopping: bool | int | EarlyStopping = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        tree_options: TreeOptions | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.loss = loss
+        self.objective = objective
+        self.source_objective = source_objective
+        self.mu = mu
+        self.mixtures = mixtures
+        self.domain_classifier = domain_classifier
+        self.family = family
+        self.complexity_penalty = complexity_penalty  # type: ignore[assignment]
+        self.learning_rate = learning_rate
+        self.step = step
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tree_options = tree_options
+
+    @classmethod
+    def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
+        """Figure 4.1 as in the thesis's experiments: stumps, the exponential loss, whole steps, 100 rounds."""
+        plain: dict[str, Any] = {
+            "loss": "exponential",
+            "step": "line_search",
+            "family": "stumps",
+            "complexity_penalty": 0.0,
+            "learning_rate": 1.0,
+        }
+        options = parameters.pop("tree_options", None)
+        if options is None or isinstance(options, TreeOptions):
+            options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
+        return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        sources: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        sources_val: Any = None,
+        X_unlabelled: Any = None,
+        sources_unlabelled: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
+    ) -> Self:
+        """Learns from rows X, labels y and the sources of the rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, callbacks, resume_from : as for `DeepBoostClassifier`
+        sources : array, or None
+            The source of each row: numbers, text or booleans. None: all rows come from one.
+        X_val, y_val, sample_weight_val, sources_val : the same for rows to watch, and to stop early on
+        X_unlabelled, sources_unlabelled : rows and their sources, or None
+            More rows that Q may learn from; they need no labels.
+        """
+        of_fit = SourcesOfFit(self, X, sources, (X_val, sources_val), (X_unlabelled, sources_unlabelled))
+
+        def add(training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
+            return of_fit.read(training, watched)
+
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            validation=(X_val, y_val, sample_weight_val),
+            add=add,
+        )
+
+    def _check_penalties(self) -> None:
+        if isinstance(self.complexity_penalty, WeightedL1):
+            self.complexity_penalty.validate()
+        else:
+            check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
+
+    def _penalty(self, n_classes: int) -> WeightedL1:
+        given = self.complexity_penalty
+        return given if isinstance(given, WeightedL1) else super()._penalty(n_classes)
+
+    def _read_parameters(self) -> FitSettings:
+        check_choice("source_objective", self.source_objective, list(SOURCE_OBJECTIVES))
+        check_real("mu", self.mu, low=0.0, open_low=True)
+        read_mixtures(self.mixtures)
+        if self.domain_classifier is not None and not isinstance(self.domain_classifier, NotStored):
+            check_classifier(self.domain_classifier)
+        return super()._read_parameters()
+
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        sources = prepared.sources
+        if sources is None or (len(sources.names) == 1 and self.step != "decay"):
+            plan = super()._plan(prepared, settings, trace)
+            names = np.zeros(1, dtype=np.int64) if sources is None else sources.names
+            return replace(plan, attributes={**plan.attributes, "source_names_": names, "domain_classifier_": None})
+        if self.objective == "max" and len(prepared.known_classes) > 2:
+            raise ValueError(
+                f'objective="max" has kinks that the descent over {len(sources.names)} sources cannot leave; use "sum", '
+                '"compsum" or "maxsum". source_objective="max" is the one over the sources.'
+            )
+        return self._plan_over(sources, prepared, settings, trace)
+
+    def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
+        stopping, watched, watched_sources = settings.stopping, prepared.validation, prepared.validation_sources
+        if stopping is not None and watched is None:
+            prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
+            watched_sources = sources.select(places)
+        mixtures = read_mixtures(self.mixtures)
+        vertices = vertices_of(mixtures, sources.names)
+        objective = self._objective_on(prepared, n_threads)
+        sourced = SourcedObjective(
+            objective,
+            lambda sizes: make_over_sources(self.source_objective, float(self.mu), mixtures, sources.names, sizes),
+            sources.ids[prepared.order],
+            sources.shares[prepared.order],
+            n_threads,
+        )
+        families = get_families(self.family)
+        problems = [
+            Problem(prepared.X, prepared.order, prepared.data, view, replace(growth, seed=seed), prepared.column_names)
+            for view, seed in zip(sourced.views, _seeds(growth.seed, sourced.n_sources), strict=True)
+        ]
+        maker = MultiSourceDescent(
+            sourced,
+            [start_families(families, problem) for problem in problems],
+            self._penalty(objective.n_classes),
+            n_rows=prepared.data.n_rows,
+            n_features=prepared.n_features,
+            learning_rate=float(self.learning_rate),
+            step=self.step,
+            names=[str(name) for name in sources.names.tolist()],
+            trace=trace,
+            raw_rows=RawRows(prepared.X, prepared.order, n_threads),
+        )
+        watch = None
+        if watched is not None and watched_sources is not None:
+            extended = replace(watched, X=with_shares(watched.X, watched_sources.shares))
+            watch = SourceWatch(
+                extended, watched_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
+            )
+        return Plan(
+            maker=maker,
+            n_families=sum(family.n_families(problem) for family in families for problem in problems),
+            sample_size=objective.total_weight,
+            watch=watch,
+            keeps_best_round=stopping is not None,
+            attributes={
+                "loss_": self.loss,
+                "objective_": objective.name,
+                "source_names_": sources.names,
+                "domain_classifier_": sources.domain,
+            },
+        )
+
+    # --- what the model says of its sources
+
+    @property
+    @of_one_fit
+    def source_errors_(self) -> dict[Any, float]:
+        """The error on the training rows of each source."""
+        self._require_fitted()
+        names = self.source_names_.tolist()
+        if self.domain_classifier_ is None and len(names) == 1:
+            return {names[0]: self.history_["train_error"][self.n_iter_ - 1] if self.n_iter_ else 1.0}
+        return {name: self.history_[f"source_error[{name}]"][self.n_iter_ - 1] for name in names if self.n_iter_}
+
+    @property
+    @of_one_fit
+    def agnostic_error_(self) -> float:
+        """The largest error over the mixtures, on the training rows. Equation (4.1) of the thesis."""
+        errors = np.array(list(self.source_errors_.values()))
+        return agnostic(errors, vertices_of(read_mixtures(self.mixtures), self.source_names_))
+
+    @property
+    @of_one_fit
+    def source_weight_(self) -> dict[Any, float]:
+        """The share of each source in the sum of the absolute weights. Figure B.3 of the thesis."""
+        self._require_fitted()
+        names = self.source_names_.tolist()
+        totals = np.zeros(len(names))
+        for hypothesis, weight in zip(self.ensemble_.hypotheses, self.ensemble_.weights, strict=True):
+            totals[hypothesis.source if isinstance(hypothesis, SourcedHypothesis) else 0] += abs(weight)
+        return dict(zip(names, (totals / max(totals.sum(), np.finfo(float).tiny)).tolist(), strict=True))
+
+    @of_one_fit
+    def source_probabilities(self, X: Any) -> FloatArray:
+        """Q(k | x), a column for each of `source_names_`."""
+        self._require_fitted()
+        matrix = read_matrix(self, X, self.ensemble_.categories)
+        return self._shares(X, matrix)
+
+    # --- predicting
+
+    def _shares(self, X: Any, matrix: Any) -> FloatArray:
+        """Q on its grid: by our own model from the rows as they were read, by the user's from the rows as given."""
+        names, domain = self.source_names_, self.domain_classifier_
+        if len(names) == 1:
+            return np.ones((matrix.shape[0], 1))
+        if isinstance(domain, DomainModel):
+            shares = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
+        else:
+            shares = shares_of_own(domain, X, names)
+        return on_share_grid(shares, len(self.classes_))
+
+    def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
+        self._require_fitted()
+        if not self._sourced():
+            yield from super()._scores_by_block(X, n_outputs)
+            return
+        n_threads = resolve_n_jobs(self.n_jobs)
+        matrix = read_matrix(self, X, self.ensemble_.categories)
+        shares, first = self._shares(X, matrix), 0
+        for block in row_blocks(matrix, n_outputs, len(self.ensemble_)):
+            rows = with_shares(dense_rows(block), shares[first : first + block.shape[0]])
+            first += block.shape[0]
+            yield self.ensemble_.decision_function(rows, n_threads)
+
+    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
+        self._require_fitted()
+        if not self._sourced():
+            yield from super()._staged_scores(X)
+            return
+        matrix = read_matrix(self, X, self.ensemble_.categories)
+        rows: FloatMatrix = with_shares(dense_rows(matrix), self._shares(X, matrix))
+        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    def _sourced(self) -> bool:
+        """Whether hypotheses want shares behind the columns."""
+        return any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
+
+    # --- files
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        names = np.frombuffer(json.dumps(self.source_names_.tolist()).encode(), dtype=np.uint8)
+        domain = self.domain_classifier_
+        return {"source_names": names, **(domain.to_arrays() if isinstance(domain, DomainModel) else {})}
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        text = arrays.get("source_names", np.zeros(0, dtype=np.uint8))
+        names = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
+        plain = isinstance(names, list) and names and all(type(name) in (bool, int, float, str) for name in names)
+        if not plain or len(set(map(repr, names))) != len(names):
+            raise ModelFileError("the names of the sources are missing.")
+        self.source_names_ = np.array(names)
+        self.domain_classifier_ = None
+        if len(names) > 1 and "domain_weights" in arrays:
+            n_features = len(arrays.get("domain_instead", ()))
+            self.domain_classifier_ = DomainModel.from_arrays(arrays, n_features, len(names))
+        elif len(names) > 1:
+            self.domain_classifier_ = NotStored("domain_classifier", repr(self.domain_classifier))
+
+    def _take_given_parameters(self) -> None:
+        super()._take_given_parameters()
+        domain, n_sources = self.domain_classifier_, len(self.source_names_)
+        of_others = {
+            (hypothesis.n_features, hypothesis.n_sources)
+            for hypothesis in self.ensemble_.entered
+            if isinstance(hypothesis, SourcedHypothesis)
+        }
+        if isinstance(domain, DomainModel) and len(domain.instead) != self.ensemble_.n_features:
+            raise ModelFileError("its domain classifier is one for other columns.")
+        if of_others - {(self.ensemble_.n_features, n_sources)}:
+            raise ModelFileError("its hypotheses are of other sources than it names.")
+
+    def _supply_domain_classifier(self, classifier: Any) -> None:
+        """Of a loaded model: what its file could not keep."""
+        check_classifier(classifier)
+        self.domain_classifier = self.domain_classifier_ = classifier
+
+    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
+        return {}
+
+    def _reader(self, training: CheckedRows) -> Any:
+        """A copy that knows the columns of the training rows, to read more rows with."""
+        reader = copy(self)
+        reader.n_features_in_ = training.rows.X.shape[1]
+        reader.__dict__.pop("feature_names_in_", None)
+        if training.feature_names is not None:
+            reader.feature_names_in_ = training.feature_names
+        return reader
+
+
+def _seeds(seed: int, n: int) -> list[int]:
+    """Sources must not make the same draws; the first has those of DeepBoost."""
+    return [(seed + 0xD1B54A32D192ED03 * source) % 2**64 for source in range(n)]
+

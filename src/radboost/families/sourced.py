@@ -1,0 +1,154 @@
+"""Hypotheses of ensembles over several sources: Q(k | x) h(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost.families.base import Candidate
+from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored, kind_of, predictions, scorers
+from radboost.families.stored import read_hypotheses, write_hypotheses
+from radboost.model_file.checks import read_array, read_integer, require
+from radboost.trees.describe import TreeNames
+
+PREFIX = "sourced_"
+
+
+@dataclass(frozen=True)
+class SourcedHypothesis:
+    """x -> Q(source | x) base(x). Storcheus, equation (4.3).
+
+    It is asked about rows that have the shares Q(1 | x), ..., Q(n_sources | x) behind their `n_features` columns.
+    """
+
+    base: Any
+    source: int
+    n_features: int
+    n_sources: int
+
+    @property
+    def n_splits(self) -> int:
+        return int(self.base.n_splits)
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.base.n_nodes)
+
+    @property
+    def depth(self) -> int:
+        return int(self.base.depth)
+
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        return None
+
+    def values(self, X: Any, n_threads: int = 1) -> FloatArray:
+        plain, shares = split_rows(X, self.n_features, self.n_sources)
+        found = predictions(self.base, plain, n_threads)
+        return np.asarray(found * (shares[:, self.source] if found.ndim == 1 else shares[:, self.source, None]))
+
+    def key(self) -> tuple[object, float]:
+        key, sign = self.base.key()
+        return (self.source, key), sign
+
+    def describe(self, names: Sequence[str] | None, /) -> str:
+        return f"Q({self.source} | x) * {kind_of(self.base).describe(self.base, names, {})}"
+
+    def __str__(self) -> str:
+        return f"weighted by Q({self.source} | x):\n{self.base}"
+
+
+def split_rows(X: FloatMatrix, n_features: int, n_sources: int) -> tuple[FloatMatrix, FloatArray]:
+    """The columns of the user, and the shares of the sources behind them."""
+    if X.shape[1] != n_features + n_sources:
+        raise ValueError(
+            f"Hypotheses of several sources want rows of {n_features} columns with {n_sources} shares Q(k | x) behind them; "
+            f"got {X.shape[1]} columns. Ask the estimator, which knows Q."
+        )
+    return np.ascontiguousarray(X[:, :n_features]), X[:, n_features:]
+
+
+class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
+    def scorer(self, hypotheses: Sequence[SourcedHypothesis], weights: FloatArray) -> Scorer:
+        """The hypotheses of a source are added up first, and weighted by its share together."""
+        first = hypotheses[0]
+        by_source: dict[int, list[int]] = {}
+        for place, hypothesis in enumerate(hypotheses):
+            by_source.setdefault(hypothesis.source, []).append(place)
+        parts = {
+            source: scorers([hypotheses[place].base for place in places], np.asarray(weights)[places])
+            for source, places in sorted(by_source.items())
+        }
+
+        def add(X: FloatMatrix, scores: FloatArray, n_threads: int) -> None:
+            plain, shares = split_rows(X, first.n_features, first.n_sources)
+            for source, adders in parts.items():
+                part = np.zeros_like(scores)
+                for add_base in adders:
+                    add_base(plain, part, n_threads)
+                scores += part * (shares[:, source] if scores.ndim == 1 else shares[:, source, None])
+
+        return add
+
+    def describe(
+        self, hypothesis: SourcedHypothesis, names: Names, categories: Mapping[int, Sequence[Category]]
+    ) -> str:
+        return f"Q({hypothesis.source} | x) * {kind_of(hypothesis.base).describe(hypothesis.base, names, categories)}"
+
+    def take_names(self, hypothesis: SourcedHypothesis, names: TreeNames) -> None:
+        kind_of(hypothesis.base).take_names(hypothesis.base, names)
+
+    def add_gains(self, hypothesis: SourcedHypothesis, weight: float, importances: FloatArray) -> None:
+        kind_of(hypothesis.base).add_gains(hypothesis.base, weight, importances)
+
+    def spread(self, hypothesis: SourcedHypothesis) -> float:
+        return kind_of(hypothesis.base).spread(hypothesis.base)
+
+    def write(self, hypotheses: Sequence[SourcedHypothesis], n_features: int) -> Stored:
+        kinds, stored = write_hypotheses([hypothesis.base for hypothesis in hypotheses], n_features, boosted=True)
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "kinds": kinds,
+            "of": np.array([hypothesis.source for hypothesis in hypotheses], dtype="<i4"),
+            **stored.arrays,
+        }
+        header = {"n_sources": hypotheses[0].n_sources, **stored.header}
+        return Stored({"sourced": header}, {PREFIX + name: array for name, array in arrays.items()})
+
+    def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[SourcedHypothesis]:
+        own = header.get("sourced")
+        require(isinstance(own, dict), "what is known of the sources is missing")
+        assert isinstance(own, dict)
+        n_sources = read_integer(own, "n_sources", 1, 4096)
+        inner = {name[len(PREFIX) :]: array for name, array in arrays.items() if name.startswith(PREFIX)}
+        kinds = read_array(inner, "kinds", "<u1", n)
+        require(not (kinds == self.boosted_code).any(), "a hypothesis of a source is one of sources itself")
+        of = read_array(inner, "of", "<i4", n)
+        require(bool(((of >= 0) & (of < n_sources)).all()), "a hypothesis names a source that is not")
+        bases = read_hypotheses("kinds", own, inner, shape, boosted=True)
+        return [
+            SourcedHypothesis(base, source, shape.n_features, n_sources)
+            for base, source in zip(bases, of.tolist(), strict=True)
+        ]
+
+
+class SourcedCandidate(Candidate):
+    """A candidate that was found on the rows as a source sees them."""
+
+    def __init__(self, candidate: Candidate, source: int, n_features: int, n_sources: int) -> None:
+        self._candidate = candidate
+        self._place = (source, n_features, n_sources)
+        self.edge = candidate.edge
+        self.complexity = candidate.complexity
+        self.real_valued = candidate.real_valued
+
+    def hypothesis(self) -> Any:
+        return SourcedHypothesis(self._candidate.hypothesis(), *self._place)
+
+    def enter(self, columns: Any) -> int:
+        """Stores the base's predictions: steps and edges have the shares as factors on the rows."""
+        return self._candidate.enter(columns)

@@ -1,0 +1,242 @@
+"""What the losses of several sources make together: their maximum over mixtures, a soft maximum, or their sum.
+
+F_k is the mean loss of source k. Storcheus, section 4.3, equation (4.4), and appendix B.4.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._tables import column_names, real_numbers, take_columns
+from radboost._typing import FloatArray
+from radboost._validation import check_real
+from radboost.engine import exp, log
+from radboost.model_file import storable_value
+
+SOURCE_OBJECTIVES = ("max", "softmax", "sum")
+# How far from 1 the shares of a mixture may sum to.
+SUM_TOLERANCE = 1e-6
+# The penalised maximum over a polytope is found to this share of the largest loss.
+GAP = 1e-13
+MOST_STEPS = 10_000
+
+
+@storable_value
+@dataclass(frozen=True)
+class Mixtures:
+    """The mixtures of sources that a model must hold up on.
+
+    Parameters
+    ----------
+    vertices : array of shape (n_vertices, n_sources), data frame whose columns are the sources, or None
+        Corners of the set of admissible mixtures: lines of non-negative shares that sum to 1, the sources in ascending
+        order. None stands for all mixtures, whose corners are the sources themselves.
+    penalty : float
+        gamma of max over lambda of sum of lambda_k F_k - gamma (sum of lambda_k^2 m / m_k - 1): what a mixture pays for
+        being far from that of the training rows, so that a source of few rows does not rule. With a large penalty all
+        rows count alike, as in `DeepBoostClassifier`.
+    """
+
+    vertices: Any = None
+    penalty: float = 0.0
+
+    def validate(self) -> None:
+        check_real("penalty of Mixtures", self.penalty, low=0.0)
+
+
+def read_mixtures(given: Any) -> Mixtures:
+    """Mixtures as they are, or made of their vertices."""
+    mixtures = given if isinstance(given, Mixtures) else Mixtures(given)
+    mixtures.validate()
+    if mixtures.vertices is not None:
+        _as_matrix(mixtures.vertices)
+    return mixtures
+
+
+def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any]) -> FloatArray | None:
+    """A line of shares for each vertex; None where they are the sources themselves."""
+    given = mixtures.vertices
+    if given is None:
+        return None
+    columns = column_names(given)
+    if columns is not None:
+        if sorted(map(str, columns)) != sorted(map(str, names.tolist())):
+            raise ValueError(
+                f"The columns of mixtures are {list(columns)}, and the sources are {names.tolist()}; they must be the same."
+            )
+        order = [list(map(str, columns)).index(str(name)) for name in names.tolist()]
+        given = take_columns(given, order)
+    matrix = _as_matrix(given)
+    if matrix.shape[1] != len(names):
+        raise ValueError(
+            f"mixtures has {matrix.shape[1]} columns, and there are {len(names)} sources ({names.tolist()[:10]}); a share "
+            "for each source is needed in every line."
+        )
+    outside = (matrix < 0).any(axis=1) | (np.abs(matrix.sum(axis=1) - 1.0) > SUM_TOLERANCE)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise ValueError(
+            f"mixtures must hold shares that are not negative and sum to 1 in each line; line {first} is "
+            f"{matrix[first].tolist()}, with the sum {matrix[first].sum():g}."
+        )
+    return matrix / matrix.sum(axis=1, keepdims=True)
+
+
+def _as_matrix(given: Any) -> FloatArray:
+    try:
+        matrix = np.atleast_2d(real_numbers(given))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"mixtures must be a table of numbers, a line for each vertex; got {given!r}.") from None
+    if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all():
+        raise ValueError(f"mixtures must be a table of finite numbers, a line for each vertex; got {given!r}.")
+    return matrix
+
+
+class OverSources(ABC):
+    """G(F_1, ..., F_p), which never falls when a loss rises."""
+
+    # Whether G has a gradient everywhere.
+    smooth: bool = True
+
+    @abstractmethod
+    def value(self, losses: FloatArray) -> float: ...
+
+    @abstractmethod
+    def weights(self, losses: FloatArray) -> FloatArray:
+        """lambda: the gradient of G, or one of its subgradients."""
+
+    def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
+        """The derivative of G where the losses have these."""
+        return float(self.weights(losses) @ slopes)
+
+
+class SumOfSources(OverSources):
+    """F_1 + ... + F_p (B.1), or the sum over the vertices of mixtures."""
+
+    def __init__(self, vertices: FloatArray | None, n_sources: int) -> None:
+        self._weights = np.ones(n_sources) if vertices is None else vertices.sum(axis=0)
+
+    def value(self, losses: FloatArray) -> float:
+        return float(self._weights @ losses)
+
+    def weights(self, losses: FloatArray) -> FloatArray:
+        return self._weights
+
+
+class SoftmaxOfSources(OverSources):
+    """log(sum of exp(mu F)) / mu over the vertices: between the maximum and log(their number) / mu more."""
+
+    def __init__(self, vertices: FloatArray | None, mu: float) -> None:
+        self._vertices, self._mu = vertices, mu
+
+    def value(self, losses: FloatArray) -> float:
+        found = _at_vertices(self._vertices, losses)
+        top = float(found.max())
+        return top + log(float(np.sum(_exponentials(self._mu * (found - top))))) / self._mu
+
+    def weights(self, losses: FloatArray) -> FloatArray:
+        found = _at_vertices(self._vertices, losses)
+        odds = _exponentials(self._mu * (found - found.max()))
+        shares = odds / odds.sum()
+        return shares if self._vertices is None else shares @ self._vertices
+
+
+class MaxOfSources(OverSources):
+    """The largest of lambda F over the vertices. Figure 4.1."""
+
+    smooth = False
+
+    def __init__(self, vertices: FloatArray | None, n_sources: int) -> None:
+        self.vertices = np.eye(n_sources) if vertices is None else vertices
+        self._plain = vertices is None
+
+    def at_vertices(self, losses: FloatArray) -> FloatArray:
+        return losses if self._plain else self.vertices @ losses
+
+    def value(self, losses: FloatArray) -> float:
+        return float(self.at_vertices(losses).max())
+
+    def weights(self, losses: FloatArray) -> FloatArray:
+        return np.asarray(self.vertices[int(np.argmax(self.at_vertices(losses)))])
+
+    def slope(self, losses: FloatArray, slopes: FloatArray) -> float:
+        """To the right: of the vertices that are largest, the one that rises most."""
+        found = self.at_vertices(losses)
+        return float(self.at_vertices(slopes)[found == found.max()].max())
+
+
+class PenalisedMax(OverSources):
+    """The maximum over mixtures less gamma (sum of lambda_k^2 m / m_k - 1); one mixture attains it. Section 4.4."""
+
+    def __init__(self, vertices: FloatArray | None, penalty: float, sizes: FloatArray) -> None:
+        self._vertices, self._penalty, self._costs = vertices, penalty, penalty * sizes.sum() / sizes
+
+    def value(self, losses: FloatArray) -> float:
+        found = self.weights(losses)
+        return float(found @ losses - self._costs @ found**2 + self._penalty)
+
+    def weights(self, losses: FloatArray) -> FloatArray:
+        return self._on_simplex(losses) if self._vertices is None else self._on_polytope(losses)
+
+    def _on_simplex(self, losses: FloatArray) -> FloatArray:
+        """lambda_k = max(0, F_k - tau) / (2 costs_k), the level tau such that they sum to 1."""
+        order = np.argsort(-losses, kind="stable")
+        room = 1.0 / (2.0 * self._costs[order])
+        levels = (np.cumsum(losses[order] * room) - 1.0) / np.cumsum(room)
+        # The sources above the level are the first ones: as long as the next is above it, it belongs to them.
+        n_above = int(np.argmin(np.append(losses[order] > levels, False)))
+        tau = levels[max(n_above, 1) - 1]
+        found = np.maximum(losses - tau, 0.0) / (2.0 * self._costs)
+        return np.asarray(found / found.sum())
+
+    def _on_polytope(self, losses: FloatArray) -> FloatArray:
+        """Frank and Wolfe's method with pairwise steps: weight goes from the worst vertex in use to the best one."""
+        vertices = self._vertices
+        assert vertices is not None
+        shares = np.full(len(vertices), 1.0 / len(vertices))
+        mixture = shares @ vertices
+        for _ in range(MOST_STEPS):
+            gains = vertices @ (losses - 2.0 * self._costs * mixture)
+            best, worst = int(np.argmax(gains)), int(np.argmin(np.where(shares > 0, gains, np.inf)))
+            gain = gains[best] - gains[worst]
+            if gain <= GAP * max(1.0, float(np.abs(losses).max())):
+                break
+            direction = vertices[best] - vertices[worst]
+            curvature = 2.0 * float(self._costs @ direction**2)
+            step = min(shares[worst], gain / curvature) if curvature > 0 else shares[worst]
+            shares[best] += step
+            shares[worst] -= step
+            mixture = mixture + step * direction
+        return np.asarray(mixture)
+
+
+def make_over_sources(
+    name: str, mu: float, mixtures: Mixtures, names: npt.NDArray[Any], sizes: FloatArray
+) -> OverSources:
+    """The objective of a name; `sizes` are m_k, the weights of the sources."""
+    vertices = vertices_of(mixtures, names)
+    if name == "sum":
+        return SumOfSources(vertices, len(names))
+    if name == "softmax":
+        return SoftmaxOfSources(vertices, mu)
+    if mixtures.penalty > 0.0:
+        return PenalisedMax(vertices, mixtures.penalty, sizes)
+    return MaxOfSources(vertices, len(names))
+
+
+def agnostic(values: FloatArray, vertices: FloatArray | None) -> float:
+    """The largest mean over the vertices. Equation (4.1)."""
+    return float(_at_vertices(vertices, values).max())
+
+
+def _at_vertices(vertices: FloatArray | None, losses: FloatArray) -> FloatArray:
+    return losses if vertices is None else np.asarray(vertices @ losses)
+
+
+def _exponentials(exponents: FloatArray) -> FloatArray:
+    return np.array([exp(max(float(exponent), -700.0)) for exponent in exponents])

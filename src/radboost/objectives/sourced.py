@@ -1,0 +1,154 @@
+"""The scores of one ensemble over rows of several sources: the loss of each source, and the weights that it sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.engine import ClassWeighting, HypothesisColumns, MarginWeighting, current
+from radboost.objectives.base import CostOfAnyLoss
+from radboost.objectives.objective import Objective
+from radboost.objectives.over_sources import OverSources
+
+# Steps of ensembles over several sources: times shares on their grid they are exact in the scores.
+STEP_GRID = {2: 2.0**-24, 3: 2.0**-12}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the sources stand at the current scores."""
+
+    losses: FloatArray  # F_k: the mean loss of source k
+    slopes: FloatArray  # Z_k / m_k: the mean of Phi' over source k
+    errors: FloatArray  # share of source k whose class does not have the largest score alone
+
+
+class SourceView(Objective):
+    """An objective as the families of one source see it: weights with its factors, its sample size."""
+
+    def __init__(self, objective: Objective, weighting: Any, sample_size: float) -> None:
+        self.__dict__.update(objective.__dict__)
+        self.weighting = weighting
+        self._sample_size = sample_size
+
+    @property
+    def total_weight(self) -> float:
+        """m_k: what the complexities of the source's hypotheses are those of."""
+        return self._sample_size
+
+
+class SourcedObjective:
+    """One vector of scores, several weightings over it.
+
+    Attributes
+    ----------
+    objective : Objective
+        Over all rows, without regard to their sources; its weighting is D.
+    views : list of SourceView
+        What the families of each source see: D times lambda times Q(k | x), as `aim` has set it.
+    sizes : array
+        m_k: the sum of the weights of each source.
+    """
+
+    def __init__(
+        self, objective: Objective, over: Any, ids: npt.NDArray[np.uint16], shares: FloatArray, n_threads: int
+    ) -> None:
+        self.objective = objective
+        self.n_sources = shares.shape[1]
+        self.n_threads = n_threads
+        self.groups = current().row_groups(ids, self.n_sources)
+        self._ids = ids
+        self.shares = [np.ascontiguousarray(column) for column in shares.T]
+        self.largest_shares = objective.row_weights.largest(np.ascontiguousarray(shares.T))
+        sums = [objective.row_weights.sum(ids == source) for source in range(self.n_sources)]
+        self.sizes: FloatArray = np.array(sums)
+        self.over: OverSources = over(self.sizes)
+        make: Any = current().margin_weighting if objective.n_classes == 2 else current().class_weighting
+        weightings: list[MarginWeighting | ClassWeighting] = [
+            make(objective.scores, factors=factors) for factors in self.shares
+        ]
+        self.views = [
+            SourceView(objective, weighting, size) for weighting, size in zip(weightings, sums, strict=True)
+        ]
+        self.step_grid = STEP_GRID[min(objective.n_classes, 3)]
+        self._unit = 0.0
+        self._aimed: FloatArray | None = None
+
+    def stand(self) -> Standing:
+        """Renews D, and with it what `rates` goes by."""
+        scores, objective = self.objective.scores, self.objective
+        lines = self._renewed(
+            lambda: scores.reweigh_groups([objective.weighting], self.groups, self.n_threads),  # type: ignore[list-item]
+            lambda *of_loss: scores.reweigh_groups_from(
+                *of_loss,
+                [objective.weighting],  # type: ignore[list-item]
+                self.groups,
+                self.n_threads,
+            ),
+        ).reshape(-1, 3)
+        self._unit = float(lines[:, 1].sum())
+        losses, slopes, errors = (lines / self.sizes[:, None]).T
+        return Standing(losses, slopes, errors)
+
+    def aim(self, mixture: FloatArray, sources: list[int]) -> FloatArray:
+        """Lets some sources see the rows weighted by a mixture: D lambda_s / m_s Q(k | x), s the row's own source.
+
+        Returns, for each of these sources, by how much an edge of 1 lowers the mixture of the losses.
+        """
+        per_row = mixture / self.sizes
+        unit = float(per_row.max())
+        of_row = (per_row / unit)[self._ids]
+        weightings: list[Any] = [self.views[source].weighting for source in sources]
+        for source, weighting in zip(sources, weightings, strict=True):
+            weighting.set_factors(of_row * self.shares[source])
+        scores = self.objective.scores
+        self._renewed(
+            lambda: scores.reweigh(weightings, self.n_threads),
+            lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
+        )
+        return np.array([weighting.slope * unit for weighting in weightings])
+
+    def _renewed(self, native: Any, from_values: Any) -> Any:
+        """Calls the first, or where the loss is the user's own the second with Phi and Phi' at its arguments."""
+        objective = self.objective
+        if objective._native_loss:
+            return native()
+        assert isinstance(objective.cost, CostOfAnyLoss)
+        u = objective.cost.arguments(objective._values(), objective._margins(), objective._class_ids).ravel()
+        return from_values(objective.loss.value(u), objective.loss.derivative(u))
+
+    def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
+        """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass that it moves,
+        the mean of Phi' Q(source | x) abs(h).
+        """
+        edges = self.objective.weighting.group_edges(columns, slot, self.shares[source], self.groups, self.n_threads)
+        rates, masses = (edges * self._unit).reshape(-1, 2).T / self.sizes
+        return rates, masses
+
+    def reach(self, sources: list[int], shares: list[float]) -> float:
+        """The largest sum over some sources of abs(share) Q(source | x) in any row."""
+        if len(sources) == 1:
+            return abs(shares[0]) * float(self.largest_shares[sources[0]])
+        total = np.zeros(len(self.shares[0]))
+        for source, share in zip(sources, shares, strict=True):
+            total += abs(share) * self.shares[source]
+        return float(self.objective.row_weights.largest(total))
+
+    def step(self, columns: HypothesisColumns, slot: int, source: int, eta: float) -> None:
+        """scores += eta Q(source | x) h(x)."""
+        self.objective.scores.step(columns, slot, eta, self.n_threads, self.shares[source])
+
+    def saved(self) -> Any:
+        """The scores, to come back to."""
+        return self.objective.scores.values(), self.objective._margins()
+
+    def restore(self, saved: Any) -> None:
+        values, margins = saved
+        if self.objective.n_classes == 2:
+            self.objective.scores.set(values)  # type: ignore[call-arg]
+        else:
+            self.objective.scores.set(values, margins)  # type: ignore[call-arg]

@@ -1,0 +1,261 @@
+"""Q(k | x), the probability that a row comes from source k: our logistic regression, or a classifier of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
+
+from radboost._typing import FloatArray, FloatMatrix
+from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
+from radboost.model_file.checks import read_array, require
+from radboost.rows.categories import Categories
+
+# Beyond so many cells rows are not made dense for the fit; the answer is the same, whatever form they were given in.
+MOST_DENSE_CELLS = 2**25
+MISSING = 1.2345678e300  # stands for NaN where rows are compared
+BLOCK_CELLS = 2**22
+TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum to
+MOST_ITERATIONS = 1000
+
+
+@dataclass(frozen=True)
+class DomainModel:
+    """Multinomial logistic regression on standardised columns, folded into one linear function of a row.
+
+    `weights` has a line for each column of the expanded row (the columns, an indicator for each column with missing
+    values, one for each category) and a column for each source.
+    """
+
+    weights: FloatArray
+    offsets: FloatArray  # one for each source
+    instead: FloatArray  # of each column, what stands for a missing value
+    indicated: npt.NDArray[np.int32]  # columns whose missing values have an indicator
+    categories: npt.NDArray[np.int32]  # lines (column, number of categories)
+
+    @property
+    def n_sources(self) -> int:
+        return len(self.offsets)
+
+    def shares(self, X: FloatMatrix, n_threads: int) -> FloatArray:
+        """Q(k | x): a line for each row, before rounding; each row by itself."""
+        found = np.empty((X.shape[0], self.n_sources))
+        height = max(1, BLOCK_CELLS // max(1, len(self.weights)))
+        for first in range(0, X.shape[0], height):
+            rows = X[first : first + height]
+            expanded = self._expanded(rows.toarray() if sparse.issparse(rows) else rows)
+            scores = linear_rows(expanded, self.weights, np.zeros(len(self.weights)), n_threads)
+            scores = scores.reshape(-1, self.n_sources) + self.offsets
+            scores -= scores.max(axis=1, keepdims=True)
+            odds = evaluate_loss("exponential", np.ascontiguousarray(scores).reshape(-1))[0].reshape(scores.shape)
+            total = odds[:, 0].copy()
+            for column in range(1, self.n_sources):  # one after the other: the same on every machine
+                total += odds[:, column]
+            found[first : first + height] = odds / total[:, None]
+        return found
+
+    def _expanded(self, rows: FloatMatrix) -> FloatArray:
+        return _expand(np.asarray(rows, dtype=np.float64), self.instead, self.indicated, self.categories)
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "domain_weights": self.weights,
+            "domain_offsets": self.offsets,
+            "domain_instead": self.instead,
+            "domain_indicated": self.indicated.astype("<i4"),
+            "domain_categories": self.categories.astype("<i4").reshape(-1),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], n_features: int, n_sources: int) -> DomainModel:
+        """The inverse of `to_arrays`, from a file that nobody vouches for."""
+        instead = read_array(arrays, "domain_instead", "<f8", n_features)
+        indicated = read_array(arrays, "domain_indicated", "<i4")
+        flat = read_array(arrays, "domain_categories", "<i4")
+        require(len(flat) % 2 == 0, "the categories of the domain classifier are no pairs")
+        categories = flat.reshape(-1, 2)
+        columns = np.concatenate([indicated, categories[:, 0]])
+        require(bool(((columns >= 0) & (columns < n_features)).all()), "the domain classifier names a column that is not")
+        sizes = categories[:, 1]
+        require(bool(((sizes >= 0) & (sizes <= 255)).all()), "a column of the domain classifier has too many categories")
+        offsets = read_array(arrays, "domain_offsets", "<f8", n_sources)
+        weights = arrays.get("domain_weights")
+        n_lines = n_features + len(indicated) + int(sizes.sum())
+        right = weights is not None and weights.dtype == np.dtype("<f8") and weights.shape == (n_lines, n_sources)
+        require(right, "the weights of the domain classifier do not fit the columns and sources")
+        assert weights is not None
+        finite = all(np.isfinite(array).all() for array in (weights, offsets, instead))
+        require(finite, "a weight of the domain classifier is no finite number")
+        return cls(np.ascontiguousarray(weights), offsets.copy(), instead.copy(), indicated.copy(), categories.copy())
+
+
+def fit_domains(
+    X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
+) -> DomainModel:
+    """Learns the sources from rows, in whatever form, order and number of copies: distinct rows, sorted by content."""
+    rows, ids, weights = _canonical(X, ids, weights)
+    dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
+    places = sorted(column for column, known in categories.items() if known)
+    sizes = np.array([(column, len(categories[column])) for column in places], dtype=np.int32).reshape(-1, 2)
+    if not dense:
+        return _fit_sparse(rows, ids, weights, sizes, n_sources)
+    matrix = rows.toarray() if sparse.issparse(rows) else rows
+    missing = np.isnan(matrix)
+    indicated = np.array([j for j in np.flatnonzero(missing.any(axis=0)) if j not in categories], dtype=np.int32)
+    total = weights.sum()
+    numbers = np.where(missing, 0.0, matrix)
+    known_weight = np.maximum(weights @ ~missing, np.finfo(float).tiny)
+    instead = np.where(np.isin(np.arange(matrix.shape[1]), places), 0.0, (weights @ numbers) / known_weight)
+    expanded = _expand(matrix, instead, indicated, sizes)
+    means = (weights @ expanded) / total
+    spread = np.sqrt((weights @ (expanded - means) ** 2) / total)
+    useful = spread > 1e-12 * np.maximum(1.0, np.abs(means))
+    scale = np.where(useful, spread, 1.0)
+    coefficients, offsets = _regression((expanded - means)[:, useful] / scale[useful], ids, weights, n_sources)
+    lines = np.zeros((expanded.shape[1], n_sources))
+    lines[useful] = coefficients.T / scale[useful, None]
+    return DomainModel(lines, offsets - means @ lines, instead, indicated, sizes)
+
+
+def _fit_sparse(
+    rows: Any,
+    ids: npt.NDArray[np.uint16],
+    weights: FloatArray,
+    categories: npt.NDArray[np.int32],
+    n_sources: int,
+) -> DomainModel:
+    """Without centring, which the offsets make up for: the minimum is the same one. A missing value counts as 0."""
+    matrix = sparse.csr_matrix(rows)
+    matrix.data = np.nan_to_num(matrix.data, nan=0.0)
+    if len(categories):
+        numbers = np.ones(matrix.shape[1])
+        numbers[categories[:, 0]] = 0.0
+        columns = {int(column): np.asarray(rows[:, [column]].todense() if sparse.issparse(rows) else rows[:, [column]])
+                   for column in categories[:, 0]}
+        indicators = [sparse.csr_matrix(columns[int(column)] == np.arange(n)) for column, n in categories]
+        matrix = sparse.hstack([matrix @ sparse.diags(numbers), *indicators], format="csr")
+    total = weights.sum()
+    means = np.asarray(weights @ matrix).reshape(-1) / total
+    squares = np.asarray(weights @ matrix.multiply(matrix)).reshape(-1) / total
+    spread = np.sqrt(np.maximum(squares - means**2, 0.0))
+    scale = np.where(spread > 1e-12, spread, 1.0)
+    coefficients, offsets = _regression(matrix @ sparse.diags(1.0 / scale), ids, weights, n_sources)
+    coefficients[:, spread <= 1e-12] = 0.0
+    nothing = np.zeros(0, dtype=np.int32)
+    return DomainModel(
+        np.ascontiguousarray((coefficients / scale).T),
+        offsets,
+        np.zeros(rows.shape[1]),
+        nothing,
+        categories,
+    )
+
+
+def _regression(
+    Z: Any, ids: npt.NDArray[np.uint16], weights: FloatArray, n_sources: int
+) -> tuple[FloatArray, FloatArray]:
+    """A line of coefficients and an offset for each source."""
+    if Z.shape[1] == 0:  # no column tells anything: the shares of the sources
+        shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
+        return np.zeros((n_sources, 0)), np.log(shares)
+    model = LogisticRegression(max_iter=MOST_ITERATIONS, tol=1e-6)
+    with threadpool_limits(1):  # sums of the library for matrices depend on how many threads share them
+        model.fit(Z, ids, sample_weight=weights)
+    if n_sources == 2:  # one function, of the second source
+        return np.vstack([np.zeros_like(model.coef_), model.coef_]), np.array([0.0, float(model.intercept_[0])])
+    return model.coef_.copy(), model.intercept_.copy()
+
+
+def _canonical(
+    X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
+) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
+    """Each distinct pair of a row and a source once, with the sum of its weights, sorted by content."""
+    counts = np.ones(len(ids)) if weights is None else weights
+    hashes = np.empty(len(ids), dtype=np.uint64)
+    height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
+    for first in range(0, len(ids), height):
+        block = X[first : first + height]
+        values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        values[np.isnan(values)] = MISSING
+        hashes[first : first + height] = hash_dense_rows(values + 0.0, 0, 1)
+    order = np.lexsort((counts, ids, hashes))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (hashes[order][1:] != hashes[order][:-1]) | (ids[order][1:] != ids[order][:-1])
+    firsts = np.flatnonzero(new)
+    chosen = order[firsts]
+    rows = X[chosen]
+    return (rows if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)), ids[chosen], np.add.reduceat(
+        counts[order], firsts
+    )
+
+
+def _expand(
+    matrix: FloatArray, instead: FloatArray, indicated: npt.NDArray[np.int32], categories: npt.NDArray[np.int32]
+) -> FloatArray:
+    """Missing values filled in, with their indicators and an indicator for each category behind the columns."""
+    missing = np.isnan(matrix)
+    values = np.where(missing, instead, matrix)
+    parts = [values, missing[:, indicated].astype(np.float64)]
+    for column, n_categories in categories.tolist():
+        parts.append((matrix[:, column, None] == np.arange(n_categories)).astype(np.float64))
+        values[:, column] = 0.0
+    return np.ascontiguousarray(np.hstack(parts))
+
+
+def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weights: FloatArray | None) -> Any:
+    """The user's classifier, cloned and fitted on the rows as they were given; one that is frozen is taken as it is."""
+    if isinstance(classifier, FrozenEstimator):
+        return classifier
+    fitted = clone(classifier)
+    named = {} if weights is None or not has_fit_parameter(fitted, "sample_weight") else {"sample_weight": weights}
+    try:
+        return fitted.fit(X, sources, **named)
+    except Exception as error:
+        raise ValueError(
+            f"domain_classifier={classifier!r} could not be fitted to tell the sources apart: {error}"
+        ) from error
+
+
+def check_classifier(classifier: Any) -> None:
+    """Refuses what cannot tell sources apart, before the data are seen."""
+    if isinstance(classifier, type) or not hasattr(classifier, "fit") or not hasattr(classifier, "predict_proba"):
+        raise TypeError(
+            "domain_classifier must be a classifier with fit and predict_proba, FrozenEstimator(fitted one), or None; "
+            f"got {classifier!r}."
+        )
+
+
+def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArray:
+    """Its probabilities of the sources, looked over."""
+    try:
+        found = np.asarray(classifier.predict_proba(X), dtype=np.float64)
+    except Exception as error:
+        raise ValueError(f"domain_classifier={classifier!r} failed to predict the sources: {error}") from error
+    known = np.asarray(getattr(classifier, "classes_", names))
+    if found.ndim != 2 or found.shape[1] != len(known):
+        raise ValueError(
+            f"domain_classifier.predict_proba returned the shape {found.shape}, and it knows {len(known)} sources; a "
+            "column for each of them is needed."
+        )
+    lacking = [name for name in names.tolist() if name not in known.tolist()]
+    if lacking:
+        raise ValueError(
+            f"domain_classifier does not know the source {lacking[0]!r}: its classes are {known.tolist()[:10]}. Fit it on "
+            "rows of all sources."
+        )
+    if not np.isfinite(found).all() or (found < 0).any() or (np.abs(found.sum(axis=1) - 1.0) > TOLERANCE).any():
+        sums = found.sum(axis=1)
+        raise ValueError(
+            "domain_classifier.predict_proba must return probabilities, which are not negative and sum to 1 in each row; "
+            f"the sums go from {np.nanmin(sums):g} to {np.nanmax(sums):g}, the least is {np.nanmin(found):g}."
+        )
+    return np.ascontiguousarray(found[:, [known.tolist().index(name) for name in names.tolist()]])

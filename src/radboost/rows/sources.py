@@ -1,0 +1,81 @@
+"""Where rows come from: the sources that users name, and the shares Q(k | x) of the sources in every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._tables import without_arrow, without_mask
+from radboost._typing import FloatArray
+from radboost.rows.read import is_missing, plain_labels
+
+MOST_SOURCES = 4096
+# Shares are multiples of this, and steps multiples of another power of two, so that scores add up without rounding.
+SHARE_GRID = {2: 2.0**-16, 3: 2.0**-8}  # with two classes; with more, whose scores are 32-bit integers
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of some rows."""
+
+    names: npt.NDArray[Any]  # ascending
+    ids: npt.NDArray[np.uint16]  # the place of each row's source among the names
+    shares: FloatArray  # Q(k | x): a line for each row, a column for each source
+    domain: Any = None  # what Q is computed with
+
+    def select(self, rows: npt.NDArray[Any]) -> Sources:
+        """Those of some rows, in their order."""
+        return replace(self, ids=self.ids[rows], shares=self.shares[rows])
+
+
+def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[Any]:
+    """One name for each row: numbers, text or booleans, none of them missing."""
+    plain = np.asarray(without_arrow(without_mask(given, name, f"{name}.filled(...) with the right source")))
+    if plain.ndim != 1 or len(plain) != n_rows:
+        raise ValueError(
+            f"{name} has the shape {plain.shape}, and there are {n_rows} rows; give the name of a source for each row."
+        )
+    missing = [place for place, value in enumerate(plain.tolist()) if is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{name} is missing in {len(missing)} of {n_rows} rows, the first of them row {missing[0]}. Name the source "
+            'of each row (perhaps "unknown", as one of its own), or leave these rows out.'
+        )
+    return plain_labels(plain)
+
+
+def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The different sources, ascending."""
+    try:
+        names = np.unique(found)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in found.tolist()})
+        raise ValueError(f"sources mixes {', '.join(kinds)}; use names of one type.") from None
+    if len(names) > MOST_SOURCES:
+        raise ValueError(
+            f"sources has {len(names)} different names, and at most {MOST_SOURCES} can be told apart. Is it an identifier "
+            "of rows? Give that of hospitals, regions or devices."
+        )
+    return names
+
+
+def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> npt.NDArray[np.uint16]:
+    """The places of the sources of some rows among the names; a source that is none of them is an error."""
+    comparable = found.dtype.kind == names.dtype.kind or {found.dtype.kind, names.dtype.kind} <= set("iufb")
+    places = np.minimum(np.searchsorted(names, found), len(names) - 1) if comparable else np.zeros(len(found), dtype=int)
+    unseen = np.flatnonzero(names[places] != found) if comparable else np.arange(len(found))
+    if len(unseen):
+        raise ValueError(
+            f"{given} names the source {found[unseen[0]]!r}, which no row in sources has; they are "
+            f"{', '.join(map(repr, names.tolist()[:10]))}{', ...' if len(names) > 10 else ''}."
+        )
+    return places.astype(np.uint16)
+
+
+def on_share_grid(shares: FloatArray, n_classes: int) -> FloatArray:
+    """Shares to the nearest multiple of the grid."""
+    grid = SHARE_GRID[min(n_classes, 3)]
+    return np.ascontiguousarray(np.rint(shares / grid) * grid)

@@ -13,12 +13,12 @@ INTRODUCTION = """\
 
 Made by `make bench BENCH_ARGS=--write-docs` on an otherwise idle machine. Every competitor gets the same
 threads (two), depth, bins (255) and rounds; the time is the best of {repeats}, and competitors take turns.
-The gradient boosting libraries learn at rate 0.1. *RadBoost edge* and *RadBoost gini* are the paper's full
-search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator as it
-comes. The last columns of each table hold the figure of RadBoost divided by that of the row: below 1, RadBoost
-needs less. The first tables compare at equal error, the others of fits at equal rounds.
-"s per tree" is the slope between {few} and {many} rounds, so binning and other work done once falls out.
-With more than two classes RadBoost grows one tree a round, the others one for each class and round.
+The gradient boosting libraries use `learning_rate=0.1`. *RadBoost edge* and *RadBoost gini* are the paper's full
+search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator at its
+defaults. The last columns of each table hold the figure of RadBoost divided by that of the row: below 1, RadBoost
+needs less. The first tables compare fits at equal error, the later ones at equal rounds.
+"s per tree" is the slope between {few} and {many} rounds, so binning and other one-time work cancels out.
+With more than two classes RadBoost grows one tree per round, the others one per class and round.
 AdaBoost from scikit-learn has neither bins nor threads and is measured once, on the large sets between
 {slow_few} and {slow_many} rounds.
 """
@@ -26,8 +26,8 @@ AdaBoost from scikit-learn has neither bins nor threads and is measured once, on
 TARGETS_INTRODUCTION = """\
 # Targets of the benchmarks
 
-The figure of RadBoost divided by that of a peer, from the runs of [the benchmarks](../benchmarks.md), beside what
-was aimed at. [Where it falls short, and why](../performance.md#where-it-falls-short-of-its-targets-and-why).
+The figure of RadBoost divided by that of a peer, from the runs of [the benchmarks](../benchmarks.md), beside the
+target. [Where it falls short, and why](../performance.md#where-it-falls-short-of-its-targets-and-why).
 """
 
 

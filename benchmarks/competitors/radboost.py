@@ -13,7 +13,7 @@ from radboost.trees import bin_rows, with_tree_options
 
 
 class RadBoostDefault(Competitor):
-    """The estimator as it comes, at the depth and rounds of the task."""
+    """The estimator at its defaults, at the depth and rounds of the task."""
 
     name = "RadBoost default"
     ours = True

@@ -153,7 +153,7 @@ def real_numbers(given: Any) -> npt.NDArray[np.float64]:
     array = np.asarray(without_arrow(given))
     kind = kind_of_objects(array.ravel().tolist()) if array.dtype == object else _KINDS_OF_NUMPY.get(array.dtype.kind)
     if kind in (DATE, COMPLEX):
-        raise TypeError("dates, times and complex numbers are no numbers here")
+        raise TypeError("dates, times and complex numbers are not numbers here")
     return np.asarray(array, dtype=np.float64)
 
 
@@ -309,5 +309,5 @@ def _check_indices(X: Any, name: str, indices: npt.NDArray[Any], limit: int, wha
 def _unsound(X: Any, name: str, reason: str) -> None:
     raise ValueError(
         f"{name} is a damaged sparse matrix: in the format {X.format!r} with the shape {X.shape} it has {reason}. "
-        "Build it anew."
+        "Build it again."
     )

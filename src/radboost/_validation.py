@@ -192,7 +192,7 @@ def check_sample_weight(
     try:
         weights = real_numbers(sample_weight)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, one per row; dates and complex numbers are none.") from None
+        raise ValueError(f"{name} must hold numbers, one per row, not dates or complex numbers.") from None
     if weights.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, one weight per row; got {weights.ndim} dimensions.")
     if weights.shape[0] != n_rows:

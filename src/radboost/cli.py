@@ -140,7 +140,7 @@ def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
         return "this is a folder; name a file"
     is_new = not path.exists()
     if not is_new and not path.is_file():
-        return "this is no ordinary file; name one, or a new one"
+        return "this is not a regular file; name a regular one, or a new one"
     with path.open("ab"):
         pass
     if is_new:
@@ -278,14 +278,20 @@ def _reproduce_comparison(given: argparse.Namespace, names: list[str] | None) ->
     return 0
 
 
+NOT_AVAILABLE = "not available"
+
+
 def _datasets(given: argparse.Namespace) -> int:
-    line = "{:<14}{:>7}{:>9}{:>8}  {:<13} {}"
+    line, missing = "{:<14}{:>7}{:>9}{:>8}  {:<13} {}", False
     print(line.format("name", "rows", "features", "classes", "found", "about"))
     for name in datasets.available():
         entry = datasets.entry(name)
         if datasets.locate(name, given.data_dir) is not None:
             found = "here"
         else:
-            found = "nowhere" if entry.openml is None else f"OpenML {entry.openml}"
+            found = NOT_AVAILABLE if entry.openml is None else f"OpenML {entry.openml}"
+            missing |= entry.openml is None
         print(line.format(name, entry.rows, entry.features, entry.classes, found, entry.about))
+    if missing:
+        print(f"{NOT_AVAILABLE}: put <name>.csv.gz (images, texts: .npz) into the folder --data-dir or RADBOOST_DATA")
     return 0

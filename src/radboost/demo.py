@@ -74,8 +74,8 @@ def compare(show: Screen, X: NDArray[Any], y: NDArray[Any]) -> None:
     show.heading("1. How well does it predict?")
     show.text(
         f"Is a tumour malignant? {len(X)} patients, {X.shape[1]} measurements each (Wisconsin breast cancer "
-        f"data). Error on patients the model has not seen, mean of {len(splits)} splits; once as the data are, "
-        f"once with {NOISE:.0%} of the training labels exchanged, as careless labelling would."
+        f"data). Error on patients the model has not seen, mean of {len(splits)} splits; once with the labels as they "
+        f"are, once with label noise: {NOISE:.0%} of the training labels flipped."
     )
     rows = []
     for name, make in METHODS.items():
@@ -92,13 +92,13 @@ def compare(show: Screen, X: NDArray[Any], y: NDArray[Any]) -> None:
         )
     show.table(["", "error", "with noise", "trees", "nodes each", "seconds"], rows)
     show.text(
-        "DeepBoost: the defaults. DeepBoost.paper: the published algorithm, without randomness and damping, with "
+        "DeepBoost: the defaults. DeepBoost.paper: the published algorithm, without randomness and shrinkage, with "
         "complexity_penalty=0.01. AdaBoost: 100 stumps. Nothing is tuned."
     )
 
 
 def evaluate(make: Method, X: NDArray[Any], y: NDArray[Any], splits: Sequence[Any]) -> Score:
-    """Fit on every split, with the labels as they are and with a part of them exchanged."""
+    """Fit on every split, with the labels as they are and with a part of them flipped."""
     rng = np.random.default_rng(0)
     results = []
     for train, test in splits:
@@ -146,9 +146,9 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     X_new, y_new = sensors(READINGS, seed=1)
     error = float(np.mean(stumps.predict(X_new) != y_new))
     show.text(
-        "Theorem 1 of the paper bounds the error on all rows to come by what training shows, whatever the data "
-        "are. A promise of that kind needs many rows, so beside the patients stands a generated set: "
-        f"{SENSORS} noisy sensors that watch the same level."
+        "Theorem 1 of the paper bounds the error on unseen rows by what the training rows show, whatever their "
+        "distribution. Such a bound needs many rows, so here is a generated set beside the patients: "
+        f"{SENSORS} noisy sensors that measure the same level."
     )
     rows = [
         ["training rows", f"{small.sample_size:,.0f}", f"{large.sample_size:,.0f}"],
@@ -161,12 +161,12 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     show.table(["", "patients", "sensors"], rows, strong=len(rows) - 1)
     if small.vacuous:
         show.text(
-            f"Patients: an error rate is never above 1, so a bound of {small.total:.1f} promises nothing. "
-            f"{small.sample_size:,.0f} rows are too few for a bound below 1; that is no statement against the model."
+            f"Patients: an error rate is never above 1, so a bound of {small.total:.1f} is vacuous. "
+            f"{small.sample_size:,.0f} rows are too few for a bound below 1; that says nothing against the model."
         )
     else:
         show.text(f"Patients: {small.explain()}")
-    show.text(f"Sensors: {large.explain()} (Tried on {READINGS:,} new rows: {error:.1%}.)")
+    show.text(f"Sensors: {large.explain()} (The error on {READINGS:,} new rows: {error:.1%}.)")
 
 
 def sensors(n_rows: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -180,7 +180,7 @@ def draw(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[A
     """Save margins, tree sizes and learning curve as one picture."""
     show.heading("4. What does it look like?")
     if importlib.util.find_spec("matplotlib") is None:
-        show.text('No picture without matplotlib; pip install "radboost[plot]" brings it.')
+        show.text('The picture needs matplotlib: pip install "radboost[plot]"')
         return
     from matplotlib.figure import Figure
 
@@ -204,7 +204,7 @@ def keep(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], path: Path) 
     same = np.array_equal(model.decision_function(X), radboost.load(path).decision_function(X))
     if not same:
         raise AssertionError("The loaded model does not score like the saved one.")
-    show.text("Saved and loaded again, every score equal bit for bit; a file without pickle:")
+    show.text("Saved and loaded again, with every score equal bit for bit, to a file without pickle:")
     show.lines(f"  {path} ({path.stat().st_size / 1000:,.0f} kB)")
 
 

@@ -342,7 +342,7 @@ def test_models_and_checkpoints_are_not_taken_for_each_other(tmp_path: Path) -> 
     with pytest.raises(ModelFileError, match=r"it is a checkpoint of a fit.*resume_from"):
         load(path)
     DeepBoostClassifier(6).fit(X, y).save(path)
-    with pytest.raises(ModelFileError, match="is no checkpoint"):
+    with pytest.raises(ModelFileError, match="is not a checkpoint"):
         DeepBoostClassifier(6).fit(X, y, resume_from=path)
 
 
@@ -369,7 +369,7 @@ def test_warm_starts_refuse_what_would_break_the_model() -> None:
         model.fit(X, y + 5)
     with pytest.raises(ValueError, match="whose loss was 'logistic', and loss='exponential' now"):
         model.set_params(loss="exponential").fit(X, y)
-    with pytest.raises(ValueError, match="validation rows were watched"):
+    with pytest.raises(ValueError, match="continues the last fit, which had no validation rows"):
         model.set_params(loss="logistic", early_stopping=True).fit(X, y)
     many = DeepBoostClassifier(3, warm_start=True).fit(*four())
     with pytest.raises(ValueError, match="whose objective was 'sum', and objective='max' now"):

@@ -66,7 +66,8 @@ def test_datasets(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     assert lines["ionosphere"].split()[:5] == ["ionosphere", "351", "34", "2", "here"]
     assert " OpenML 37 " in lines["diabetes"]
-    assert " nowhere " in lines["ocr17"]
+    assert " not available " in lines["ocr17"]
+    assert "--data-dir" in lines["not"]
 
 
 def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:
@@ -116,8 +117,8 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], folder: Path,
         assert f"{option} {tmp_path}" in fails(capsys, *table, option, str(tmp_path / "no" / "x.json"))
     (tmp_path / "kept").write_text("nonsense\n")
     assert "line 1 of" in fails(capsys, *table, "--keep", str(tmp_path / "kept"))
-    assert "which is no folder" in fails(capsys, *table, "--data-dir", str(tmp_path / "no"))
-    assert "which is no folder" in fails(capsys, "datasets", "--data-dir", str(tmp_path / "no"))
+    assert "which is not a directory" in fails(capsys, *table, "--data-dir", str(tmp_path / "no"))
+    assert "which is not a directory" in fails(capsys, "datasets", "--data-dir", str(tmp_path / "no"))
     assert "'ocr17' not found" in fails(capsys, *table, "--datasets", "ocr17", "--data-dir", str(folder))
 
 
@@ -133,7 +134,7 @@ def test_files_that_cannot_be_written_are_found_before_the_first_fit(
     assert captured.err == f"radboost: {option} {tmp_path}: this is a folder; name a file\n"
     assert captured.out == ""
     device = "/dev/null"
-    assert f"{option} {device}: this is no ordinary file" in fails(capsys, *NO_FIT_BEGINS, option, device)
+    assert f"{option} {device}: this is not a regular file" in fails(capsys, *NO_FIT_BEGINS, option, device)
     nowhere = "/proc/x.png"  # not even root can make files there
     if Path("/proc").is_dir():
         message = fails(capsys, *NO_FIT_BEGINS, option, nowhere)

@@ -210,7 +210,7 @@ class TestSources:
         missing = tmp_path / "missing"
         if origin == "RADBOOST_DATA":
             monkeypatch.setenv("RADBOOST_DATA", str(missing))
-        with pytest.raises(DatasetError, match=f"{origin} is '{missing}', which is no folder"):
+        with pytest.raises(DatasetError, match=f"{origin} is '{missing}', which is not a directory"):
             datasets.load("sonar", missing if origin == "data_dir" else None)
 
 

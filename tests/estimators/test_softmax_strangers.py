@@ -104,7 +104,7 @@ def test_heavy_weights_do_not_draw_without_end() -> None:
 
 
 def test_a_rule_that_learned_nothing_says_so() -> None:
-    with pytest.warns(UserWarning, match="answers the same everywhere"):
+    with pytest.warns(UserWarning, match="predicts the same everywhere"):
         SoftmaxBoostClassifier(3).fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
 
 

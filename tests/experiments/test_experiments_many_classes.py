@@ -117,7 +117,7 @@ class TestManyClasses:
     def test_a_broken_line_is_named(self, tmp_path: Path, line: str) -> None:
         file = tmp_path / "fits.jsonl"
         file.write_text('{"facts": {}, "result": {}}\n' + line)
-        with pytest.raises(ValueError, match=f"line 2 of {file} is no kept result"):
+        with pytest.raises(ValueError, match=f"line 2 of {file} is not a kept result"):
             experiments.KeptResults(file)
 
     def test_options_are_kept_by_their_fields(self, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_models_that_learn_nothing_say_so(case: Case) -> None:
     X = np.zeros((12 * max(2, case.n_classes), 2))
     y = np.arange(len(X)) % max(2, case.n_classes)
     more = {"l1_penalty": 1e6} if "DeepBoost" in case.name else {}
-    with pytest.warns(UserWarning, match=r"The model is empty|answers the same everywhere"):
+    with pytest.warns(UserWarning, match=r"The model is empty|predicts the same everywhere"):
         model = case.make(**more).fit(X, y)
     assert np.all(np.isfinite(model.predict_proba(X)))
     assert np.all(model.predict_proba(X) == model.predict_proba(X)[0])

@@ -76,7 +76,7 @@ def test_parts_of_a_sparse_matrix_that_do_not_fit() -> None:
     ):
         matrix = scipy.sparse.csr_matrix(X)
         setattr(matrix, name, value)
-        with pytest.raises(ValueError, match=rf"damaged sparse matrix.*{message}.*Build it anew"):
+        with pytest.raises(ValueError, match=rf"damaged sparse matrix.*{message}.*Build it again"):
             case.make().fit(matrix, y)
 
 
@@ -223,7 +223,7 @@ def test_weights_that_are_no_numbers_are_refused(case: Case, kind: Any) -> None:
     numbers = np.arange(1, len(y) + 1)
     weights = {"dates": days(len(y)), "polars": pl.Series(days(len(y))), "pyarrow": pa.array(days(len(y)))}
     given = weights[kind] if kind in weights else numbers.astype(kind)
-    with pytest.raises(ValueError, match=r"sample_weight must hold numbers.*dates and complex numbers are none"):
+    with pytest.raises(ValueError, match=r"sample_weight must hold numbers.*not dates or complex numbers"):
         case.make().fit(X, y, sample_weight=given)
 
 

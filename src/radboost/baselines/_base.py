@@ -105,7 +105,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         if len(fitted.ensemble_) == 0:
             warnings.warn(
                 f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: the first tree was no "
-                "better than chance. Look whether the columns tell anything about the labels.",
+                "better than chance. Check whether the columns say anything about the labels.",
                 UserWarning,
                 stacklevel=5,
             )

@@ -28,7 +28,7 @@ class SoftmaxSettings:
     """How a round is made (Soft-max boosting, Algorithm 2 and section 5.1)."""
 
     pairs: str  # "all", "by_rule" or "by_gradient"
-    n_samples: int  # M; of no matter with all pairs
+    n_samples: int  # M; ignored with all pairs
     step: str  # "edge", "sampled", "projection" or "line_search"
     learning_rate: float
     n_threads: int

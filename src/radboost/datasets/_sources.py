@@ -54,7 +54,7 @@ def _folders(data_dir: StrPath | None) -> list[Path]:
         return [_cache()]
     folder = Path(given).expanduser()
     if not folder.is_dir():
-        raise DatasetError(f"{origin} is {str(folder)!r}, which is no folder; give one that holds <name>.csv.gz files")
+        raise DatasetError(f"{origin} is {str(folder)!r}, which is not a directory; give one with files <name>.csv.gz")
     return [folder, _cache()]
 
 

@@ -1,4 +1,4 @@
-"""Problems that are made up: the noisy one that defeats convex boosters, Madelon's relatives, exchanged labels."""
+"""Synthetic problems: the noisy one that defeats convex boosters, Madelon's relatives, label noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEADING, _COLUMNS = 11, 21  # of the problem of Long and Servedio
 
 
 def make_noisy(y: ArrayLike, rate: float, random_state: Any = None) -> NDArray[Any]:
-    """Labels of which a share is wrong (Soft-max boosting, section 5.4).
+    """Label noise: labels of which a share is wrong (Soft-max boosting, section 5.4).
 
     Each of round(rate * n) rows, drawn at random, gets the label of another class, all others being equally likely. The
     paper speaks of labels "randomly exchanged" and says no more; with two classes its errors fit this reading only.
@@ -39,7 +39,7 @@ def make_noisy(y: ArrayLike, rate: float, random_state: Any = None) -> NDArray[A
     classes, codes = np.unique(labels, return_inverse=True)
     n_wrong = round(share * len(labels))
     if n_wrong and len(classes) < 2:
-        raise ValueError(f"y holds only the label {classes.tolist()[0]!r}; exchanging labels needs at least two.")
+        raise ValueError(f"y holds only the label {classes.tolist()[0]!r}; label noise needs at least two.")
     rng = generator_from(random_state)
     chosen = rng.permutation(len(labels))[:n_wrong]
     codes[chosen] = (codes[chosen] + rng.integers(1, max(2, len(classes)), n_wrong)) % len(classes)

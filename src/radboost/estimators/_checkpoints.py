@@ -122,7 +122,7 @@ def trace_of(ensemble: Ensemble, history: Mapping[str, list[float]]) -> Trace:
 
 def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepared: PreparedRows) -> None:
     if "checkpoint_of" not in header:
-        raise ModelFileError(f"{path} is no checkpoint. A model that `save` has written is opened by radboost.load.")
+        raise ModelFileError(f"{path} is not a checkpoint. Use radboost.load for a model that `save` has written.")
     name = type(estimator).__name__
     if header["checkpoint_of"] != name:
         raise ModelFileError(
@@ -133,7 +133,7 @@ def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepare
     if differences:
         raise ModelFileError(
             f"The checkpoint {path} is of another fit: {'; '.join(differences)}. Give fit the same rows and "
-            "parameters, or leave resume_from out to begin anew."
+            "parameters, or leave resume_from out to start again."
         )
 
 

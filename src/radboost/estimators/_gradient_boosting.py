@@ -312,8 +312,8 @@ class GradientBoosting(BoostingEstimator):
         directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
         if not np.array_equal(directions, getattr(self, "_directions", directions)):
             raise ValueError(
-                "warm_start=True goes on from the last fit, which had other monotonic_constraints. Set "
-                "warm_start=False to begin anew."
+                "warm_start=True continues the last fit, which had other monotonic_constraints. Set "
+                "warm_start=False to start again."
             )
         return trace
 

@@ -25,7 +25,7 @@ from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
 from radboost.trees import GrowthSettings
 
-BEGIN_ANEW = "Set warm_start=False to begin anew."
+BEGIN_ANEW = "Set warm_start=False to start again."
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
     watched = any(name.startswith("validation_") for name in earlier.history)
     if watched != (watch is not None):
         raise ValueError(
-            "warm_start=True goes on from the last fit, of which validation rows were watched "
-            f"{'not ' if watch is not None else ''}in every round. Keep to that, or set warm_start=False."
+            f"warm_start=True continues the last fit, which had {'no ' if watch is not None else ''}validation rows. "
+            f"Fit {'without' if watch is not None else 'with'} them again, or set warm_start=False."
         )
 
 
@@ -265,7 +265,7 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
         if self._n_stages() < self.n_iter_:
             raise ValueError(
-                f"warm_start=True goes on from the {self.n_iter_} rounds of the last fit, and n_rounds="
+                f"warm_start=True continues after the {self.n_iter_} rounds of the last fit, and n_rounds="
                 f"{self._n_stages()} is less. Give n_rounds as the number of all rounds together, or set "
                 "warm_start=False."
             )
@@ -274,15 +274,14 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
         same_names = ensemble.feature_names is None or names is None or list(ensemble.feature_names) == list(names)
         if ensemble.n_features != prepared.n_features or not same_names or not same_classes:
             raise ValueError(
-                "warm_start=True goes on from the last fit, whose rows had other columns or other classes. "
-                f"{BEGIN_ANEW}"
+                f"warm_start=True continues the last fit, whose rows had other columns or other classes. {BEGIN_ANEW}"
             )
         if ensemble.categories != {column: tuple(known) for column, known in prepared.categories.items()}:
             raise ValueError(f"warm_start=True needs the categories of the last fit. {BEGIN_ANEW}")
         for name, (then, now) in self._fixed_by_fit(prepared).items():
             if not isinstance(then, NotStored) and not _same(then, now):
                 raise ValueError(
-                    f"warm_start=True goes on from the last fit, whose {name} was {then!r}, and {name}={now!r} now. "
+                    f"warm_start=True continues the last fit, whose {name} was {then!r}, and {name}={now!r} now. "
                     f"{BEGIN_ANEW}"
                 )
         trace = self._last_trace()

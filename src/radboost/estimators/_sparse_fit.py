@@ -312,8 +312,8 @@ class SparseBoost(SavingMixin, NamedParameters, ABC):
             if not self._solves_at_once():
                 advice = (
                     f"There are {self.n_features_used_} features so far. A larger alpha, {4.0 * self.alpha_:.2g} for "
-                    f"example in place of {self.alpha_:.2g}, makes a smaller model that is done sooner; a larger "
-                    "n_rounds goes on with this one."
+                    f"example in place of {self.alpha_:.2g}, gives a smaller model in less time; a larger "
+                    "n_rounds continues with this one."
                 )
             warnings.warn(
                 f"{type(self).__name__} stopped after n_rounds={settings.n_rounds} with the optimality conditions "
@@ -323,8 +323,8 @@ class SparseBoost(SavingMixin, NamedParameters, ABC):
             )
         elif not self.n_features_used_:
             warnings.warn(
-                f"The model is empty: at alpha={self.alpha_:g} no feature is worth its price. alpha_max(X, y) tells "
-                "below which alpha one is.",
+                f"The model is empty: at alpha={self.alpha_:g} no feature is worth its price. alpha_max(X, y) "
+                "returns the alpha below which one is.",
                 UserWarning,
                 stacklevel=4,
             )

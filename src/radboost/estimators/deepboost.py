@@ -49,8 +49,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     Boosting, NIPS 2014, equations (6) to (9)). Each round takes the steepest of the proposed hypotheses and of those in
     the ensemble; weights are revised and can return to zero.
 
-    The defaults go past the papers: proposals are grown with some randomness, and steps are damped. Every hypothesis is
-    still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
+    The defaults go beyond the papers: proposals are grown with some randomness, and steps are shortened. Every
+    hypothesis is still judged on all rows and every step lowers the objective (the pushes of "max" aside, see there).
     `DeepBoostClassifier.paper()` is the plain algorithm.
 
     Parameters
@@ -82,18 +82,20 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
         (docs/defaults.md).
     complexity_penalty : float or "auto"
-        lambda of the paper: the price of complexity, usually between 0 and 0.1. Larger values give smaller trees and a
-        more robust model. "auto" is 0.03 with two classes and 0.01 with more.
+        lambda of the paper: the penalty on the complexity of the hypotheses, usually between 0 and 0.1. Larger values
+        give smaller trees and a model that is more robust to label noise. "auto" is 0.03 with two classes and 0.01
+        with more.
     l1_penalty : float
-        beta of the paper: the L1 penalty on the weights of the hypotheses.
+        beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1]
         Share of the optimal step that is taken.
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a proposal is grown on.
     step : {"auto", "closed_form", "line_search"}
-        The step of the papers, which minimises an upper bound on the objective, or the minimum itself. The bound is
-        loose for hypotheses that say little: kernels, and small trees with many classes. There the line search
-        learns much faster. "auto" is the closed form for trees and the line search for kernels.
+        "closed_form" is the step of the papers, which minimises an upper bound on the objective; "line_search"
+        minimises the objective itself. The bound is loose for weak hypotheses (kernels, and small trees with many
+        classes); for these the line search learns much faster. "auto" is the closed form for trees and the line search
+        for kernels.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
         Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
@@ -387,7 +389,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         if nameless and len(kernels) != 1:
             raise ValueError(
                 f"The checkpoint has hypotheses of a kernel function of your own, and family holds {len(kernels)} such "
-                "functions; which one is meant can be told only where there is one."
+                "functions. Give a family with exactly one, so that it is clear which one is meant."
             )
         for hypothesis in nameless:
             (hypothesis.kernel,) = kernels

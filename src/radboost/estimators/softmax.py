@@ -40,7 +40,7 @@ from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
-# How long all steps by the edge are together: the largest of these (docs/softmax.md).
+# The total step length of steps by the edge: the largest of these (docs/softmax.md).
 SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 # Pairs drawn in a round where their number is not given: more would cost memory and time and teach little.
@@ -57,13 +57,13 @@ INSTEAD = {
 
 @storable_estimator
 class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
-    """Boosting of the expected cost itself: for costs that differ, and for labels that may be wrong.
+    """Boosting that minimises the expected cost directly: for unequal costs of mistakes, and robust to label noise.
 
     Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
     the mean over the rows of what the rule pays, sum over z of g(z | x_i) c(x_i, y_i, z) (Geist, Soft-max boosting,
     Machine Learning 100, 2015, equation (4)), by gradient descent along trees: each round grows a small one for every
-    class, on drawn pairs (row, label), which tells where the label costs more than the rule pays. The
-    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, stops pulling.
+    class, on drawn pairs (row, label), which predicts where the label costs more than the rule pays. The
+    risk is smooth and bounded: a row that cannot be learned, because its label is wrong, loses its influence.
 
     `SoftmaxBoostClassifier.paper()` is the plain algorithm.
 
@@ -88,9 +88,10 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
         from what the rule pays. Both estimate the same gradient without bias. Ignored with samples_per_round="all".
     learning_rate : float or "auto"
-        Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there all steps
-        together are at most max(10, 3 min(K, 10), sqrt(N) / 4) long with N rows and K classes, whatever the number of
-        rounds: many rows bear a longer way before wrong labels are learned, many classes need one (docs/softmax.md).
+        Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
+        step length is at most max(10, 3 min(K, 10), sqrt(N) / 4) with N rows and K classes, whatever the number of
+        rounds. With many rows it can be longer before label noise is learned, and many classes need it
+        (docs/softmax.md).
     step : {"edge", "sampled", "projection", "line_search"}
         "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
         classes, and towards the end. "edge": the same divided by the size of the gradient, which is the most that
@@ -288,7 +289,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     def _warn(self, fitted: Self) -> None:
         if not any(tree.n_splits for tree in fitted.ensemble_.hypotheses):
             warnings.warn(
-                "The model answers the same everywhere: no tree asks a question. Look whether the columns tell "
+                "The model predicts the same everywhere: no tree has a split. Check whether the columns say "
                 "anything about the labels, and whether there are more than a few rows.",
                 UserWarning,
                 stacklevel=5,
@@ -392,11 +393,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         then = getattr(self, "learning_rate_", None)
         if then != learning_rate:
             was = "is not known (model files do not keep it)" if then is None else f"was {then:g}"
-            advice = "" if then is None else f" Set learning_rate={then!r} to go on as before, or"
+            advice = "" if then is None else f" Set learning_rate={then!r} to continue as before, or"
             raise ValueError(
-                f'warm_start=True goes on from the last fit, whose learning_rate="auto" {was}, and with '
+                f'warm_start=True continues the last fit, whose learning_rate="auto" {was}, and with '
                 f"n_rounds={self.n_rounds} it is {learning_rate:g}.{advice or ' Give a number, or'} set "
-                "warm_start=False to begin anew."
+                "warm_start=False to start again."
             )
 
     def _free_when_resumed(self) -> set[str]:
@@ -406,7 +407,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         then, now = self.cost_, self._costs_of(prepared).matrix
         if (then is None) != (now is None) or (then is not None and not np.array_equal(then, now)):  # type: ignore[arg-type]
             raise ValueError(
-                "warm_start=True goes on from the last fit, which had other costs. Set warm_start=False to begin anew."
+                "warm_start=True continues the last fit, which had other costs. Set warm_start=False to start again."
             )
         return super()._last_fit(prepared)
 

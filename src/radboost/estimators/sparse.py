@@ -46,7 +46,7 @@ PARAMETERS = """
     template : {"auto", "one", "all"} or int
         How many columns the paper's updates move at a time.
     family : {"given", "products", "kernel", "stumps", "trees"} or Generator
-        Where features come from: the columns of X, their products without end, kernels around centres, thresholds,
+        Where features come from: the columns of X, products of columns of any degree, kernels around centres, stumps,
         trees.
     features_per_round : int or None
         How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite

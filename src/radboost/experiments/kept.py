@@ -27,7 +27,7 @@ class KeptResults:
                 self._results[_key(record["facts"])] = record["result"]
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(
-                    f"line {number} of {path} is no kept result ({error!r}); remove that line, or name another file"
+                    f"line {number} of {path} is not a kept result ({error!r}); remove that line, or name another file"
                 ) from error
 
     def get(self, facts: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -117,7 +117,7 @@ class Given(Generator, name="given"):
 
 @dataclass(frozen=True)
 class Products(Generator, name="products"):
-    """Products of columns, without end: each in the model times each column is a candidate (section 10).
+    """Products of columns of any degree: each in the model times each column is a candidate (section 10).
 
     Induction starts from the bias, whose products are the columns themselves.
     """

@@ -169,5 +169,5 @@ def read_features(arrays: Arrays, name: str, shape: Shape, n: int | None = None)
     require(shape.n_outputs == 1 or n == 0, f"the hypotheses of {name!r} are for one score per row")
     features = read_array(arrays, name, "<i4", n)
     inside = (features >= 0) & (features < shape.n_features)
-    require(bool(inside.all()), f"the array {name!r} names a column that is not")
+    require(bool(inside.all()), f"the array {name!r} names a column that does not exist")
     return features.tolist()  # type: ignore[no-any-return]

@@ -98,9 +98,9 @@ class MarginBound:
         if self.vacuous:
             verdict = (
                 f"The sum is {self.total:.3g}, and no error rate is above 1: for this model and these "
-                f"{self.sample_size:,.10g} rows the theorem promises nothing. That is no sign of a bad "
-                "model: a promise for every distribution needs many rows (all terms but the first fall about "
-                "as 1/sqrt(rows)) or simpler hypotheses (a larger complexity_penalty)."
+                f"{self.sample_size:,.10g} rows the bound is vacuous. That does not mean that the model is bad: a "
+                "bound for every distribution needs many rows (all terms but the first fall about as 1/sqrt(rows)) or "
+                "simpler hypotheses (a larger complexity_penalty)."
             )
         else:
             verdict = (

@@ -151,7 +151,7 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
     if len(text) > MAX_HEADER_BYTES:
         raise ModelFileError(
             f"The header would take {len(text):,} bytes; at most {MAX_HEADER_BYTES:,} are allowed. "
-            "Long lists belong into arrays."
+            "Long lists belong in arrays."
         )
     size = _PREAMBLE.size + len(text) + end + _CHECKSUM_BYTES
     return _PREAMBLE.pack(MAGIC, FORMAT_VERSION, len(text), size) + text, body

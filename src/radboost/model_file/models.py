@@ -48,8 +48,8 @@ def save_model(estimator: Any, path: PathLike) -> None:
         _decode_params(type(estimator), header)
     except (ValueError, TypeError) as error:
         raise ModelFileError(
-            f"This model cannot be saved to a model file, because it could not be loaded: {error} Put the parameter "
-            "right with set_params."
+            f"This model cannot be saved to a model file, because it could not be loaded: {error} Correct the "
+            "parameter with set_params."
         ) from error
     write(path, header, arrays)
 
@@ -73,7 +73,7 @@ def load_model(path: PathLike) -> Any:
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     """Build the estimator; every check that fails raises one of the errors ``load_model`` expects."""
     if "checkpoint_of" in header:
-        raise ModelFileError("it is a checkpoint of a fit, which fit(..., resume_from=path) goes on from.")
+        raise ModelFileError("it is a checkpoint of a fit; fit(..., resume_from=path) continues it.")
     name = header["model"]
     estimator = estimator_named(name)
     if estimator is None:

@@ -31,7 +31,7 @@ def noise_robustness(
 ) -> Axes:
     """Draw the test error of models against the share of wrong labels they learn from (Soft-max boosting, Figure 7).
 
-    For every rate some of the training labels are exchanged (`radboost.datasets.make_noisy`, the same ones for all
+    For every rate some of the training labels are changed (`radboost.datasets.make_noisy`, the same ones for all
     models), and a copy of each model is fitted. The test rows keep their labels.
 
     Parameters

@@ -72,6 +72,15 @@ Output<double> group_edges(const AnswerWeighting& weighting, const HypothesisCol
     return as_array(std::move(out));
 }
 
+template <class OneWeighting>
+void set_factors(OneWeighting& weighting, Vector<double> shares, const RowGroups& groups, Vector<double> of_group,
+                 int n_threads) {
+    require(shares.size() == groups.n_rows() && of_group.size() == groups.n_groups(),
+            "one share per row and one number per group are needed");
+    nb::gil_scoped_release release;
+    weighting.set_factors(shares.data(), groups, of_group.data(), n_threads);
+}
+
 // Loss, slope and error of each group, one after the other.
 Output<double> in_lines(const std::vector<LossSums>& of_groups) {
     std::vector<double> out;
@@ -117,6 +126,17 @@ void bind_weights(nb::module_& m) {
                  nb::gil_scoped_release release;
                  return w.mean(values.data(), n_threads);
              })
+        .def("group_sums",
+             [](const RowWeights& w, Vector<double> values, const RowGroups& groups, int n_threads) {
+                 require(values.size() == w.n_rows(), "one value per row is needed");
+                 std::vector<double> out;
+                 {
+                     nb::gil_scoped_release release;
+                     out = w.group_sums(values.data(), groups, n_threads);
+                 }
+                 return as_array(std::move(out));
+             },
+             "sum of w v over the rows of each group.")
         .def("maximum",
              [](const RowWeights& w, Vector<double> values, int n_threads) {
                  require(values.size() == w.n_rows(), "one value per row is needed");
@@ -207,7 +227,8 @@ void bind_weighting(nb::module_& m) {
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def_prop_ro("slope", &MarginWeighting::slope)
-        .def("set_factors", [](MarginWeighting& w, Vector<double> factors) { w.set_factors(factors.data(), factors.size()); })
+        .def("set_factors", &set_factors<MarginWeighting>, nb::arg("shares"), nb::arg("groups"), nb::arg("of_group"),
+             nb::arg("n_threads"), "A share of each row times a number of its group; from the next reweighing on.")
         .def("edge_weights", [](const MarginWeighting& w) {
             return as_array(std::vector<std::int64_t>(w.edge_weights(), w.edge_weights() + w.n_rows()));
         });
@@ -217,7 +238,8 @@ void bind_weighting(nb::module_& m) {
                  new (self) ClassWeighting(scores, given_or_none(factors));
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
-        .def("set_factors", [](ClassWeighting& w, Vector<double> factors) { w.set_factors(factors.data(), factors.size()); })
+        .def("set_factors", &set_factors<ClassWeighting>, nb::arg("shares"), nb::arg("groups"), nb::arg("of_group"),
+             nb::arg("n_threads"), "A share of each row times a number of its group; from the next reweighing on.")
         .def_prop_ro("slope", &ClassWeighting::slope);
 }
 

@@ -25,6 +25,16 @@ struct Halves {
     int128 total() const { return static_cast<int128>(high) * (std::uint64_t{1} << 32) + low; }
 };
 
+void add_half(std::int64_t fixed, Halves* sum) {
+    sum->low += static_cast<std::uint64_t>(fixed) & 0xffffffffu;
+    sum->high += static_cast<std::uint64_t>(fixed) >> 32;
+}
+
+struct GroupHalves {
+    Halves loss, slope;
+    std::int64_t wrong = 0;
+};
+
 RADBOOST_CLONES void add_fixed(const double* values, std::size_t n, double factor, Halves* sum) {
     std::uint64_t low = 0, high = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -164,17 +174,32 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
         double value[kBlock], derivative[kBlock];
         Halves loss, slope;
         std::int64_t wrong = 0;
+        std::vector<Halves> factor_slopes(weightings.size());
+        std::vector<GroupHalves> halves(groups && !given ? groups->n_groups() : 0);
         for (std::size_t first = from; first < to; first += kBlock) {
             const std::size_t count = std::min(kBlock, to - first);
             evaluate(first, count, value, derivative);
             for (std::size_t w = 0; w < weightings.size(); ++w) {
                 weightings[w]->put(derivative, first, count);
                 if (!weightings[w]->factors_.given()) continue;
+                if (!given) {
+                    for (std::size_t row = first; row < first + count; ++row)
+                        add_half(slope_scale.fixed(as_double(weightings[w]->edge_[row])), &factor_slopes[w]);
+                    continue;
+                }
                 for (std::size_t row = first; row < first + count; ++row)
                     own[3 + w] += int128{slope_scale.fixed(weights_.unit(row, as_double(weightings[w]->edge_[row])))} *
                                   weights_.times(row);
             }
-            if (groups) {
+            if (groups && !given) {
+                for (std::size_t k = 0; k < count; ++k) {
+                    const std::size_t row = first + k;
+                    GroupHalves& group = halves[(*groups)[row]];
+                    add_half(loss_scale.fixed(value[k]), &group.loss);
+                    add_half(slope_scale.fixed(derivative[k]), &group.slope);
+                    group.wrong += static_cast<double>(labels_[row]) * scores_[row] <= 0 ? 1 : 0;
+                }
+            } else if (groups) {
                 for (std::size_t k = 0; k < count; ++k) {
                     const std::size_t row = first + k;
                     int128* group = own + first_group + 3 * (*groups)[row];
@@ -201,6 +226,13 @@ LossSums MarginScores::renew(double largest_loss, double largest_slope, const st
             }
         }
         if (given) return;
+        for (std::size_t g = 0; g < halves.size(); ++g) {
+            int128* group = own + first_group + 3 * g;
+            group[0] = halves[g].loss.total();
+            group[1] = halves[g].slope.total();
+            group[2] = int128{error_scale.fixed(1.0)} * halves[g].wrong;
+        }
+        for (std::size_t w = 0; w < weightings.size(); ++w) own[3 + w] = factor_slopes[w].total();
         own[0] = loss.total();
         own[1] = slope.total();
         own[2] = int128{error_scale.fixed(1.0)} * wrong;

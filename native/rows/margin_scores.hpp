@@ -40,7 +40,9 @@ public:
     // S of these factors, at the last reweighing.
     double slope() const { return slope_; }
     // Other factors, from the next reweighing on.
-    void set_factors(const double* factors, std::size_t n_rows) { factors_.replace(factors, n_rows); }
+    void set_factors(const double* shares, const RowGroups& groups, const double* of_group, int n_threads) {
+        factors_.replace(shares, groups, of_group, n_threads);
+    }
 
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/pool.hpp"
+
 namespace radboost {
 
 RowClasses::RowClasses(std::vector<std::uint16_t> of_row, std::size_t n_classes)
@@ -41,10 +43,15 @@ RowFactors::RowFactors(std::vector<double> factors, std::size_t n_rows) : factor
     require_shares(factors_.data(), factors_.size());
 }
 
-void RowFactors::replace(const double* factors, std::size_t n_rows) {
-    require(n_rows == factors_.size(), "factors take the place of as many others");
-    require_shares(factors, n_rows);
-    std::copy_n(factors, n_rows, factors_.begin());
+void RowFactors::replace(const double* shares, const RowGroups& groups, const double* of_group, int n_threads) {
+    const std::size_t n = groups.n_rows(), parts = row_parts(n, n_threads);
+    require(n == factors_.size(), "factors take the place of as many others");
+    require_shares(of_group, groups.n_groups());
+    parallel_for(n_threads, parts, [&](std::size_t part) {
+        const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
+        require_shares(shares + begin, end - begin);
+        for (std::size_t i = begin; i < end; ++i) factors_[i] = shares[i] * of_group[groups[i]];
+    });
 }
 
 AnswerWeighting::AnswerWeighting(const RowWeights& weights, std::shared_ptr<const RowClasses> classes)

@@ -45,8 +45,8 @@ class RowFactors {
 public:
     RowFactors(std::vector<double> factors, std::size_t n_rows);
 
-    // Others in their place, as many.
-    void replace(const double* factors, std::size_t n_rows);
+    // Others in their place: a share of each row times a number of its group.
+    void replace(const double* shares, const RowGroups& groups, const double* of_group, int n_threads);
 
     bool given() const { return !factors_.empty(); }
     double operator[](std::size_t row) const { return factors_.empty() ? 1.0 : factors_[row]; }

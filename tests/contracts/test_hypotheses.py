@@ -14,6 +14,7 @@ from radboost.ensemble import Ensemble, SparseEnsemble
 from radboost.ensemble.arrays import STEP_TYPE
 from radboost.families import Hypothesis, KernelHypothesis
 from radboost.families.kinds import KINDS, OWN, Shape, by_kind, kind_of, scorers
+from radboost.families.sourced import SourcedHypothesis
 from radboost.sparsity import Centre, Column, Product, Stump
 from radboost.trees import Tree
 
@@ -27,6 +28,11 @@ CASES: dict[type[Any], list[Any]] = {
     Stump: [Stump(2, 0.25), Stump(2, -0.5)],
     Tree: [random_tree(RNG, N_FEATURES, 1, max_splits=9) for _ in range(4)],
     KernelHypothesis: [KernelHypothesis(name, 0.4, X[i].copy()) for i, name in enumerate(("rbf", "rbf", "cosine"))],
+    # Of rows with three columns and the shares of two sources behind them.
+    SourcedHypothesis: [
+        *(SourcedHypothesis(random_tree(RNG, 3, 1, max_splits=5), source, 3, 2) for source in (0, 1, 0)),
+        SourcedHypothesis(KernelHypothesis("rbf", 0.4, X[0, :3].copy()), 1, 3, 2),
+    ],
 }
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.of.__name__)
 WEIGHTS = np.array([0.5, -1.25, 2.0, 0.75])
@@ -34,7 +40,7 @@ WEIGHTS = np.array([0.5, -1.25, 2.0, 0.75])
 
 def test_every_kind_is_here() -> None:
     assert set(CASES) == set(KINDS)
-    assert len({kind.code for kind in KINDS.values()}) == len({kind.boosted_code for kind in KINDS.values()}) == 6
+    assert len({kind.code for kind in KINDS.values()}) == len({kind.boosted_code for kind in KINDS.values()}) == 7
 
 
 @EVERY
@@ -107,7 +113,7 @@ def test_damaged_files(kind: Any) -> None:
         kind.read(n + 1, stored.header, stored.arrays, shape)
     with pytest.raises(ValueError, match=r"\w"):
         kind.read(n, stored.header, stored.arrays, Shape(1))
-    if kind.of not in (Tree, KernelHypothesis):
+    if kind.of not in (Tree, KernelHypothesis, SourcedHypothesis):
         with pytest.raises(ValueError, match="one score per row"):
             kind.read(n, stored.header, stored.arrays, Shape(N_FEATURES, 3))
 

@@ -172,6 +172,9 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     staged = {"staged_decision_function", "staged_predict", "staged_predict_proba"}
     ours = {"alpha_max", "best_iteration_", "best_score_", "categories_", "feature_importances_", "fit", "get_support"}
     ours |= {"paper", "path", "save"}
+    if estimator is radboost.MultiSourceBoostClassifier:
+        ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
+        ours |= {"max_depth", "l1_penalty", "subsample", "warm_start"}  # of DeepBoost, and no choice here
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 

@@ -17,7 +17,9 @@ from radboost import (
     DeepBoostClassifier,
     EarlyStopping,
     KernelFamily,
+    Mixtures,
     ModelFileError,
+    MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
@@ -41,6 +43,7 @@ Y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
 T = X[:, 0] - X[:, 2] ** 2
 MODELS: list[tuple[Any, Any]] = [
     (DeepBoostClassifier(4, family=["trees", KernelFamily(n_centres=9)], early_stopping=EarlyStopping(3)), Y),
+    (MultiSourceBoostClassifier(4, mixtures=Mixtures([[1.0]], penalty=0.5)), Y),
     (SoftmaxBoostClassifier(4), Y),
     (RGBClassifier(4, family=TreeFamilies(sizes=(3,), norms=(1.0,))), Y),
     (RGBRegressor(4, loss=HuberLoss(0.5), tree_options=TreeOptions(max_bins=32)), T),

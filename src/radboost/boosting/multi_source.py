@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import linprog
+import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.boosting.driver import End, RoundMaker
@@ -19,7 +19,7 @@ from radboost.engine import current, exp
 from radboost.families.base import Candidate, Proposer
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
 from radboost.objectives.over_sources import MaxOfSources
-from radboost.objectives.sourced import SourcedObjective, Standing
+from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import WeightedL1, descents, on_grid, slope
 
 # No direction lowers G by more than this per unit of its step: the fit has converged.
@@ -32,6 +32,8 @@ HALVINGS = 12
 MOST_TRIED = 10
 # Shares of the hypotheses in a block are multiples of this.
 BLOCK_GRID = 2.0**-10
+# In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
+MEMBERS_ENOUGH = 0.25
 # Rounds in which hypotheses are added to a block that does not go down yet.
 MORE_COLUMNS = 3
 # Proposals within one round must not make the same draws.
@@ -40,6 +42,9 @@ NEXT_DRAW = 2**40
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 NO_LOSS = "no row asks for a change any more"
+
+# From a step to the losses of the sources, and their derivatives.
+Model = Callable[[float], tuple[FloatArray, FloatArray]]
 
 
 @dataclass
@@ -201,16 +206,23 @@ class MultiSourceDescent(RoundMaker):
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
         """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
-        scales = self.objective.aim(mixture, sources)
-        found: list[tuple[float, Callable[[], Direction]]] = []
-        for source, scale in zip(sources, scales.tolist(), strict=True):
-            if scale <= SMALLEST_SLOPE:
-                continue
-            new = self._new(source, scale, draw)
-            found += new
-            if not only_new:
-                found += self._old(source, scale, alone=not new)
+        scales = self.objective.aim([(source, mixture) for source in sources])
+        found = [
+            pair
+            for source, scale in zip(sources, scales.tolist(), strict=True)
+            for pair in self._of_source(source, scale, draw, only_new)
+        ]
         return sorted(found, key=lambda pair: -pair[0])
+
+    def _of_source(
+        self, source: int, scale: float, draw: int, only_new: bool = False
+    ) -> list[tuple[float, Callable[[], Direction]]]:
+        """The directions of a source, whose weighting says that an edge of 1 lowers the objective by `scale`."""
+        if scale <= SMALLEST_SLOPE:
+            return []
+        new = self._new(source, scale, draw)
+        old = [] if only_new else self._old(source, scale, alone=not new)
+        return sorted([*new, *old], key=lambda pair: -pair[0])
 
     def _new(self, source: int, scale: float, draw: int) -> list[tuple[float, Callable[[], Direction]]]:
         found: list[tuple[float, Callable[[], Direction]]] = []
@@ -273,15 +285,15 @@ class MultiSourceDescent(RoundMaker):
 
     def _rivals(self, direction: Direction, worst: int, over: MaxOfSources) -> list[int]:
         """Vertices that would undo more than half of what the best step for the worst one alone gains."""
-        losses, rates, masses = map(over.at_vertices, (self._state.losses, direction.rates, direction.masses))
+        model = self._models(direction)[-1]
 
         def alone(eta: float) -> float:
-            return float(_bounds(losses, rates, masses, direction.reach, eta)[1][worst])
+            return float(over.at_vertices(model(eta)[1])[worst])
 
         weight, price, grid = direction.weight, direction.price, self.objective.step_grid
         eta = self.learning_rate * line_search_step(alone, weight, price, self._signed, grid)
-        after = _bounds(losses, rates, masses, direction.reach, eta)[0]
-        halfway = 0.5 * (losses[worst] + after[worst])
+        before, after = over.at_vertices(self._state.losses), over.at_vertices(model(eta)[0])
+        halfway = 0.5 * (before[worst] + after[worst])
         return [vertex for vertex in np.flatnonzero(after > halfway).tolist() if vertex != worst]
 
     def _step_of_a_block(
@@ -292,35 +304,56 @@ class MultiSourceDescent(RoundMaker):
         Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
         added, as long as there are any that lower it.
         """
-        columns = [self._turned(first, over.vertices[vertices[0]])]
-        for vertex in vertices[1:]:
-            columns += self._columns(over.vertices[vertex], self._searched(over.vertices[vertex]), round_index)
+        own = self._turned(first, over.vertices[vertices[0]])
+        aims = [(s, over.vertices[vertex]) for vertex in vertices[1:] for s in self._searched(over.vertices[vertex])]
         tied = np.array(vertices)
+        # What the others have in the ensemble already may do; growing for them is what costs time.
+        columns = [own, *self._columns(aims, round_index, only_old=True)]
+        value, shares, mixture = self._play(columns, tied, over)
+        if value < MEMBERS_ENOUGH * float(over.at_vertices(own.rates)[vertices[0]]):
+            columns += self._unlike(columns, self._columns(aims, round_index))
+            value, shares, mixture = self._play(columns, tied, over)
         for attempt in range(1 + MORE_COLUMNS):
-            gains = np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T
-            value, shares, mixture = _game(gains)
             if value > RATE_TOLERANCE:
                 block = self._block(columns, shares)
                 steps = self._take(block, self._step_size(block), round_index)
                 if steps:
                     return steps
-            if attempt < MORE_COLUMNS:
-                sources = list(range(self.objective.n_sources))
-                more = self._columns(mixture @ over.vertices[tied], sources, round_index + (1 + attempt) * NEXT_DRAW)
-                known = {id(member) for column in columns for member in column.members}
-                fresh = [column for column in more if id(column.members[0]) not in known]
-                if not fresh:
-                    return []
-                columns += fresh
+            if attempt == MORE_COLUMNS:
+                break
+            aims = [(source, mixture @ over.vertices[tied]) for source in range(self.objective.n_sources)]
+            fresh = self._unlike(columns, self._columns(aims, round_index + (1 + attempt) * NEXT_DRAW))
+            if not fresh:
+                break
+            columns += fresh
+            value, shares, mixture = self._play(columns, tied, over)
         return []
 
-    def _columns(self, mixture: FloatArray, sources: list[int], draw: int) -> list[Direction]:
-        """The steepest direction of each source for a mixture."""
+    def _play(
+        self, columns: list[Direction], tied: npt.NDArray[np.intp], over: MaxOfSources
+    ) -> tuple[float, FloatArray, FloatArray]:
+        return _game(np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T)
+
+    def _unlike(self, columns: list[Direction], more: list[Direction]) -> list[Direction]:
+        known = {id(member) for column in columns for member in column.members}
+        return [column for column in more if id(column.members[0]) not in known]
+
+    def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
+        """The steepest direction of each source for its mixture; a source may have several of these."""
         found: list[Direction] = []
-        for source in sources:
-            directions = self._directions(draw, mixture, [source])
-            if directions:
-                found.append(self._turned(directions[0][1](), mixture))
+        while aims:
+            now: list[tuple[int, FloatArray]] = []
+            later: list[tuple[int, FloatArray]] = []
+            for aim in aims:  # a source sees one mixture at a time
+                (later if any(aim[0] == source for source, _ in now) else now).append(aim)
+            for (source, mixture), scale in zip(now, self.objective.aim(now).tolist(), strict=True):
+                if only_old:
+                    directions = self._old(source, scale, alone=True) if scale > SMALLEST_SLOPE else []
+                    directions = sorted(directions, key=lambda pair: -pair[0])
+                else:
+                    directions = self._of_source(source, scale, draw)
+                found += [self._turned(directions[0][1](), mixture)] if directions else []
+            aims = later
         return found
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
@@ -350,40 +383,78 @@ class MultiSourceDescent(RoundMaker):
     # --- steps
 
     def _step_size(self, direction: Direction) -> float:
-        """The minimum of G along a direction, or of the bound of Lemma 4.3; damped, unless it cancels a weight."""
-        single = len(direction.members) == 1
-        searches = self.step == "line_search" or (self.step == "auto" and direction.real_valued)
-        derivative = self._derivative(direction) if searches else self._derivative_of_bound(direction)
-        tolerance = 0.25 * self.objective.step_grid
-        if single:
-            weight, price = direction.weight, direction.price
-            eta = line_search_step(derivative, weight, price, self._signed, tolerance)
-            if weight != 0.0 and eta == -weight:
-                if searches:
-                    self.objective.stand()
-                return eta
-        else:
-            eta = line_search_step(lambda step: derivative(step) + self._price_slope(direction, step), 0.0, 0.0, True)
-            eta = max(eta, 0.0)
-        if searches:
+        """The minimum of G along a direction, or of a bound on it; damped, unless it cancels a weight."""
+        if self.step == "line_search" or (self.step == "auto" and direction.real_valued):
+            eta = self._minimum(direction, self._derivative(direction))
             self.objective.stand()  # D of where the scores are again, which rates go by
-        return self.learning_rate * eta
+        else:
+            over, models = self.objective.over, self._models(direction)
+            etas = [
+                self._minimum(direction, lambda eta, model=model: over.slope(*model(eta)))  # type: ignore[misc]
+                for model in models
+            ]
+            reached = [
+                over.value(model(eta)[0]) + self._price_change(direction, eta)
+                for model, eta in zip(models, etas, strict=True)
+            ]
+            eta = etas[int(np.argmin(reached))]
+        cancels = direction.weight != 0.0 and eta == -direction.weight
+        return eta if cancels else self.learning_rate * eta
+
+    def _minimum(self, direction: Direction, derivative: Callable[[float], float]) -> float:
+        """Where the derivative and that of the prices cancel; of a block only forwards."""
+        if len(direction.members) == 1:
+            tolerance = 0.25 * self.objective.step_grid
+            return line_search_step(derivative, direction.weight, direction.price, self._signed, tolerance)
+
+        def whole(eta: float) -> float:
+            return derivative(eta) + self._price_slope(direction, eta)
+
+        return max(0.0, line_search_step(whole, 0.0, 0.0, True, 0.25 * self.objective.step_grid))
 
     def _price_slope(self, direction: Direction, eta: float) -> float:
         return sum(
-            member.price * share * math.copysign(1.0, member.weight + eta * share if eta else share)
+            member.price * share * math.copysign(1.0, member.weight + eta * share or share)
             for member, share in zip(direction.members, direction.shares, strict=True)
         )
 
-    def _derivative_of_bound(self, direction: Direction) -> Callable[[float], float]:
-        """Of G at the bounds of all sources: Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and e^v is convex (Lemma 4.3)."""
-        state, over = self._state, self.objective.over
+    def _price_change(self, direction: Direction, eta: float) -> float:
+        return sum(
+            member.price * (abs(member.weight + eta * share) - abs(member.weight))
+            for member, share in zip(direction.members, direction.shares, strict=True)
+        )
 
-        def derivative(eta: float) -> float:
-            losses, slopes = _bounds(state.losses, direction.rates, direction.masses, direction.reach, eta)
-            return over.slope(losses, slopes)
+    def _models(self, direction: Direction) -> list[Model]:
+        """Upper bounds on the losses after a step, with their derivatives; exact at 0, where both touch."""
+        losses, rates, masses, reach = (
+            self._state.losses,
+            direction.rates,
+            direction.masses,
+            max(direction.reach, 1e-300),
+        )
+        down, up = 0.5 * (masses + rates) / reach, 0.5 * (masses - rates) / reach
 
-        return derivative
+        def by_chords(eta: float) -> tuple[FloatArray, FloatArray]:
+            """Lemma 4.3, with a lower chord where Q is small.
+
+            A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1),
+            and e^v lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
+            """
+            falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
+            return (
+                losses + down * (falling - 1.0) + up * (rising - 1.0),
+                reach * (up * rising - down * falling),
+            )
+
+        curvatures = self.objective.curvatures(direction.sources, direction.shares) if self.step == "auto" else None
+        if curvatures is None or direction.real_valued:
+            return [by_chords]
+
+        def by_parabolas(eta: float) -> tuple[FloatArray, FloatArray]:
+            """The second derivative of the logistic loss is bounded, which is less than e^v where Phi' is large."""
+            return losses - eta * rates + 0.5 * eta**2 * curvatures, eta * curvatures - rates
+
+        return [by_chords, by_parabolas]
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
         """Of G itself: the step is taken, looked at, and taken back."""
@@ -455,30 +526,14 @@ class MultiSourceDescent(RoundMaker):
         self.members[source].add_weight(member, eta)
 
 
-def _bounds(
-    losses: FloatArray, rates: FloatArray, masses: FloatArray, reach: float, eta: float
-) -> tuple[FloatArray, FloatArray]:
-    """What the losses are at most after a step, and the derivative of that; it is exact at 0, with its derivative.
-
-    A row's argument changes by v = -eta d with abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and e^v
-    lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1). Lemma 4.3 has the
-    chord between the two ends, which is higher where Q is small.
-    """
-    reach = max(reach, 1e-300)
-    down, up = 0.5 * (masses + rates) / reach, 0.5 * (masses - rates) / reach
-    falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
-    return (
-        losses + down * (falling - 1.0) + up * (rising - 1.0),
-        reach * (up * rising - down * falling),
-    )
-
-
 def _game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """max over shares of min over lines of gains @ shares: its value, the shares, and the mixture of the lines."""
     n_lines, n_columns = gains.shape
     scale = float(np.abs(gains).max())
     if scale == 0.0:
         return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+    from scipy.optimize import linprog  # which takes its time to load
+
     # Variables: the shares, and the value t, which no line may fall below.
     solved = linprog(
         np.append(np.zeros(n_columns), -1.0),

@@ -13,7 +13,7 @@ from radboost.rows.prepare import Watched
 
 
 class SourceWatch(LossWatch):
-    """The largest mean loss over the mixtures (4.1), and the largest error; the rows have shares behind their columns."""
+    """The largest mean loss over the mixtures (4.1), and the largest error; rows have shares behind their columns."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class SourceWatch(LossWatch):
         absent = [source for source in range(n_sources) if self._sizes[source] == 0.0]
         if absent and vertices is not None:
             raise ValueError(
-                f"Of {n_sources} sources {len(absent)} have no row among those to be watched, and mixtures needs the loss of "
-                "each. Give X_val, y_val and sources_val with rows of all sources."
+                f"Of {n_sources} sources {len(absent)} have no row among those to be watched, and mixtures needs the "
+                "loss of each. Give X_val, y_val and sources_val with rows of all sources."
             )
 
     def _mean(self, values: npt.NDArray[np.float64]) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import Category
-from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.families.kinds import Shape
+from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 
 if TYPE_CHECKING:

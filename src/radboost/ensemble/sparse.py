@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.families.kinds import Arrays, Shape, by_kind, kind_of
+from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 
 SHOWN = 20

@@ -39,7 +39,9 @@ class SourcesOfFit:
         if self._X_val is None and self._sources_val is not None:
             raise ValueError("sources_val was given without X_val and y_val.")
         if self._sources is None and (self._X_more is not None or self._sources_val is not None):
-            raise ValueError("sources_val and sources_unlabelled go with sources, which says where the rows of X come from.")
+            raise ValueError(
+                "sources_val and sources_unlabelled go with sources, which says where the rows of X come from."
+            )
 
     def read(self, training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
         """The sources of training and validation rows, with Q of each row."""
@@ -72,7 +74,7 @@ class SourcesOfFit:
         if self._sources_val is None:
             if len(names) > 1:
                 raise ValueError(
-                    f"X_val was given without sources_val; with {len(names)} sources the loss is watched for each of them."
+                    f"X_val was given without sources_val; with {len(names)} sources the loss is watched for each."
                 )
             ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
         else:
@@ -127,9 +129,9 @@ def _stacked(rows: Any, more: Any) -> Any:
     if sparse.issparse(rows):
         return sparse.vstack([rows, more], format="csr")
     if type(rows).__module__.partition(".")[0] == "pandas":
-        import pandas
+        import pandas as pd
 
-        return pandas.concat([rows, more], ignore_index=True)
+        return pd.concat([rows, more], ignore_index=True)
     if hasattr(rows, "vstack"):  # polars
         return rows.vstack(more)
     return np.vstack([np.asarray(rows), np.asarray(more)])

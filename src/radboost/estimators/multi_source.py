@@ -183,7 +183,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,
@@ -251,8 +251,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             return replace(plan, attributes={**plan.attributes, "source_names_": names, "domain_classifier_": None})
         if self.objective == "max" and len(prepared.known_classes) > 2:
             raise ValueError(
-                f'objective="max" has kinks that the descent over {len(sources.names)} sources cannot leave; use "sum", '
-                '"compsum" or "maxsum". source_objective="max" is the one over the sources.'
+                f'objective="max" has kinks that the descent over {len(sources.names)} sources cannot leave; use '
+                '"sum", "compsum" or "maxsum". source_objective="max" is the one over the sources.'
             )
         return self._plan_over(sources, prepared, settings, trace)
 
@@ -394,7 +394,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         text = arrays.get("source_names", np.zeros(0, dtype=np.uint8))
-        names = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
+        names: Any = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
         plain = isinstance(names, list) and names and all(type(name) in (bool, int, float, str) for name in names)
         if not plain or len(set(map(repr, names))) != len(names):
             raise ModelFileError("the names of the sources are missing.")
@@ -440,4 +440,3 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 def _seeds(seed: int, n: int) -> list[int]:
     """Sources must not make the same draws; the first has those of DeepBoost."""
     return [(seed + 0xD1B54A32D192ED03 * source) % 2**64 for source in range(n)]
-

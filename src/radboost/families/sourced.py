@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.families.base import Candidate
@@ -63,14 +64,15 @@ class SourcedHypothesis:
         return f"weighted by Q({self.source} | x):\n{self.base}"
 
 
-def split_rows(X: FloatMatrix, n_features: int, n_sources: int) -> tuple[FloatMatrix, FloatArray]:
+def split_rows(X: Any, n_features: int, n_sources: int) -> tuple[FloatMatrix, FloatArray]:
     """The columns of the user, and the shares of the sources behind them."""
     if X.shape[1] != n_features + n_sources:
         raise ValueError(
-            f"Hypotheses of several sources want rows of {n_features} columns with {n_sources} shares Q(k | x) behind them; "
+            f"Hypotheses of several sources want rows of {n_features} columns with {n_sources} shares Q(k | x) behind; "
             f"got {X.shape[1]} columns. Ask the estimator, which knows Q."
         )
-    return np.ascontiguousarray(X[:, :n_features]), X[:, n_features:]
+    rows = X.toarray() if sparse.issparse(X) else X
+    return np.ascontiguousarray(rows[:, :n_features]), rows[:, n_features:].astype(np.float64)
 
 
 class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
@@ -110,13 +112,15 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         return kind_of(hypothesis.base).spread(hypothesis.base)
 
     def write(self, hypotheses: Sequence[SourcedHypothesis], n_features: int) -> Stored:
-        kinds, stored = write_hypotheses([hypothesis.base for hypothesis in hypotheses], n_features, boosted=True)
+        bases = [hypothesis.base for hypothesis in hypotheses]
+        kinds, stored = write_hypotheses(bases, hypotheses[0].n_features, boosted=True)
         arrays: dict[str, npt.NDArray[Any]] = {
             "kinds": kinds,
             "of": np.array([hypothesis.source for hypothesis in hypotheses], dtype="<i4"),
             **stored.arrays,
         }
-        header = {"n_sources": hypotheses[0].n_sources, **stored.header}
+        first = hypotheses[0]
+        header = {"n_sources": first.n_sources, "n_features": first.n_features, **stored.header}
         return Stored({"sourced": header}, {PREFIX + name: array for name, array in arrays.items()})
 
     def read(self, n: int, header: Mapping[str, Any], arrays: Arrays, shape: Shape) -> list[SourcedHypothesis]:
@@ -124,14 +128,15 @@ class SourcedKind(Kind[SourcedHypothesis], of=SourcedHypothesis, code=20):
         require(isinstance(own, dict), "what is known of the sources is missing")
         assert isinstance(own, dict)
         n_sources = read_integer(own, "n_sources", 1, 4096)
+        n_features = read_integer(own, "n_features", 1, shape.n_features)
         inner = {name[len(PREFIX) :]: array for name, array in arrays.items() if name.startswith(PREFIX)}
         kinds = read_array(inner, "kinds", "<u1", n)
         require(not (kinds == self.boosted_code).any(), "a hypothesis of a source is one of sources itself")
         of = read_array(inner, "of", "<i4", n)
         require(bool(((of >= 0) & (of < n_sources)).all()), "a hypothesis names a source that is not")
-        bases = read_hypotheses("kinds", own, inner, shape, boosted=True)
+        bases = read_hypotheses("kinds", own, inner, replace(shape, n_features=n_features), boosted=True)
         return [
-            SourcedHypothesis(base, source, shape.n_features, n_sources)
+            SourcedHypothesis(base, source, n_features, n_sources)
             for base, source in zip(bases, of.tolist(), strict=True)
         ]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from radboost import complexity
-from radboost._validation import check_integer
 from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost._validation import check_integer
 from radboost.engine import Grower, HypothesisColumns
 from radboost.families.base import Candidate, Family, Problem, Proposer
 from radboost.families.kinds import Arrays, Kind, Names, Scorer, Shape, Stored

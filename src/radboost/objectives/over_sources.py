@@ -67,15 +67,15 @@ def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any]) -> FloatArray | Non
     if columns is not None:
         if sorted(map(str, columns)) != sorted(map(str, names.tolist())):
             raise ValueError(
-                f"The columns of mixtures are {list(columns)}, and the sources are {names.tolist()}; they must be the same."
+                f"The columns of mixtures are {list(columns)}, and the sources {names.tolist()}; they must be the same."
             )
         order = [list(map(str, columns)).index(str(name)) for name in names.tolist()]
         given = take_columns(given, order)
     matrix = _as_matrix(given)
     if matrix.shape[1] != len(names):
         raise ValueError(
-            f"mixtures has {matrix.shape[1]} columns, and there are {len(names)} sources ({names.tolist()[:10]}); a share "
-            "for each source is needed in every line."
+            f"mixtures has {matrix.shape[1]} columns, and there are {len(names)} sources ({names.tolist()[:10]}); a "
+            "share for each source is needed in every line."
         )
     outside = (matrix < 0).any(axis=1) | (np.abs(matrix.sum(axis=1) - 1.0) > SUM_TOLERANCE)
     if outside.any():
@@ -84,7 +84,7 @@ def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any]) -> FloatArray | Non
             f"mixtures must hold shares that are not negative and sum to 1 in each line; line {first} is "
             f"{matrix[first].tolist()}, with the sum {matrix[first].sum():g}."
         )
-    return matrix / matrix.sum(axis=1, keepdims=True)
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
 
 def _as_matrix(given: Any) -> FloatArray:
@@ -143,7 +143,7 @@ class SoftmaxOfSources(OverSources):
         found = _at_vertices(self._vertices, losses)
         odds = _exponentials(self._mu * (found - found.max()))
         shares = odds / odds.sum()
-        return shares if self._vertices is None else shares @ self._vertices
+        return np.asarray(shares if self._vertices is None else shares @ self._vertices)
 
 
 class MaxOfSources(OverSources):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,10 @@ from radboost.objectives.over_sources import OverSources
 
 # Steps of ensembles over several sources: times shares on their grid they are exact in the scores.
 STEP_GRID = {2: 2.0**-24, 3: 2.0**-12}
+# With more sources the second moments of their shares are not worth their time.
+MOST_MOMENTS = 24
+# The largest second derivative of log2(1 + e^u).
+LOGISTIC_CURVATURE = 0.25 / math.log(2.0)
 
 
 @dataclass(frozen=True)
@@ -61,31 +67,32 @@ class SourcedObjective:
         self.n_sources = shares.shape[1]
         self.n_threads = n_threads
         self.groups = current().row_groups(ids, self.n_sources)
-        self._ids = ids
         self.shares = [np.ascontiguousarray(column) for column in shares.T]
         self.largest_shares = objective.row_weights.largest(np.ascontiguousarray(shares.T))
-        sums = [objective.row_weights.sum(ids == source) for source in range(self.n_sources)]
-        self.sizes: FloatArray = np.array(sums)
+        self.sizes: FloatArray = self._by_source(np.ones(len(ids)))
         self.over: OverSources = over(self.sizes)
         make: Any = current().margin_weighting if objective.n_classes == 2 else current().class_weighting
         weightings: list[MarginWeighting | ClassWeighting] = [
             make(objective.scores, factors=factors) for factors in self.shares
         ]
         self.views = [
-            SourceView(objective, weighting, size) for weighting, size in zip(weightings, sums, strict=True)
+            SourceView(objective, weighting, float(size))
+            for weighting, size in zip(weightings, self.sizes, strict=True)
         ]
         self.step_grid = STEP_GRID[min(objective.n_classes, 3)]
         self._unit = 0.0
-        self._aimed: FloatArray | None = None
+        self._aimed: list[FloatArray | None] = [None] * self.n_sources
+        self.second_moments = self._second_moments()
 
     def stand(self) -> Standing:
         """Renews D, and with it what `rates` goes by."""
-        scores, objective = self.objective.scores, self.objective
+        scores: Any = self.objective.scores
+        objective = self.objective
         lines = self._renewed(
-            lambda: scores.reweigh_groups([objective.weighting], self.groups, self.n_threads),  # type: ignore[list-item]
+            lambda: scores.reweigh_groups([objective.weighting], self.groups, self.n_threads),
             lambda *of_loss: scores.reweigh_groups_from(
                 *of_loss,
-                [objective.weighting],  # type: ignore[list-item]
+                [objective.weighting],
                 self.groups,
                 self.n_threads,
             ),
@@ -94,23 +101,42 @@ class SourcedObjective:
         losses, slopes, errors = (lines / self.sizes[:, None]).T
         return Standing(losses, slopes, errors)
 
-    def aim(self, mixture: FloatArray, sources: list[int]) -> FloatArray:
-        """Lets some sources see the rows weighted by a mixture: D lambda_s / m_s Q(k | x), s the row's own source.
+    def aim(self, aims: Sequence[tuple[int, FloatArray]]) -> FloatArray:
+        """Lets sources see the rows weighted by a mixture each: D lambda_s / m_s Q(k | x), s the row's own source.
 
-        Returns, for each of these sources, by how much an edge of 1 lowers the mixture of the losses.
+        Returns, for each of these sources, by how much an edge of 1 lowers its mixture of the losses.
         """
-        per_row = mixture / self.sizes
-        unit = float(per_row.max())
-        of_row = (per_row / unit)[self._ids]
-        weightings: list[Any] = [self.views[source].weighting for source in sources]
-        for source, weighting in zip(sources, weightings, strict=True):
-            weighting.set_factors(of_row * self.shares[source])
-        scores = self.objective.scores
+        units, weightings = [], []
+        for source, mixture in aims:
+            per_row = mixture / self.sizes
+            units.append(float(per_row.max()))
+            weighting: Any = self.views[source].weighting
+            weightings.append(weighting)
+            aimed = self._aimed[source]
+            if aimed is None or not np.array_equal(aimed, mixture):
+                weighting.set_factors(self.shares[source], self.groups, per_row / units[-1], self.n_threads)
+                self._aimed[source] = mixture.copy()
+        scores: Any = self.objective.scores
         self._renewed(
             lambda: scores.reweigh(weightings, self.n_threads),
             lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
         )
-        return np.array([weighting.slope * unit for weighting in weightings])
+        return np.array([weighting.slope * unit for weighting, unit in zip(weightings, units, strict=True)])
+
+    def _by_source(self, values: FloatArray) -> FloatArray:
+        """sum of w v over the rows of each source."""
+        return self.objective.row_weights.native.group_sums(values, self.groups, self.n_threads)
+
+    def _second_moments(self) -> FloatArray | None:
+        """The mean of Q(i | x) Q(j | x) over the rows of each source l, as [l, i, j]; None with very many sources."""
+        n = self.n_sources
+        if n > MOST_MOMENTS:
+            return None
+        found = np.empty((n, n, n))
+        for i in range(n):
+            for j in range(i, n):
+                found[:, i, j] = found[:, j, i] = self._by_source(self.shares[i] * self.shares[j]) / self.sizes
+        return found
 
     def _renewed(self, native: Any, from_values: Any) -> Any:
         """Calls the first, or where the loss is the user's own the second with Phi and Phi' at its arguments."""
@@ -122,8 +148,8 @@ class SourcedObjective:
         return from_values(objective.loss.value(u), objective.loss.derivative(u))
 
     def rates(self, columns: HypothesisColumns, slot: int, source: int) -> tuple[FloatArray, FloatArray]:
-        """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass that it moves,
-        the mean of Phi' Q(source | x) abs(h).
+        """By how much a step along Q(source | x) h lowers the loss of each source, at first; and the mass it moves, the
+        mean of Phi' Q(source | x) abs(h).
         """
         edges = self.objective.weighting.group_edges(columns, slot, self.shares[source], self.groups, self.n_threads)
         rates, masses = (edges * self._unit).reshape(-1, 2).T / self.sizes
@@ -137,6 +163,16 @@ class SourcedObjective:
         for source, share in zip(sources, shares, strict=True):
             total += abs(share) * self.shares[source]
         return float(self.objective.row_weights.largest(total))
+
+    def curvatures(self, sources: list[int], shares: list[float]) -> FloatArray | None:
+        """What the second derivatives of the losses are at most along votes of these sources; None where unbounded."""
+        if self.second_moments is None or self.objective._native_loss != "logistic":
+            return None
+        total = np.zeros(self.n_sources)
+        for source, share in zip(sources, shares, strict=True):
+            for other, another in zip(sources, shares, strict=True):
+                total += abs(share * another) * self.second_moments[:, source, other]
+        return LOGISTIC_CURVATURE * (self.objective.n_classes - 1) * total
 
     def step(self, columns: HypothesisColumns, slot: int, source: int, eta: float) -> None:
         """scores += eta Q(source | x) h(x)."""

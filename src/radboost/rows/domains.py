@@ -11,7 +11,6 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
@@ -46,7 +45,7 @@ class DomainModel:
     def n_sources(self) -> int:
         return len(self.offsets)
 
-    def shares(self, X: FloatMatrix, n_threads: int) -> FloatArray:
+    def shares(self, X: Any, n_threads: int) -> FloatArray:
         """Q(k | x): a line for each row, before rounding; each row by itself."""
         found = np.empty((X.shape[0], self.n_sources))
         height = max(1, BLOCK_CELLS // max(1, len(self.weights)))
@@ -84,9 +83,13 @@ class DomainModel:
         require(len(flat) % 2 == 0, "the categories of the domain classifier are no pairs")
         categories = flat.reshape(-1, 2)
         columns = np.concatenate([indicated, categories[:, 0]])
-        require(bool(((columns >= 0) & (columns < n_features)).all()), "the domain classifier names a column that is not")
+        require(
+            bool(((columns >= 0) & (columns < n_features)).all()), "the domain classifier names a column that is not"
+        )
         sizes = categories[:, 1]
-        require(bool(((sizes >= 0) & (sizes <= 255)).all()), "a column of the domain classifier has too many categories")
+        require(
+            bool(((sizes >= 0) & (sizes <= 255)).all()), "a column of the domain classifier has too many categories"
+        )
         offsets = read_array(arrays, "domain_offsets", "<f8", n_sources)
         weights = arrays.get("domain_weights")
         n_lines = n_features + len(indicated) + int(sizes.sum())
@@ -139,8 +142,10 @@ def _fit_sparse(
     if len(categories):
         numbers = np.ones(matrix.shape[1])
         numbers[categories[:, 0]] = 0.0
-        columns = {int(column): np.asarray(rows[:, [column]].todense() if sparse.issparse(rows) else rows[:, [column]])
-                   for column in categories[:, 0]}
+        columns = {
+            int(column): np.asarray(rows[:, [column]].todense() if sparse.issparse(rows) else rows[:, [column]])
+            for column in categories[:, 0]
+        }
         indicators = [sparse.csr_matrix(columns[int(column)] == np.arange(n)) for column, n in categories]
         matrix = sparse.hstack([matrix @ sparse.diags(numbers), *indicators], format="csr")
     total = weights.sum()
@@ -167,6 +172,8 @@ def _regression(
     if Z.shape[1] == 0:  # no column tells anything: the shares of the sources
         shares = np.bincount(ids, weights, minlength=n_sources) / weights.sum()
         return np.zeros((n_sources, 0)), np.log(shares)
+    from sklearn.linear_model import LogisticRegression  # which takes its time to load
+
     model = LogisticRegression(max_iter=MOST_ITERATIONS, tol=1e-6)
     with threadpool_limits(1):  # sums of the library for matrices depend on how many threads share them
         model.fit(Z, ids, sample_weight=weights)
@@ -193,8 +200,10 @@ def _canonical(
     firsts = np.flatnonzero(new)
     chosen = order[firsts]
     rows = X[chosen]
-    return (rows if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)), ids[chosen], np.add.reduceat(
-        counts[order], firsts
+    return (
+        (rows if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)),
+        ids[chosen],
+        np.add.reduceat(counts[order], firsts),
     )
 
 
@@ -249,13 +258,13 @@ def shares_of_own(classifier: Any, X: Any, names: npt.NDArray[Any]) -> FloatArra
     lacking = [name for name in names.tolist() if name not in known.tolist()]
     if lacking:
         raise ValueError(
-            f"domain_classifier does not know the source {lacking[0]!r}: its classes are {known.tolist()[:10]}. Fit it on "
-            "rows of all sources."
+            f"domain_classifier does not know the source {lacking[0]!r}: its classes are {known.tolist()[:10]}. Fit it "
+            "on rows of all sources."
         )
     if not np.isfinite(found).all() or (found < 0).any() or (np.abs(found.sum(axis=1) - 1.0) > TOLERANCE).any():
         sums = found.sum(axis=1)
         raise ValueError(
-            "domain_classifier.predict_proba must return probabilities, which are not negative and sum to 1 in each row; "
+            "domain_classifier.predict_proba must return probabilities, not negative and with a sum of 1 in each row; "
             f"the sums go from {np.nanmin(sums):g} to {np.nanmax(sums):g}, the least is {np.nanmin(found):g}."
         )
     return np.ascontiguousarray(found[:, [known.tolist().index(name) for name in names.tolist()]])

@@ -38,11 +38,16 @@ def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[
         raise ValueError(
             f"{name} has the shape {plain.shape}, and there are {n_rows} rows; give the name of a source for each row."
         )
-    missing = [place for place, value in enumerate(plain.tolist()) if is_missing(value)]
+    if plain.dtype.kind in "biuU":
+        missing = []
+    elif plain.dtype.kind == "f":
+        missing = np.flatnonzero(np.isnan(plain)).tolist()
+    else:
+        missing = [place for place, value in enumerate(plain.tolist()) if is_missing(value)]
     if missing:
         raise ValueError(
-            f"{name} is missing in {len(missing)} of {n_rows} rows, the first of them row {missing[0]}. Name the source "
-            'of each row (perhaps "unknown", as one of its own), or leave these rows out.'
+            f"{name} is missing in {len(missing)} of {n_rows} rows, the first of them row {missing[0]}. Name the "
+            'source of each row (perhaps "unknown", as one of its own), or leave these rows out.'
         )
     return plain_labels(plain)
 
@@ -56,8 +61,8 @@ def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise ValueError(f"sources mixes {', '.join(kinds)}; use names of one type.") from None
     if len(names) > MOST_SOURCES:
         raise ValueError(
-            f"sources has {len(names)} different names, and at most {MOST_SOURCES} can be told apart. Is it an identifier "
-            "of rows? Give that of hospitals, regions or devices."
+            f"sources has {len(names)} different names, and at most {MOST_SOURCES} can be told apart. Is it an "
+            "identifier of rows? Give that of hospitals, regions or devices."
         )
     return names
 
@@ -65,8 +70,11 @@ def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def ids_among(found: npt.NDArray[Any], names: npt.NDArray[Any], given: str) -> npt.NDArray[np.uint16]:
     """The places of the sources of some rows among the names; a source that is none of them is an error."""
     comparable = found.dtype.kind == names.dtype.kind or {found.dtype.kind, names.dtype.kind} <= set("iufb")
-    places = np.minimum(np.searchsorted(names, found), len(names) - 1) if comparable else np.zeros(len(found), dtype=int)
-    unseen = np.flatnonzero(names[places] != found) if comparable else np.arange(len(found))
+    if comparable:
+        places = np.minimum(np.searchsorted(names, found), len(names) - 1)
+        unseen = np.flatnonzero(names[places] != found)
+    else:
+        places = unseen = np.arange(len(found))
     if len(unseen):
         raise ValueError(
             f"{given} names the source {found[unseen[0]]!r}, which no row in sources has; they are "

@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight
+from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
+from radboost.rows.sources import ids_among, known_sources, read_sources
 
 
 def coverage(y_true: Any, scores: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
@@ -33,6 +36,39 @@ def coverage(y_true: Any, scores: Any, *, classes: Any = None, sample_weight: An
     own = values[np.arange(len(values)), places][:, None]
     ranks = (values > own).sum(axis=1) + 0.5 * ((values == own).sum(axis=1) - 1)
     return float(np.average(ranks, weights=sample_weight))
+
+
+def agnostic_error(y_true: Any, y_pred: Any, sources: Any, *, sample_weight: Any = None, mixtures: Any = None) -> float:
+    """The error of the worst source, or of the worst of some mixtures of the sources.
+
+    Storcheus, equation (4.1) with the zero-one loss.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of labels
+    sources : array
+        The source of each row.
+    sample_weight : array or None
+    mixtures : array, data frame, Mixtures, or None
+        The corners of the set of mixtures, as for `MultiSourceBoostClassifier`; None for all.
+    """
+    truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if truth.shape != predicted.shape or truth.ndim != 1:
+        raise ValueError(
+            f"y_true and y_pred must be lists of labels of one length; got {truth.shape} and {predicted.shape}."
+        )
+    found = read_sources(sources, len(truth))
+    names = known_sources(found)
+    ids = ids_among(found, names, "sources")
+    given = check_sample_weight(sample_weight, len(truth))
+    weights = np.ones(len(truth)) if given is None else given
+    totals = np.bincount(ids, weights, len(names))
+    if (totals == 0).any():
+        kept = totals[ids] > 0
+        part = None if given is None else given[kept]
+        return agnostic_error(truth[kept], predicted[kept], found[kept], sample_weight=part, mixtures=mixtures)
+    errors = np.bincount(ids, weights * (truth != predicted), len(names)) / totals
+    return agnostic(errors, vertices_of(read_mixtures(mixtures), names))
 
 
 def _columns(scores: FloatArray) -> FloatArray:

@@ -34,8 +34,12 @@ MOST_TRIED = 10
 BLOCK_GRID = 2.0**-10
 # In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
 MEMBERS_ENOUGH = 0.25
+LOOK_AHEAD = 0.01
+# Vertices are tied where they differ by no more than this share of the largest; until then blocks get smaller, and keep
+# the rivals that are closer than this share of the farthest.
+TIED, CLOSER = 1e-7, 0.25
 # Rounds in which hypotheses are added to a block that does not go down yet.
-MORE_COLUMNS = 3
+MORE_COLUMNS = 10
 # Proposals within one round must not make the same draws.
 NEXT_DRAW = 2**40
 
@@ -190,7 +194,7 @@ class MultiSourceDescent(RoundMaker):
         for place, (_, direction) in enumerate(directions):
             found = direction()
             rivals = self._rivals(found, worst, over) if place == 0 else []
-            steps = self._step_of_a_block([worst, *rivals], found, over, round_index) if rivals else []
+            steps = self._step_of_blocks(worst, rivals, found, over, round_index) if rivals else []
             steps = steps or self._take(found, self._step_size(found), round_index)
             if steps or rivals:  # the search for a block has used the proposers: other candidates are gone
                 return steps
@@ -296,23 +300,38 @@ class MultiSourceDescent(RoundMaker):
         halfway = 0.5 * (before[worst] + after[worst])
         return [vertex for vertex in np.flatnonzero(after > halfway).tolist() if vertex != worst]
 
-    def _step_of_a_block(
-        self, vertices: list[int], first: Direction, over: MaxOfSources, round_index: int
+    def _step_of_blocks(
+        self, worst: int, rivals: list[int], first: Direction, over: MaxOfSources, round_index: int
     ) -> list[Step]:
-        """Shares of the tied vertices' hypotheses that lower all of them: the solution of a matrix game.
+        """A step of the worst vertex with its rivals; where none lowers all of them, with fewer, the closest ones."""
+        values = over.at_vertices(self._state.losses)
+        gaps = {vertex: float(values[worst] - values[vertex]) for vertex in rivals}
+        columns = [self._turned(first, over.vertices[worst])]
+        while rivals:
+            steps = self._step_of_a_block(np.array([worst, *rivals]), columns, over, round_index)
+            widest = max(gaps[vertex] for vertex in rivals)
+            if steps or widest <= TIED * float(values[worst]):
+                return steps
+            rivals = [vertex for vertex in rivals if gaps[vertex] <= CLOSER * widest]
+        return []
+
+    def _step_of_a_block(
+        self, tied: npt.NDArray[np.intp], columns: list[Direction], over: MaxOfSources, round_index: int
+    ) -> list[Step]:
+        """Shares of hypotheses that lower all of some vertices: the solution of a matrix game.
 
         Where no shares do, the game's other side is a mixture of the vertices; hypotheses that are looked for on it are
-        added, as long as there are any that lower it.
+        added to the columns, as long as there are any that lower it.
         """
-        own = self._turned(first, over.vertices[vertices[0]])
-        aims = [(s, over.vertices[vertex]) for vertex in vertices[1:] for s in self._searched(over.vertices[vertex])]
-        tied = np.array(vertices)
-        # What the others have in the ensemble already may do; growing for them is what costs time.
-        columns = [own, *self._columns(aims, round_index, only_old=True)]
-        value, shares, mixture = self._play(columns, tied, over)
-        if value < MEMBERS_ENOUGH * float(over.at_vertices(own.rates)[vertices[0]]):
-            columns += self._unlike(columns, self._columns(aims, round_index))
+        aims = [(s, over.vertices[vertex]) for vertex in tied[1:] for s in self._searched(over.vertices[vertex])]
+        if len(columns) == 1:
+            own = float(over.at_vertices(columns[0].rates)[tied[0]])
+            # What the others have in the ensemble already may do; growing for them is what costs time.
+            columns += self._unlike(columns, self._columns(aims, round_index, only_old=True))
             value, shares, mixture = self._play(columns, tied, over)
+            if value < MEMBERS_ENOUGH * own:
+                columns += self._unlike(columns, self._columns(aims, round_index))
+        value, shares, mixture = self._play(columns, tied, over)
         for attempt in range(1 + MORE_COLUMNS):
             if value > RATE_TOLERANCE:
                 block = self._block(columns, shares)
@@ -335,8 +354,8 @@ class MultiSourceDescent(RoundMaker):
         return _game(np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T)
 
     def _unlike(self, columns: list[Direction], more: list[Direction]) -> list[Direction]:
-        known = {id(member) for column in columns for member in column.members}
-        return [column for column in more if id(column.members[0]) not in known]
+        known = {(id(column.members[0]), column.shares[0]) for column in columns}
+        return [column for column in more if (id(column.members[0]), column.shares[0]) not in known]
 
     def _columns(self, aims: list[tuple[int, FloatArray]], draw: int, only_old: bool = False) -> list[Direction]:
         """The steepest direction of each source for its mixture; a source may have several of these."""
@@ -357,15 +376,16 @@ class MultiSourceDescent(RoundMaker):
         return found
 
     def _turned(self, direction: Direction, mixture: FloatArray) -> Direction:
-        """The direction or its mirror image, whichever lowers the mixture."""
-        if float(direction.rates @ mixture) >= 0.0:
-            return direction
-        return replace(direction, shares=[-direction.shares[0]], rates=-direction.rates)
+        """The direction or its mirror image, whichever lowers the mixture more, prices counted."""
+        mirror = replace(direction, shares=[-direction.shares[0]], rates=-direction.rates)
+        gains = [float(way.rates @ mixture) - self._prices(way) for way in (direction, mirror)]
+        turns = self._signed or direction.members[0].weight > 0.0  # with several classes no weight may be negative
+        return mirror if turns and gains[1] > gains[0] else direction
 
     def _prices(self, direction: Direction) -> float:
-        """What a unit of the step costs at first."""
+        """What a unit of the step costs at first, the way to zero of a weight that is almost there left out."""
         (member,), (share,) = direction.members, direction.shares
-        return member.price * (1.0 if member.weight * share >= 0.0 else -1.0)
+        return member.price * (1.0 if (member.weight + LOOK_AHEAD * share) * share >= 0.0 else -1.0)
 
     def _block(self, columns: list[Direction], shares: FloatArray) -> Direction:
         kept = [(column, float(share)) for column, share in zip(columns, shares, strict=True) if share > 0.0]
@@ -410,7 +430,11 @@ class MultiSourceDescent(RoundMaker):
         def whole(eta: float) -> float:
             return derivative(eta) + self._price_slope(direction, eta)
 
-        return max(0.0, line_search_step(whole, 0.0, 0.0, True, 0.25 * self.objective.step_grid))
+        eta = max(0.0, line_search_step(whole, 0.0, 0.0, True, 0.25 * self.objective.step_grid))
+        if self._signed:
+            return eta
+        pairs = zip(direction.members, direction.shares, strict=True)
+        return min([eta, *(-member.weight / share for member, share in pairs if share < 0.0)])
 
     def _price_slope(self, direction: Direction, eta: float) -> float:
         return sum(

@@ -353,6 +353,11 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         names, domain = self.source_names_, self.domain_classifier_
         if len(names) == 1:
             return np.ones((matrix.shape[0], 1))
+        if isinstance(domain, NotStored):
+            raise ModelFileError(
+                "A model file does not store a domain_classifier of your own, which this model needs to predict. Give it "
+                "again, fitted: radboost.load(path, domain_classifier=...)."
+            )
         if isinstance(domain, DomainModel):
             shares = domain.shares(matrix, resolve_n_jobs(self.n_jobs))
         else:
@@ -421,6 +426,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     def _supply_domain_classifier(self, classifier: Any) -> None:
         """Of a loaded model: what its file could not keep."""
+        if not isinstance(self.domain_classifier_, NotStored):
+            raise ValueError("This model has a domain classifier of its own in its file; load it without another one.")
         check_classifier(classifier)
         self.domain_classifier = self.domain_classifier_ = classifier
 

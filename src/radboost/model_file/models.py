@@ -54,8 +54,10 @@ def save_model(estimator: Any, path: PathLike) -> None:
     write(path, header, arrays)
 
 
-def load_model(path: PathLike) -> Any:
+def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
     """Return the fitted model saved at ``path``; it scores bit for bit like the one that was saved.
+
+    A ``MultiSourceBoostClassifier`` with a domain classifier of the user's own needs it again, fitted.
 
     Loading runs no code from the file. Anything but a whole, unaltered model file is a
     :class:`~radboost.ModelFileError` that names the reason.
@@ -64,10 +66,16 @@ def load_model(path: PathLike) -> Any:
     try:
         if version == 1:
             boosted.bring_up_from_format_1(header, arrays)
-        return _restore(header, arrays)
+        model = _restore(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise ModelFileError(f"{path} is not a usable RadBoost model file: {reason}") from error
+    if domain_classifier is not None:
+        supply = getattr(model, "_supply_domain_classifier", None)
+        if supply is None:
+            raise ValueError(f"{path} holds a {type(model).__name__}, which takes no domain_classifier.")
+        supply(domain_classifier)
+    return model
 
 
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:

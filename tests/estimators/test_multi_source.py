@@ -139,16 +139,19 @@ def test_every_round_takes_the_steepest_hypothesis(source_objective: str) -> Non
 
 
 def test_the_worst_source_takes_its_steepest_hypothesis() -> None:
-    """Figure 4.1, in the rounds in which no other source is in the way."""
+    """Figure 4.1 where one source alone counts; and where all tie, as at the start, each brings its own."""
     X, y, s = rows(6, m=100)
-    lost = s == "ward"  # whose labels are noise, so that it stays the worst
-    y = np.where(lost, np.random.default_rng(0).integers(0, 2, 100), y)
-    X[lost, 2] += 4.0
-    model = plain(40, source_objective="max", learning_rate=0.1).fit(X, y, sources=s)
-    rounds = model.ensemble_.steps["round"]
-    single = [r for r in range(model.n_iter_) if (rounds == r).sum() == 1]
-    assert len(single) > 5
-    _check_choices(model, X, y, s, lambda F: np.eye(3)[int(np.argmax(F))], single)
+    alone = plain(12, mixtures=[[0.0, 1.0, 0.0]]).fit(X, y, sources=s)
+    _check_choices(alone, X, y, s, lambda F: np.array([0.0, 1.0, 0.0]))
+    tied = plain(1).fit(X, y, sources=s)
+    q, ids, signs = tied.source_probabilities(X), np.searchsorted(NAMES, s), 2.0 * y - 1.0
+    assert {hypothesis.source for hypothesis in tied.ensemble_.entered} == {0, 1, 2}
+    for hypothesis in tied.ensemble_.entered:
+        own, k = (ids == hypothesis.source), hypothesis.source
+        rates = (q[own, k] * naive.stumps(X)[:, own]) @ signs[own]
+        assert abs(float((q[own, k] * hypothesis.base.predict(X)[own]) @ signs[own])) == pytest.approx(
+            np.abs(rates).max()
+        )
 
 
 def _softmax(x: Any) -> Any:

@@ -355,8 +355,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             return np.ones((matrix.shape[0], 1))
         if isinstance(domain, NotStored):
             raise ModelFileError(
-                "A model file does not store a domain_classifier of your own, which this model needs to predict. Give it "
-                "again, fitted: radboost.load(path, domain_classifier=...)."
+                "A model file does not store a domain_classifier of your own, which this model needs to predict. Give "
+                "it again, fitted: radboost.load(path, domain_classifier=...)."
             )
         if isinstance(domain, DomainModel):
             shares = domain.shares(matrix, resolve_n_jobs(self.n_jobs))

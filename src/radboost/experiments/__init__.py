@@ -12,6 +12,7 @@
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
+from radboost.experiments.multi_source import STUDIES as _MULTI_SOURCE
 from radboost.experiments.protocol import RULES, Cell, Run, reproduce
 from radboost.experiments.regularized_gradient_boosting import TABLES as _REGULARIZED
 from radboost.experiments.regularized_gradient_boosting import ComparisonTable
@@ -25,7 +26,7 @@ from radboost.experiments.study import Study
 TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE)}
 """Without a grid: `radboost.experiments.studies` runs them."""
 
 COMPARISONS = {table.name: table for table in _REGULARIZED}

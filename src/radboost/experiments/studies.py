@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 from radboost import datasets as registry
 from radboost.baselines import MartiBoostClassifier
 from radboost.experiments.kept import KeptResults
+from radboost.experiments.multi_source_fits import fit_sources_unit
 from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
 from radboost.experiments.sparsity_fits import SPARSITY_FITS, fit_sparsity_unit
 from radboost.experiments.study import Study
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
+
+
+# The first of these that a unit has tells it from others, for the progress bar.
+NAMING = ("dataset", "sources", "algorithm", "penalty", "update")
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,14 @@ def run(
         if result is None:
             result = next(fitted)
             known.add(facts, result)
-        advance(str(facts.get("dataset") or facts.get("algorithm") or facts.get("penalty") or facts["update"]))
+        advance(str(next(facts[name] for name in NAMING if facts.get(name))))
         yield Outcome(facts, result)
 
 
 def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
+    if "sources" in facts:
+        return fit_sources_unit(facts, data_dir)
     if set(SPARSITY_FITS) & set(facts):
         return fit_sparsity_unit(facts, data_dir)
     if "dataset" in facts:

@@ -24,7 +24,8 @@ MOST_DENSE_CELLS = 2**25
 MISSING = 1.2345678e300  # stands for NaN where rows are compared
 BLOCK_CELLS = 2**22
 TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum to
-MOST_ITERATIONS = 1000
+MOST_ITERATIONS = 500
+LOGIT_VARIANCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ def _regression(
         return np.zeros((n_sources, 0)), np.log(shares)
     from sklearn.linear_model import LogisticRegression  # which takes its time to load
 
-    model = LogisticRegression(max_iter=MOST_ITERATIONS, tol=1e-6)
+    # Columns are standardised: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
+    model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
     with threadpool_limits(1):  # sums of the library for matrices depend on how many threads share them
         model.fit(Z, ids, sample_weight=weights)
     if n_sources == 2:  # one function, of the second source

@@ -14,6 +14,8 @@ from radboost import (
     DeepBoostClassifier,
     EarlyStopping,
     KernelFamily,
+    Mixtures,
+    MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -72,6 +74,10 @@ def paper(**parameters: Any) -> Callable[..., Any]:
     return lambda n, **more: DeepBoostClassifier.paper(n, **with_tree_options({**parameters, **more}))
 
 
+def sourced(**parameters: Any) -> Callable[..., Any]:
+    return lambda n, **more: MultiSourceBoostClassifier(n, **{**parameters, **more})
+
+
 def soft(**parameters: Any) -> Callable[..., Any]:
     return lambda n, **more: SoftmaxBoostClassifier(
         n, **with_tree_options({"learning_rate": 0.7, **parameters, **more})
@@ -127,6 +133,10 @@ def example_costs() -> dict[str, Any]:
     return {"cost": np.random.default_rng(0).integers(1, 9, (240, 4)) / 2.0}
 
 
+def sources(m: int) -> Callable[[], dict[str, Any]]:
+    return lambda: {"sources": np.random.default_rng(5).choice(["a", "b", "c"], m, p=[0.6, 0.3, 0.1])}
+
+
 def laplace(centres: Any, rows: Any) -> Any:
     return np.exp(-0.25 * np.abs(centres[:, None, :] - rows[None, :, :]).sum(axis=2))
 
@@ -162,6 +172,26 @@ CASES: dict[str, Case] = {
         deep(categorical_features=[0, 3], tree_options=TreeOptions(growth="best_first", max_leaves=9)),
         lambda: with_categories(10, 300, 3),
     ),
+    "sources": Case(sourced(), two, fit=sources(300)),
+    "sources, weights, whole steps": Case(
+        sourced(learning_rate=1.0, family="stumps", step="line_search"),
+        two,
+        fit=lambda: {**sources(300)(), "sample_weight": fractions(300)},
+    ),
+    "sources, early stopping, sum": Case(
+        sourced(source_objective="sum", early_stopping=EarlyStopping(3, 0.3), learning_rate=1.0),
+        two,
+        40,
+        sources(300),
+    ),
+    "sources, kernels, softmax": Case(
+        sourced(source_objective="softmax", family=["stumps", KernelFamily(gamma=0.25, n_centres=20)]),
+        whole,
+        fit=sources(150),
+    ),
+    "sources, 4 classes": Case(sourced(mixtures=Mixtures(penalty=0.2)), four, fit=sources(240)),
+    "sources, 4 classes, own loss": Case(sourced(loss=SquaredHinge()), four, fit=sources(240)),
+    "sources, decay": Case(sourced(step="decay"), two, fit=sources(300)),
     "soft-max": Case(soft(), two, 20),
     "soft-max, weights": Case(soft(step="line_search"), two, 20, weighted(300)),
     "soft-max, 4 classes": Case(soft(), four, 15),

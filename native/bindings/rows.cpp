@@ -223,7 +223,7 @@ void bind_weighting(nb::module_& m) {
     nb::class_<MarginWeighting, AnswerWeighting>(m, "MarginWeighting")
         .def("__init__",
              [](MarginWeighting* self, const MarginScores& scores, std::optional<Vector<double>> factors) {
-                 new (self) MarginWeighting(scores, given_or_none(factors));
+                 new (self) MarginWeighting(scores, factors ? std::make_optional(as_vector(*factors)) : std::nullopt);
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def_prop_ro("slope", &MarginWeighting::slope)
@@ -235,7 +235,7 @@ void bind_weighting(nb::module_& m) {
     nb::class_<ClassWeighting, AnswerWeighting>(m, "ClassWeighting")
         .def("__init__",
              [](ClassWeighting* self, const ClassScores& scores, std::optional<Vector<double>> factors) {
-                 new (self) ClassWeighting(scores, given_or_none(factors));
+                 new (self) ClassWeighting(scores, factors ? std::make_optional(as_vector(*factors)) : std::nullopt);
              },
              nb::arg("scores"), nb::arg("factors") = nb::none(), nb::keep_alive<1, 2>())
         .def("set_factors", &set_factors<ClassWeighting>, nb::arg("shares"), nb::arg("groups"), nb::arg("of_group"),

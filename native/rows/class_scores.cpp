@@ -20,7 +20,7 @@ double power_of_two(int exponent) { return detail::double_of(static_cast<std::in
 
 // --- the weighting
 
-ClassWeighting::ClassWeighting(const ClassScores& scores, std::vector<double> factors)
+ClassWeighting::ClassWeighting(const ClassScores& scores, std::optional<std::vector<double>> factors)
     : AnswerWeighting(scores.row_weights(), scores.classes()),
       scores_(scores),
       factors_(std::move(factors), scores.n_rows()) {

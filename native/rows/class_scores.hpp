@@ -22,8 +22,8 @@ class ClassScores;
 // all rows. An answer c in row i lowers the loss at the rate g(i, c).
 class ClassWeighting : public AnswerWeighting {
 public:
-    // `factors` empty: the gradients of the scores as they are. Keeps a reference to the scores.
-    ClassWeighting(const ClassScores& scores, std::vector<double> factors);
+    // Without factors: the gradients of the scores as they are. Keeps a reference to the scores.
+    ClassWeighting(const ClassScores& scores, std::optional<std::vector<double>> factors);
 
     double slope() const { return slope_; }  // S of these factors, at the last reweighing
     // Other factors, from the next reweighing on.

@@ -74,7 +74,7 @@ std::vector<std::int8_t> signs_of(const std::vector<std::uint16_t>& classes) {
 
 }  // namespace
 
-MarginWeighting::MarginWeighting(const MarginScores& scores, std::vector<double> factors)
+MarginWeighting::MarginWeighting(const MarginScores& scores, std::optional<std::vector<double>> factors)
     : AnswerWeighting(scores.row_weights(), scores.classes()),
       scores_(scores),
       factors_(std::move(factors), scores.n_rows()),

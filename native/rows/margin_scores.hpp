@@ -33,8 +33,8 @@ class MarginScores;
 
 class MarginWeighting : public AnswerWeighting {
 public:
-    // `factors` empty: D of the scores as it is. Keeps references to the scores' rows.
-    MarginWeighting(const MarginScores& scores, std::vector<double> factors);
+    // Without factors: D of the scores as it is. Keeps references to the scores' rows.
+    MarginWeighting(const MarginScores& scores, std::optional<std::vector<double>> factors);
 
     const std::int64_t* edge_weights() const { return edge_.data(); }
     // S of these factors, at the last reweighing.

@@ -38,8 +38,9 @@ void require_shares(const double* factors, std::size_t n) {
 
 }  // namespace
 
-RowFactors::RowFactors(std::vector<double> factors, std::size_t n_rows) : factors_(std::move(factors)) {
-    require(factors_.empty() || factors_.size() == n_rows, "one factor per row is needed");
+RowFactors::RowFactors(std::optional<std::vector<double>> factors, std::size_t n_rows)
+    : given_(factors.has_value()), factors_(given_ ? std::move(*factors) : std::vector<double>()) {
+    require(!given_ || factors_.size() == n_rows, "one factor per row is needed");
     require_shares(factors_.data(), factors_.size());
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/collective.hpp"
@@ -43,15 +44,17 @@ private:
 // Factors in [0, 1] on the rows, or none: every row has 1.
 class RowFactors {
 public:
-    RowFactors(std::vector<double> factors, std::size_t n_rows);
+    // A worker without rows has no factors either, and must still know whether there are any.
+    RowFactors(std::optional<std::vector<double>> factors, std::size_t n_rows);
 
     // Others in their place: a share of each row times a number of its group.
     void replace(const double* shares, const RowGroups& groups, const double* of_group, int n_threads);
 
-    bool given() const { return !factors_.empty(); }
-    double operator[](std::size_t row) const { return factors_.empty() ? 1.0 : factors_[row]; }
+    bool given() const { return given_; }
+    double operator[](std::size_t row) const { return given_ ? factors_[row] : 1.0; }
 
 private:
+    bool given_;
     std::vector<double> factors_;
 };
 

@@ -61,7 +61,7 @@ def test_an_interrupted_fit_goes_on(case: Case, tmp_path: Path, request: pytest.
     assert everything(case.fitted(case.model(), resume_from=path)) == whole
 
 
-@EVERY
+@pytest.mark.parametrize("case", [case for name, case in CASES.items() if not name.startswith("sources")])
 def test_a_warm_start_is_one_long_fit(case: Case, request: pytest.FixtureRequest) -> None:
     whole = case.fitted(case.model())
     model = case.model(some_round(request.node.name, whole.n_iter_), warm_start=True)

@@ -52,6 +52,7 @@ class Sizes:
     single_calls: int = 500
     memory_rounds: int = 100
     rgb_rounds: int = 100
+    sources_slope: tuple[int, int] = (5, 65)
     softmax_rounds: int = 1000
     softmax_slow_rounds: int = 10
     amazon_rows: int | None = None
@@ -89,6 +90,7 @@ class Sizes:
             single_calls=50,
             memory_rounds=10,
             rgb_rounds=10,
+            sources_slope=(2, 5),
             softmax_rounds=20,
             softmax_slow_rounds=2,
             amazon_rows=500,

@@ -24,6 +24,7 @@ from radboost import (
 BASELINES = [baselines.AdaBoostMHClassifier, baselines.SAMMEClassifier, baselines.MartiBoostClassifier]
 COLUMNS: dict[str, list[Any]] = {
     "DeepBoost": [DeepBoostClassifier],
+    "several sources": [radboost.MultiSourceBoostClassifier],
     "soft-max": [SoftmaxBoostClassifier],
     "RGB": [RGBClassifier, RGBRegressor],
     "sparse": [SparseBoostClassifier, SparseBoostRegressor, MultiTaskSparseBoostClassifier],
@@ -38,6 +39,7 @@ Y = (X[:, 0] > 0).astype(int)
 # What only some estimators have, because there is no such thing in the others.
 ONLY_THERE = {
     "DeepBoost": {"objective"},
+    "several sources": {"objective", "source_objective", "mu", "mixtures", "domain_classifier"},
     "soft-max": {"cost", "decision", "sampling"},
     "RGB": {"n_candidates"},
     "sparse": {

@@ -565,5 +565,31 @@ def test_the_agnostic_error() -> None:
         agnostic_error(y, p, s[:2])
 
 
+def test_no_bound_of_one_distribution() -> None:
+    X, y, s = rows(29)
+    model = MultiSourceBoostClassifier(5).fit(X, y, sources=s)
+    for ask in (radboost.guarantees.bound, radboost.guarantees.margins):
+        with pytest.raises(TypeError, match="learned from 3 sources"):
+            ask(model, X, y)
+    radboost.guarantees.bound(MultiSourceBoostClassifier(5).fit(X, y), X, y)
+
+
+def test_a_picture_of_q() -> None:
+    pytest.importorskip("matplotlib")
+    X, y, s = rows(30)
+    X[::9, 3] = np.nan
+    model = MultiSourceBoostClassifier(3).fit(X, y, sources=s)
+    ax = radboost.plot.sources(model, X, s)
+    assert [line.get_label() for line in ax.get_lines()] == NAMES.tolist()
+    q = model.source_probabilities(X)
+    for k, line in enumerate(ax.get_lines()):
+        heights = np.asarray(line.get_ydata(), dtype=float)
+        assert q[s == NAMES[k], k].min() <= heights.min() <= q[s == NAMES[k], k].mean() <= heights.max()
+    loose = MultiSourceBoostClassifier(3).fit(sparse.csr_array(np.nan_to_num(X)), y, sources=s)
+    radboost.plot.sources(loose, sparse.csr_array(np.nan_to_num(X)), s)
+    with pytest.raises(TypeError, match="MultiSourceBoostClassifier"):
+        radboost.plot.sources(DeepBoostClassifier(2).fit(X, y), X, s)
+
+
 def test_public() -> None:
     assert "MultiSourceBoostClassifier" in dir(radboost)

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import (
     DeepBoostClassifier,
+    MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
@@ -36,6 +37,8 @@ ESTIMATORS = [
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
     DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),
+    MultiSourceBoostClassifier(10),
+    MultiSourceBoostClassifier.paper(5, step="decay"),
     SoftmaxBoostClassifier(30),
     SoftmaxBoostClassifier.paper(10, samples_per_round="all", step="projection"),
     SoftmaxBoostClassifier(15, early_stopping=True, decision="minimum_cost"),

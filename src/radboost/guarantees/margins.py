@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost.ensemble import SparseEnsemble
+from radboost.families.sourced import SourcedHypothesis
 
 FloatArray = NDArray[np.float64]
 
@@ -98,6 +99,12 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
             f"{type(model).__name__} does not vote: its scores have intercepts, and its features may have values of "
             "any size, so that nothing bounds the scores by the sum of the weights. Margins and this bound are for "
             "models that vote, such as DeepBoostClassifier."
+        )
+    if any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in getattr(ensemble, "entered", ())):
+        raise TypeError(
+            f"{type(model).__name__} learned from {len(model.source_names_)} sources, and its rows are no sample of "
+            "one distribution, which margins and this bound are about. Look at source_errors_ and agnostic_error_, and "
+            "at radboost.metrics.agnostic_error on test rows."
         )
     if not hasattr(ensemble, "weights"):
         raise TypeError(

@@ -6,6 +6,7 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 from radboost.plot.costs import cost_confusion
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
+from radboost.plot.sources import sources
 from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
 
@@ -16,6 +17,7 @@ __all__ = [
     "margins",
     "noise_robustness",
     "regularization_path",
+    "sources",
     "tree",
     "tree_sizes",
 ]

@@ -1,0 +1,82 @@
+"""Where the sources lie: Q(k | x) along the first principal component."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from radboost.estimators import MultiSourceBoostClassifier
+from radboost.plot._style import COLOURS, axes, tidy
+from radboost.rows.read import read_matrix
+from radboost.rows.sources import ids_among, read_sources
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: int = 20) -> Axes:
+    """Draw the mean of Q(k | x) over the rows of each source k, along the first principal component of all rows.
+
+    Storcheus's thesis, Figures 4.3 and B.2. A line near 1 says that the hypotheses of the source speak almost alone
+    there; where lines are low, sources overlap, and share the hypotheses of each other.
+
+    Parameters
+    ----------
+    model : fitted MultiSourceBoostClassifier
+    X, sources : array-like
+        Rows and the source of each, usually those of the training set.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    bins : int
+        Intervals of the component, with equally many rows each.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if not isinstance(model, MultiSourceBoostClassifier):
+        raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}.")
+    check_is_fitted(model)
+    shares = model.source_probabilities(X)
+    names = model.source_names_
+    ids = ids_among(read_sources(sources, len(shares)), names, "sources")
+    places = _first_component(read_matrix(model, X, model.ensemble_.categories))
+    edges = np.unique(np.quantile(places, np.linspace(0.0, 1.0, bins + 1)))
+    box = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, max(len(edges) - 2, 0))
+    ax = axes(ax)
+    for source, name in enumerate(names.tolist()):
+        own = ids == source
+        used = np.unique(box[own])
+        middles = [float(places[own & (box == b)].mean()) for b in used]
+        means = [float(shares[own & (box == b), source].mean()) for b in used]
+        colour = COLOURS[source % len(COLOURS)]
+        ax.plot(middles, means, color=colour, linewidth=1.8, marker="o", markersize=3, label=_escaped(name))
+    ax.set_ylim(0.0, 1.02)
+    ax.set_xlabel("first principal component")
+    ax.set_ylabel("mean of Q(k | x), rows of source k")
+    ax.legend(frameon=False)
+    tidy(ax)
+    return ax
+
+
+def _escaped(name: Any) -> str:
+    return str(name).replace("$", r"\$")
+
+
+def _first_component(matrix: Any) -> NDArray[np.float64]:
+    """Of standardised columns; rows that are sparse are not centred."""
+    if sparse.issparse(matrix):
+        from sklearn.decomposition import TruncatedSVD
+
+        return np.asarray(TruncatedSVD(2, random_state=0).fit_transform(matrix)[:, 1 if matrix.shape[1] > 1 else 0])
+    values = np.asarray(matrix, dtype=np.float64)
+    values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
+    spread = values.std(axis=0)
+    standard = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    _, vectors = np.linalg.eigh(standard.T @ standard)
+    component = vectors[:, -1]
+    return np.asarray(standard @ (component * np.sign(component[np.argmax(np.abs(component))])))

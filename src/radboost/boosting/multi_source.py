@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,12 @@ from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member, Members
 from radboost.boosting.replay import RawRows
+from radboost.boosting.source_steps import Direction, Model, bounds_along, minimum_along, solve_game
 from radboost.boosting.trace import Step, Trace
-from radboost.engine import current, exp
+from radboost.engine import current
 from radboost.families.base import Candidate, Proposer
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
-from radboost.objectives.over_sources import MaxOfSources
+from radboost.objectives.over_sources import MaxOfSources, SumOfSources
 from radboost.objectives.sourced import SourcedObjective
 from radboost.penalties import WeightedL1, descents, on_grid, slope
 
@@ -30,8 +31,6 @@ PATIENCE = 10
 HALVINGS = 12
 # New hypotheses of a source that are tried in a round, the steepest first.
 MOST_TRIED = 10
-# Shares of the hypotheses in a block are multiples of this.
-BLOCK_GRID = 2.0**-10
 # In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
@@ -46,24 +45,6 @@ NEXT_DRAW = 2**40
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 NO_LOSS = "no row asks for a change any more"
-
-# From a step to the losses of the sources, and their derivatives.
-Model = Callable[[float], tuple[FloatArray, FloatArray]]
-
-
-@dataclass
-class Direction:
-    """Members that move together: member j by eta times its share, which may be negative."""
-
-    members: list[Member]
-    sources: list[int]
-    shares: list[float]
-    rates: FloatArray  # by how much a unit of the step lowers the loss of each source, at first
-    masses: FloatArray  # the mean of Phi' times what a unit of the step changes, in each source
-    reach: float = 1.0  # the largest change of a score by a unit of the step
-    weight: float = 0.0  # of a single member, and its price: where it is zero the objective has a kink
-    price: float = 0.0
-    real_valued: bool = False
 
 
 class MultiSourceDescent(RoundMaker):
@@ -103,6 +84,9 @@ class MultiSourceDescent(RoundMaker):
             Members(current().members(n_rows, n_classes), penalty, trace) for _ in range(objective.n_sources)
         ]
         self._raw_rows = raw_rows
+        if isinstance(objective.over, SumOfSources) and self.step != "line_search":
+            constant = objective.over.weights(np.zeros(objective.n_sources))
+            objective.follow([(source, constant) for source in range(objective.n_sources)])
         self._randomised = any(proposer.randomised for some in proposers for proposer in some)
         self.patience = PATIENCE if self._randomised else 1
         self.exhausted = EXHAUSTED if self._randomised else CONVERGED  # type: ignore[misc]
@@ -210,7 +194,8 @@ class MultiSourceDescent(RoundMaker):
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
         """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
-        scales = self.objective.aim([(source, mixture) for source in sources])
+        followed = self.objective.scales_followed()
+        scales = self.objective.aim([(source, mixture) for source in sources]) if followed is None else followed
         found = [
             pair
             for source, scale in zip(sources, scales.tolist(), strict=True)
@@ -351,7 +336,9 @@ class MultiSourceDescent(RoundMaker):
     def _play(
         self, columns: list[Direction], tied: npt.NDArray[np.intp], over: MaxOfSources
     ) -> tuple[float, FloatArray, FloatArray]:
-        return _game(np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T)
+        return solve_game(
+            np.array([over.at_vertices(column.rates)[tied] - self._prices(column) for column in columns]).T
+        )
 
     def _unlike(self, columns: list[Direction], more: list[Direction]) -> list[Direction]:
         known = {(id(column.members[0]), column.shares[0]) for column in columns}
@@ -414,71 +401,19 @@ class MultiSourceDescent(RoundMaker):
                 for model in models
             ]
             reached = [
-                over.value(model(eta)[0]) + self._price_change(direction, eta)
-                for model, eta in zip(models, etas, strict=True)
+                over.value(model(eta)[0]) + direction.price_change(eta) for model, eta in zip(models, etas, strict=True)
             ]
             eta = etas[int(np.argmin(reached))]
         cancels = direction.weight != 0.0 and eta == -direction.weight
         return eta if cancels else self.learning_rate * eta
 
     def _minimum(self, direction: Direction, derivative: Callable[[float], float]) -> float:
-        """Where the derivative and that of the prices cancel; of a block only forwards."""
-        if len(direction.members) == 1:
-            tolerance = 0.25 * self.objective.step_grid
-            return line_search_step(derivative, direction.weight, direction.price, self._signed, tolerance)
-
-        def whole(eta: float) -> float:
-            return derivative(eta) + self._price_slope(direction, eta)
-
-        eta = max(0.0, line_search_step(whole, 0.0, 0.0, True, 0.25 * self.objective.step_grid))
-        if self._signed:
-            return eta
-        pairs = zip(direction.members, direction.shares, strict=True)
-        return min([eta, *(-member.weight / share for member, share in pairs if share < 0.0)])
-
-    def _price_slope(self, direction: Direction, eta: float) -> float:
-        return sum(
-            member.price * share * math.copysign(1.0, member.weight + eta * share or share)
-            for member, share in zip(direction.members, direction.shares, strict=True)
-        )
-
-    def _price_change(self, direction: Direction, eta: float) -> float:
-        return sum(
-            member.price * (abs(member.weight + eta * share) - abs(member.weight))
-            for member, share in zip(direction.members, direction.shares, strict=True)
-        )
+        return minimum_along(direction, derivative, self._signed, 0.25 * self.objective.step_grid)
 
     def _models(self, direction: Direction) -> list[Model]:
-        """Upper bounds on the losses after a step, with their derivatives; exact at 0, where both touch."""
-        losses, rates, masses, reach = (
-            self._state.losses,
-            direction.rates,
-            direction.masses,
-            max(direction.reach, 1e-300),
-        )
-        down, up = 0.5 * (masses + rates) / reach, 0.5 * (masses - rates) / reach
-
-        def by_chords(eta: float) -> tuple[FloatArray, FloatArray]:
-            """Lemma 4.3, with a lower chord where Q is small.
-
-            A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1),
-            and e^v lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
-            """
-            falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
-            return (
-                losses + down * (falling - 1.0) + up * (rising - 1.0),
-                reach * (up * rising - down * falling),
-            )
-
+        """Bounds on the losses after a step; "closed_form" is that of the thesis alone."""
         curvatures = self.objective.curvatures(direction.sources, direction.shares) if self.step == "auto" else None
-        if curvatures is None or direction.real_valued:
-            return [by_chords]
-
-        def by_parabolas(eta: float) -> tuple[FloatArray, FloatArray]:
-            """The second derivative of the logistic loss is bounded, which is less than e^v where Phi' is large."""
-            return losses - eta * rates + 0.5 * eta**2 * curvatures, eta * curvatures - rates
-
-        return [by_chords, by_parabolas]
+        return bounds_along(direction, self._state.losses, curvatures)
 
     def _derivative(self, direction: Direction) -> Callable[[float], float]:
         """Of G itself: the step is taken, looked at, and taken back."""
@@ -548,29 +483,3 @@ class MultiSourceDescent(RoundMaker):
     def _apply(self, member: Member, source: int, eta: float) -> None:
         self.objective.step(self.members[source].columns, member.slot, source, eta)
         self.members[source].add_weight(member, eta)
-
-
-def _game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """max over shares of min over lines of gains @ shares: its value, the shares, and the mixture of the lines."""
-    n_lines, n_columns = gains.shape
-    scale = float(np.abs(gains).max())
-    if scale == 0.0:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
-    from scipy.optimize import linprog  # which takes its time to load
-
-    # Variables: the shares, and the value t, which no line may fall below.
-    solved = linprog(
-        np.append(np.zeros(n_columns), -1.0),
-        A_ub=np.column_stack([-gains / scale, np.ones(n_lines)]),
-        b_ub=np.zeros(n_lines),
-        A_eq=np.append(np.ones(n_columns), 0.0)[None, :],
-        b_eq=np.ones(1),
-        bounds=[*[(0.0, 1.0)] * n_columns, (None, None)],
-        method="highs",
-    )
-    if not solved.success:
-        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
-    shares = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
-    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
-    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_lines, 1.0 / n_lines)
-    return float((gains @ shares).min()), shares, mixture

@@ -82,6 +82,8 @@ class SourcedObjective:
         self.step_grid = STEP_GRID[min(objective.n_classes, 3)]
         self._unit = 0.0
         self._aimed: list[FloatArray | None] = [None] * self.n_sources
+        self._followed: list[Any] = []
+        self._units_followed: list[float] = []
         self.second_moments = self._second_moments()
 
     def stand(self) -> Standing:
@@ -89,10 +91,10 @@ class SourcedObjective:
         scores: Any = self.objective.scores
         objective = self.objective
         lines = self._renewed(
-            lambda: scores.reweigh_groups([objective.weighting], self.groups, self.n_threads),
+            lambda: scores.reweigh_groups([objective.weighting, *self._followed], self.groups, self.n_threads),
             lambda *of_loss: scores.reweigh_groups_from(
                 *of_loss,
-                [objective.weighting],
+                [objective.weighting, *self._followed],
                 self.groups,
                 self.n_threads,
             ),
@@ -101,11 +103,31 @@ class SourcedObjective:
         losses, slopes, errors = (lines / self.sizes[:, None]).T
         return Standing(losses, slopes, errors)
 
+    def follow(self, aims: Sequence[tuple[int, FloatArray]]) -> None:
+        """Lets `stand` renew what sources see as well, of a mixture that never changes: one pass over the rows less."""
+        self._followed, self._units_followed = self._set_factors(aims)
+
+    def scales_followed(self) -> FloatArray | None:
+        """What `aim` would return, as of the last `stand`."""
+        if not self._followed:
+            return None
+        pairs = zip(self._followed, self._units_followed, strict=True)
+        return np.array([weighting.slope * unit for weighting, unit in pairs])
+
     def aim(self, aims: Sequence[tuple[int, FloatArray]]) -> FloatArray:
         """Lets sources see the rows weighted by a mixture each: D lambda_s / m_s Q(k | x), s the row's own source.
 
         Returns, for each of these sources, by how much an edge of 1 lowers its mixture of the losses.
         """
+        weightings, units = self._set_factors(aims)
+        scores: Any = self.objective.scores
+        self._renewed(
+            lambda: scores.reweigh(weightings, self.n_threads),
+            lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
+        )
+        return np.array([weighting.slope * unit for weighting, unit in zip(weightings, units, strict=True)])
+
+    def _set_factors(self, aims: Sequence[tuple[int, FloatArray]]) -> tuple[list[Any], list[float]]:
         units, weightings = [], []
         for source, mixture in aims:
             per_row = mixture / self.sizes
@@ -116,12 +138,7 @@ class SourcedObjective:
             if aimed is None or not np.array_equal(aimed, mixture):
                 weighting.set_factors(self.shares[source], self.groups, per_row / units[-1], self.n_threads)
                 self._aimed[source] = mixture.copy()
-        scores: Any = self.objective.scores
-        self._renewed(
-            lambda: scores.reweigh(weightings, self.n_threads),
-            lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
-        )
-        return np.array([weighting.slope * unit for weighting, unit in zip(weightings, units, strict=True)])
+        return weightings, units
 
     def _by_source(self, values: FloatArray) -> FloatArray:
         """sum of w v over the rows of each source."""

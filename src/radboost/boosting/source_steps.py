@@ -1,0 +1,115 @@
+"""What a step of several members does to several sources: directions, bounds along them, shares of a block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.boosting.line_search import line_search_step
+from radboost.boosting.members import Member
+from radboost.engine import exp
+
+# Shares of the hypotheses in a block are multiples of this.
+BLOCK_GRID = 2.0**-10
+# From a step to the losses of the sources, and their derivatives.
+Model = Callable[[float], tuple[FloatArray, FloatArray]]
+
+
+@dataclass
+class Direction:
+    """Members that move together: member j by eta times its share, which may be negative."""
+
+    members: list[Member]
+    sources: list[int]
+    shares: list[float]
+    rates: FloatArray  # by how much a unit of the step lowers the loss of each source, at first
+    masses: FloatArray  # the mean of Phi' times what a unit of the step changes, in each source
+    reach: float = 1.0  # the largest change of a score by a unit of the step
+    weight: float = 0.0  # of a single member, and its price: where it is zero the objective has a kink
+    price: float = 0.0
+    real_valued: bool = False
+
+    def price_slope(self, eta: float) -> float:
+        """The derivative of the prices at a step; at a kink the one ahead."""
+        return sum(
+            member.price * share * math.copysign(1.0, member.weight + eta * share or share)
+            for member, share in zip(self.members, self.shares, strict=True)
+        )
+
+    def price_change(self, eta: float) -> float:
+        return sum(
+            member.price * (abs(member.weight + eta * share) - abs(member.weight))
+            for member, share in zip(self.members, self.shares, strict=True)
+        )
+
+
+def minimum_along(direction: Direction, derivative: Callable[[float], float], signed: bool, tolerance: float) -> float:
+    """Where the derivative and that of the prices cancel; of a block only forwards."""
+    if len(direction.members) == 1:
+        return line_search_step(derivative, direction.weight, direction.price, signed, tolerance)
+
+    def whole(eta: float) -> float:
+        return derivative(eta) + direction.price_slope(eta)
+
+    eta = max(0.0, line_search_step(whole, 0.0, 0.0, True, tolerance))
+    if signed:
+        return eta
+    pairs = zip(direction.members, direction.shares, strict=True)
+    return min([eta, *(-member.weight / share for member, share in pairs if share < 0.0)])
+
+
+def bounds_along(direction: Direction, losses: FloatArray, curvatures: FloatArray | None) -> list[Model]:
+    """Upper bounds on the losses after a step, with their derivatives; exact at 0, where all of them touch."""
+    rates, masses, reach = direction.rates, direction.masses, max(direction.reach, 1e-300)
+    down, up = 0.5 * (masses + rates) / reach, 0.5 * (masses - rates) / reach
+
+    def by_chords(eta: float) -> tuple[FloatArray, FloatArray]:
+        """Lemma 4.3, with a lower chord where Q is small.
+
+        A row's argument changes by v = -eta d, abs(d) <= q, the reach. Phi(u + v) - Phi(u) <= Phi'(u) (e^v - 1), and
+        e^v lies below the chord from 1 to e^(eta q) or e^(-eta q): e^v - 1 <= abs(d) / q (e^(+-eta q) - 1).
+        """
+        falling, rising = exp(min(max(-eta * reach, -700.0), 700.0)), exp(min(max(eta * reach, -700.0), 700.0))
+        return (
+            losses + down * (falling - 1.0) + up * (rising - 1.0),
+            reach * (up * rising - down * falling),
+        )
+
+    if curvatures is None or direction.real_valued:
+        return [by_chords]
+
+    def by_parabolas(eta: float) -> tuple[FloatArray, FloatArray]:
+        """The second derivative of the logistic loss is bounded, which is less than e^v where Phi' is large."""
+        return losses - eta * rates + 0.5 * eta**2 * curvatures, eta * curvatures - rates
+
+    return [by_chords, by_parabolas]
+
+
+def solve_game(gains: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """max over shares of min over lines of gains @ shares: its value, the shares, and the mixture of the lines."""
+    n_lines, n_columns = gains.shape
+    scale = float(np.abs(gains).max())
+    if scale == 0.0:
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+    from scipy.optimize import linprog  # which takes its time to load
+
+    # Variables: the shares, and the value t, which no line may fall below.
+    solved = linprog(
+        np.append(np.zeros(n_columns), -1.0),
+        A_ub=np.column_stack([-gains / scale, np.ones(n_lines)]),
+        b_ub=np.zeros(n_lines),
+        A_eq=np.append(np.ones(n_columns), 0.0)[None, :],
+        b_eq=np.ones(1),
+        bounds=[*[(0.0, 1.0)] * n_columns, (None, None)],
+        method="highs",
+    )
+    if not solved.success:
+        return 0.0, np.full(n_columns, 1.0 / n_columns), np.full(n_lines, 1.0 / n_lines)
+    shares = np.rint(solved.x[:-1] / BLOCK_GRID) * BLOCK_GRID
+    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
+    mixture = mixture / mixture.sum() if mixture.sum() > 0 else np.full(n_lines, 1.0 / n_lines)
+    return float((gains @ shares).min()), shares, mixture

@@ -2,6 +2,7 @@
 
 python -m benchmarks.examples digits         the test errors in the README, on handwritten digits
 python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
+python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.accuracy.competitors import PEERS, ours
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 PICTURE = PAGE.parent / "images" / "costs.png"
+SOURCES_PICTURE = PAGE.parent / "images" / "multiboost-sources.png"
 BLOCK = re.compile(r"^```python *\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| model \| mean cost \|.*?\n\n", re.MULTILINE | re.DOTALL)
 
@@ -121,6 +123,30 @@ def costs(*, write: bool) -> None:
         draw(page, PICTURE)
 
 
+def sources() -> None:
+    """Q along the first component, the weights of the sources, their losses: Figures 4.3, B.2, B.3 and B.4."""
+    from matplotlib.figure import Figure
+
+    from radboost import MultiSourceBoostClassifier, plot
+    from radboost.experiments.multi_source_fits import load_sourced
+
+    figure = Figure(figsize=(10.5, 6.0), layout="constrained")
+    for line, name in zip(figure.subplots(2, 3), ("adult", "amazon"), strict=True):
+        data = load_sourced(name, None)  # from the folder that RADBOOST_DATA names
+        model = MultiSourceBoostClassifier.paper(100, categorical_features=data.categorical)
+        model.fit(data.X, data.y, sources=data.sources)
+        plot.sources(model, data.X, data.sources, line[0])
+        line[0].set_title(f"{name}: Q", fontsize=10)
+        line[1].bar([str(name) for name in model.source_weight_], list(model.source_weight_.values()), color="#3b6fb6")
+        line[1].set_title("share of the weights", fontsize=10)
+        for source in model.source_names_.tolist():
+            line[2].plot(model.history_[f"source_loss[{source}]"], label=str(source))
+        line[2].set_title("loss of each source, by rounds", fontsize=10)
+        line[2].legend(frameon=False)
+    figure.savefig(SOURCES_PICTURE, dpi=100)
+    print(f"Written to {SOURCES_PICTURE}")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one of the examples."""
     parser = argparse.ArgumentParser(
@@ -128,11 +154,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("digits", help="test errors on handwritten digits")
+    commands.add_parser("sources", help="the pictures of docs/sources.md")
     of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
     of_costs.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")
     given = parser.parse_args(argv)
     if given.command == "digits":
         digits()
+    elif given.command == "sources":
+        sources()
     else:
         costs(write=given.write)
 

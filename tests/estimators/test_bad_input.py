@@ -139,12 +139,12 @@ class Broken:
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
-        (Broken(lambda u: -u, lambda u: -np.ones_like(u)), "increasing"),
-        (Broken(lambda u: np.full_like(u, np.nan), np.ones_like), "NaN"),
-        (Broken(np.exp, lambda u: np.full_like(u, np.inf)), "infinity"),
-        (Broken(lambda u: u[:3], np.ones_like), "shape"),
+        (Broken(lambda t, s: t * s, lambda t, s: t), "must not increase"),
+        (Broken(lambda t, s: np.full_like(s, np.nan), lambda t, s: -t), "NaN"),
+        (Broken(lambda t, s: np.exp(-t * s), lambda t, s: np.full_like(s, np.inf)), "infinity"),
+        (Broken(lambda t, s: s[:3], lambda t, s: -t), "shape"),
     ],
-    ids=["decreasing", "NaN", "inf", "shape"],
+    ids=["increasing", "NaN", "inf", "shape"],
 )
 def test_losses_of_the_user_are_checked(loss: Any, message: str) -> None:
     model = quick(loss=loss)
@@ -155,7 +155,7 @@ def test_losses_of_the_user_are_checked(loss: Any, message: str) -> None:
 
 def test_a_loss_that_is_flat_ends_the_fit() -> None:
     """Phi(u) = 1 + max(0, u)^2 has no slope once every margin is above 1."""
-    flat = Broken(lambda u: 1 + np.maximum(0, u) ** 2, lambda u: 2 * np.maximum(0, u))
+    flat = Broken(lambda t, s: 1 + np.maximum(0, 1 - t * s) ** 2, lambda t, s: -2 * t * np.maximum(0, 1 - t * s))
     model = DeepBoostClassifier.paper(n_rounds=30, loss=flat).fit(np.arange(10.0)[:, None], np.arange(10) > 4)
     assert model.n_iter_ < 30
     assert model.history_["objective"][-1] == pytest.approx(1.0)

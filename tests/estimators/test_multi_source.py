@@ -112,7 +112,7 @@ def test_history_says_what_the_model_predicts(source_objective: str) -> None:
         errors = [np.mean((signs * f <= 0)[ids == k]) for k in range(3)]
         np.testing.assert_allclose([model.history_[f"source_error[{name}]"][index] for name in NAMES], errors)
     weights, complexities = model.ensemble_.weights, model.ensemble_.complexities
-    whole = naive.together(F, source_objective, 7.0) + 0.03 * np.abs(weights) @ complexities
+    whole = naive.together(F, source_objective, 7.0) + 0.003 * np.abs(weights) @ complexities
     assert model.history_["objective"][-1] == pytest.approx(whole)
     assert model.agnostic_error_ == max(model.source_errors_.values()) == pytest.approx(max(errors))
     assert sum(model.source_weight_.values()) == pytest.approx(1.0)
@@ -255,7 +255,7 @@ def test_a_penalty_keeps_a_small_source_from_ruling() -> None:
     # A penalty without bound: the mixture of the training rows, whose loss is that of all rows alike.
     losses = [model.history_[f"source_loss[{name}]"][-1] for name in NAMES]
     shares = [np.mean(s == name) for name in NAMES]
-    penalty_of_weights = 0.03 * float(np.abs(model.ensemble_.weights) @ model.ensemble_.complexities)
+    penalty_of_weights = 0.003 * float(np.abs(model.ensemble_.weights) @ model.ensemble_.complexities)
     assert model.history_["objective"][-1] == pytest.approx(np.dot(losses, shares) + penalty_of_weights, abs=1e-3)
 
 

@@ -123,7 +123,7 @@ def test_warm_start_with_early_stopping() -> None:
     model = RGBRegressor(15, early_stopping=40, warm_start=True).fit(X, y)
     if model.n_iter_ == 15:
         same_model(model.set_params(n_rounds=40).fit(X, y), whole, X)
-    with pytest.raises(ValueError, match="watched"):
+    with pytest.raises(ValueError, match="which had validation rows"):
         model.set_params(n_rounds=50, early_stopping=False).fit(X, y)
 
 

@@ -323,7 +323,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         check_real("l1_penalty", self.l1_penalty, low=0.0)
 
     def _penalty(self, n_classes: int) -> WeightedL1:
-        return WeightedL1(_automatic("complexity_penalty", self.complexity_penalty, n_classes), float(self.l1_penalty))
+        price = _automatic("complexity_penalty", self.complexity_penalty, n_classes)
+        return WeightedL1(price, float(self.l1_penalty))
 
     def _growth_on(self, prepared: PreparedRows, settings: GrowthSettings) -> GrowthSettings:
         """The settings of growth for these rows."""

@@ -16,6 +16,7 @@ LABELS = {
 }
 COLOURS = {
     "RadBoost default": "#c1272d",
+    "RadBoost edge": "#f08a24",
     "RadBoost gini": "#e8747c",
     "RGB, 1 candidate": "#7a1016",
     "XGBoost": "#3b6fb6",

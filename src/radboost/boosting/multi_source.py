@@ -34,6 +34,8 @@ MOST_TRIED = 10
 # In a block members of the other sources do if all of them fall this share as fast as the worst would alone.
 MEMBERS_ENOUGH = 0.25
 LOOK_AHEAD = 0.01
+# With more sources few of them are tied in a round, and what the others see is not worth its time.
+MOST_FOLLOWED = 4
 # Vertices are tied where they differ by no more than this share of the largest; until then blocks get smaller, and keep
 # the rivals that are closer than this share of the farthest.
 TIED, CLOSER = 1e-7, 0.25
@@ -84,9 +86,8 @@ class MultiSourceDescent(RoundMaker):
             Members(current().members(n_rows, n_classes), penalty, trace) for _ in range(objective.n_sources)
         ]
         self._raw_rows = raw_rows
-        if isinstance(objective.over, SumOfSources) and self.step != "line_search":
-            constant = objective.over.weights(np.zeros(objective.n_sources))
-            objective.follow([(source, constant) for source in range(objective.n_sources)])
+        if self.step != "line_search":  # which looks at many steps, and at what sources see of none of them
+            objective.follow(self._usual_aims())
         self._randomised = any(proposer.randomised for some in proposers for proposer in some)
         self.patience = PATIENCE if self._randomised else 1
         self.exhausted = EXHAUSTED if self._randomised else CONVERGED  # type: ignore[misc]
@@ -96,6 +97,14 @@ class MultiSourceDescent(RoundMaker):
             "n_hypotheses",
             *(f"{what}[{name}]" for what in ("source_loss", "source_error") for name in names),
         )
+
+    def _usual_aims(self) -> list[tuple[int, FloatArray]]:
+        """The mixture that each source sees in most rounds, where that is known: of a sum, or of the worst source."""
+        n, over = self.objective.n_sources, self.objective.over
+        if isinstance(over, SumOfSources):
+            return [(source, over.weights(np.zeros(n))) for source in range(n)]
+        plain = isinstance(over, MaxOfSources) and np.array_equal(over.vertices, np.eye(n)) and n <= MOST_FOLLOWED
+        return [(source, np.eye(n)[source]) for source in range(n)] if plain else []
 
     @property
     def _signed(self) -> bool:
@@ -194,8 +203,7 @@ class MultiSourceDescent(RoundMaker):
         self, draw: int, mixture: FloatArray, sources: list[int], only_new: bool = False
     ) -> list[tuple[float, Callable[[], Direction]]]:
         """What lowers a mixture of the losses, steepest first: new hypotheses, and members that may move."""
-        followed = self.objective.scales_followed()
-        scales = self.objective.aim([(source, mixture) for source in sources]) if followed is None else followed
+        scales = self.objective.aim([(source, mixture) for source in sources])
         found = [
             pair
             for source, scale in zip(sources, scales.tolist(), strict=True)

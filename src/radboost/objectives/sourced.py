@@ -82,63 +82,68 @@ class SourcedObjective:
         self.step_grid = STEP_GRID[min(objective.n_classes, 3)]
         self._unit = 0.0
         self._aimed: list[FloatArray | None] = [None] * self.n_sources
-        self._followed: list[Any] = []
-        self._units_followed: list[float] = []
+        self._units = [0.0] * self.n_sources
+        self._followed: list[tuple[int, FloatArray]] = []
+        self._current: set[int] = set()  # sources whose weighting is that of the scores as they are
         self.second_moments = self._second_moments()
 
     def stand(self) -> Standing:
         """Renews D, and with it what `rates` goes by."""
         scores: Any = self.objective.scores
         objective = self.objective
+        weightings = [objective.weighting, *self._set_factors(self._followed)]
         lines = self._renewed(
-            lambda: scores.reweigh_groups([objective.weighting, *self._followed], self.groups, self.n_threads),
+            lambda: scores.reweigh_groups(weightings, self.groups, self.n_threads),
             lambda *of_loss: scores.reweigh_groups_from(
                 *of_loss,
-                [objective.weighting, *self._followed],
+                weightings,
                 self.groups,
                 self.n_threads,
             ),
         ).reshape(-1, 3)
         self._unit = float(lines[:, 1].sum())
+        self._current = {source for source, _ in self._followed}
         losses, slopes, errors = (lines / self.sizes[:, None]).T
         return Standing(losses, slopes, errors)
 
     def follow(self, aims: Sequence[tuple[int, FloatArray]]) -> None:
-        """Lets `stand` renew what sources see as well, of a mixture that never changes: one pass over the rows less."""
-        self._followed, self._units_followed = self._set_factors(aims)
-
-    def scales_followed(self) -> FloatArray | None:
-        """What `aim` would return, as of the last `stand`."""
-        if not self._followed:
-            return None
-        pairs = zip(self._followed, self._units_followed, strict=True)
-        return np.array([weighting.slope * unit for weighting, unit in pairs])
+        """Lets `stand` renew what sources see of mixtures that most rounds ask for, which saves `aim` a pass."""
+        self._followed = list(aims)
 
     def aim(self, aims: Sequence[tuple[int, FloatArray]]) -> FloatArray:
         """Lets sources see the rows weighted by a mixture each: D lambda_s / m_s Q(k | x), s the row's own source.
 
         Returns, for each of these sources, by how much an edge of 1 lowers its mixture of the losses.
         """
-        weightings, units = self._set_factors(aims)
-        scores: Any = self.objective.scores
-        self._renewed(
-            lambda: scores.reweigh(weightings, self.n_threads),
-            lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
-        )
-        return np.array([weighting.slope * unit for weighting, unit in zip(weightings, units, strict=True)])
+        stale = [(source, mixture) for source, mixture in aims if not self._is_current(source, mixture)]
+        if stale:
+            weightings = self._set_factors(stale)
+            scores: Any = self.objective.scores
+            self._renewed(
+                lambda: scores.reweigh(weightings, self.n_threads),
+                lambda *of_loss: scores.reweigh_from(*of_loss, weightings, self.n_threads),
+            )
+            self._current.update(source for source, _ in stale)
+        slopes: list[Any] = [self.views[source].weighting for source, _ in aims]
+        return np.array([w.slope * self._units[source] for w, (source, _) in zip(slopes, aims, strict=True)])
 
-    def _set_factors(self, aims: Sequence[tuple[int, FloatArray]]) -> tuple[list[Any], list[float]]:
-        units, weightings = [], []
+    def _is_current(self, source: int, mixture: FloatArray) -> bool:
+        aimed = self._aimed[source]
+        return source in self._current and aimed is not None and np.array_equal(aimed, mixture)
+
+    def _set_factors(self, aims: Sequence[tuple[int, FloatArray]]) -> list[Any]:
+        weightings = []
         for source, mixture in aims:
-            per_row = mixture / self.sizes
-            units.append(float(per_row.max()))
             weighting: Any = self.views[source].weighting
             weightings.append(weighting)
             aimed = self._aimed[source]
             if aimed is None or not np.array_equal(aimed, mixture):
-                weighting.set_factors(self.shares[source], self.groups, per_row / units[-1], self.n_threads)
+                per_row = mixture / self.sizes
+                self._units[source] = float(per_row.max())
+                factors = per_row / self._units[source]
+                weighting.set_factors(self.shares[source], self.groups, factors, self.n_threads)
                 self._aimed[source] = mixture.copy()
-        return weightings, units
+        return weightings
 
     def _by_source(self, values: FloatArray) -> FloatArray:
         """sum of w v over the rows of each source."""
@@ -193,6 +198,7 @@ class SourcedObjective:
 
     def step(self, columns: HypothesisColumns, slot: int, source: int, eta: float) -> None:
         """scores += eta Q(source | x) h(x)."""
+        self._current.clear()
         self.objective.scores.step(columns, slot, eta, self.n_threads, self.shares[source])
 
     def saved(self) -> Any:
@@ -201,6 +207,7 @@ class SourcedObjective:
 
     def restore(self, saved: Any) -> None:
         values, margins = saved
+        self._current.clear()
         if self.objective.n_classes == 2:
             self.objective.scores.set(values)  # type: ignore[call-arg]
         else:

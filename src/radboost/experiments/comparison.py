@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.stats import ttest_rel
 from sklearn.model_selection import StratifiedKFold
 
@@ -23,6 +23,7 @@ from radboost.datasets import Dataset
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.regularized_gradient_boosting import ComparisonTable, Contender
 from radboost.experiments.spec import Choice, Figures
+from radboost.experiments.workers import in_processes
 
 _ROW = "{:<14}{:<16}{:>16}{:>17}  {:<7}{:>9}  {}"
 _LIBRARIES = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
@@ -146,7 +147,7 @@ def _choose(
         for choice, fold in wanted
         if kept.get(facts(choice, fold)) is None
     )
-    fitted = Parallel(n_jobs=jobs, return_as="generator")(fits)
+    fitted = in_processes(fits, jobs)
     errors: dict[int, list[float]] = {index: [] for index in range(len(choices))}
     for place, (choice, fold) in enumerate(wanted):
         known = kept.get(facts(choice, fold))

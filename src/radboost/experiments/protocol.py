@@ -21,7 +21,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
 from radboost import datasets as registry
@@ -29,6 +29,7 @@ from radboost.datasets import Dataset
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.spec import Algorithm, Choice, Figures, Grid, Table
+from radboost.experiments.workers import in_processes
 from radboost.losses import get_loss
 from radboost.objectives import row_cost
 from radboost.trees import with_tree_options
@@ -224,7 +225,7 @@ class _Study:
             for run, parameters in wanted
             if self._kept.get(self._facts(run, parameters)) is None
         )
-        fitted = Parallel(n_jobs=self._conditions.jobs, return_as="generator")(fits)
+        fitted = in_processes(fits, self._conditions.jobs)
         done = (self._result(run, parameters, fitted) for run, parameters in wanted)
         for _ in choices:
             yield tuple(next(done) for _ in range(self._n_runs))

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
 from radboost import datasets as registry
@@ -23,6 +23,7 @@ from radboost.experiments.multi_source_fits import fit_sources_unit
 from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
 from radboost.experiments.sparsity_fits import SPARSITY_FITS, fit_sparsity_unit
 from radboost.experiments.study import Study
+from radboost.experiments.workers import in_processes
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
@@ -59,7 +60,7 @@ def run(
     """The outcomes of units, in order, in `jobs` processes of one thread each; `advance` is called after each."""
     known = kept or KeptResults()
     fits = (delayed(fit)(facts, data_dir) for facts in wanted if known.get(facts) is None)
-    fitted = Parallel(n_jobs=jobs, return_as="generator")(fits)
+    fitted = in_processes(fits, jobs)
     for facts in wanted:
         result = known.get(facts)
         if result is None:

@@ -37,13 +37,12 @@ void bind_functions(nb::module_& m) {
         evaluate_loss(margin_loss_named(loss), u.data(), u.size(), value.data(), derivative.data());
         return std::make_pair(as_array(std::move(value)), as_array(std::move(derivative)));
     });
-    m.def("linear_rows", [](CMatrix<double> X, CMatrix<double> weights, Vector<double> instead, int n_threads) {
-        require(weights.shape(0) == X.shape(1) && instead.size() == X.shape(1), "every column needs its weights");
+    m.def("linear_rows", [](CMatrix<double> X, CMatrix<double> weights, int n_threads) {
+        require(weights.shape(0) == X.shape(1), "every column needs its weights");
         std::vector<double> out(X.shape(0) * weights.shape(1));
         {
             nb::gil_scoped_release release;
-            linear_rows(X.data(), X.shape(0), X.shape(1), weights.data(), instead.data(), weights.shape(1), n_threads,
-                        out.data());
+            linear_rows(X.data(), X.shape(0), X.shape(1), weights.data(), weights.shape(1), n_threads, out.data());
         }
         return as_array(std::move(out));
     });

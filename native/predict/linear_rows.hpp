@@ -6,8 +6,8 @@
 
 namespace radboost {
 
-// out[i * n_outputs + k] = sum over j of x[i, j] * weights[j * n_outputs + k], a NaN counting as `instead[j]`.
-void linear_rows(const double* x, std::size_t n_rows, std::size_t n_columns, const double* weights, const double* instead,
-                 std::size_t n_outputs, int n_threads, double* out);
+// out[i * n_outputs + k] = sum over j of x[i, j] * weights[j * n_outputs + k].
+void linear_rows(const double* x, std::size_t n_rows, std::size_t n_columns, const double* weights, std::size_t n_outputs,
+                 int n_threads, double* out);
 
 }  // namespace radboost

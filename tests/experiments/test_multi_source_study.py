@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from radboost.experiments import multi_source_fits, studies
 from radboost.experiments.multi_source import ALGORITHMS, PAPER
 
 STUDY: Any = experiments.STUDIES["multiboost-4.1"]
-DATA = Path(os.environ.get("RADBOOST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
 
 def made_up(name: str, data_dir: str | None) -> Any:
@@ -61,10 +59,8 @@ def test_unknown_data_sets_are_refused() -> None:
     ("name", "sizes"),
     [("amazon", (2000, 2000, 2000)), ("fashion_mnist", (21000, 21000, 28000)), ("adult", (10628, 14783, 19811))],
 )
-def test_the_sources_are_those_of_table_b_2(name: str, sizes: tuple[int, ...]) -> None:
-    if not DATA.is_dir():
-        pytest.skip(f"the data sets of the papers are not in {DATA.name}")
-    data = multi_source_fits.load_sourced(name, str(DATA))
+def test_the_sources_are_those_of_table_b_2(name: str, sizes: tuple[int, ...], data_dir: Path) -> None:
+    data = multi_source_fits.load_sourced(name, str(data_dir))
     assert tuple(np.bincount(data.sources)[1:]) == sizes
     assert len(np.unique(data.y)) == 2
     assert set(PAPER[name]) <= set(ALGORITHMS)

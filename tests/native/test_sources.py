@@ -159,10 +159,9 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_linear_rows_sum_each_row_by_itself() -> None:
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(300, 17)), rng.normal(size=(17, 4))
-    X[rng.random(X.shape) < 0.1] = np.nan
-    instead = rng.normal(size=17)
-    found = _native.linear_rows(X, weights, instead, 2).reshape(300, 4)
-    np.testing.assert_allclose(found, np.where(np.isnan(X), instead, X) @ weights, atol=1e-12)
+    X[rng.random(X.shape) < 0.1] = 0.0
+    found = _native.linear_rows(X, weights, 2).reshape(300, 4)
+    np.testing.assert_allclose(found, X @ weights, atol=1e-12)
     for part in (slice(0, 1), slice(7, 150)):
-        alone = _native.linear_rows(np.ascontiguousarray(X[part]), weights, instead, 1).reshape(-1, 4)
+        alone = _native.linear_rows(np.ascontiguousarray(X[part]), weights, 1).reshape(-1, 4)
         np.testing.assert_array_equal(alone, found[part])

@@ -88,3 +88,17 @@ def optimum(D: Any, signs: Any, ids: Any, n_sources: int, name: str, phi: str, p
 
     solved = minimize(value, np.zeros(2 * n), jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 5000})
     return float(solved.fun)
+
+
+NAMES = np.array(["clinic", "region", "ward"])
+
+
+def rows(seed: int, m: int = 300, n_classes: int = 2, sizes: Any = (0.5, 0.33, 0.17)) -> tuple[Any, Any, Any]:
+    """Sources that disagree about the first two columns, and that the third tells apart, not quite."""
+    rng = np.random.default_rng(seed)
+    ids = rng.choice(3, m, p=sizes)
+    X = np.round(rng.normal(size=(m, 4)), 2)
+    X[:, 2] += np.array([-2.0, 0.0, 2.0])[ids]
+    score = np.select([ids == 0, ids == 1], [X[:, 0], -X[:, 0] - X[:, 1]], X[:, 1]) + 0.3 * rng.normal(size=m)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    return X, y, NAMES[ids]

@@ -441,9 +441,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         check_classifier(classifier)
         self.domain_classifier = self.domain_classifier_ = classifier
 
-    def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        return {}
-
     def _reader(self, training: CheckedRows) -> Any:
         """A copy that knows the columns of the training rows, to read more rows with."""
         reader = copy(self)

@@ -23,6 +23,7 @@ SOURCE_OBJECTIVES = ("max", "softmax", "sum")
 SUM_TOLERANCE = 1e-6
 # The penalised maximum over a polytope is found to this share of the largest loss.
 GAP = 1e-13
+SMALLEST_PENALTY = 1e-9  # a smaller one moves no mixture by anything that a loss could show
 MOST_STEPS = 10_000
 
 
@@ -224,7 +225,7 @@ def make_over_sources(
         return SumOfSources(vertices, len(names))
     if name == "softmax":
         return SoftmaxOfSources(vertices, mu)
-    if mixtures.penalty > 0.0:
+    if mixtures.penalty > SMALLEST_PENALTY:
         return PenalisedMax(vertices, mixtures.penalty, sizes)
     return MaxOfSources(vertices, len(names))
 

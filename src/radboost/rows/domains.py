@@ -26,6 +26,7 @@ BLOCK_CELLS = 2**22
 TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum to
 MOST_ITERATIONS = 500
 LOGIT_VARIANCE = 10.0
+LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class DomainModel:
         for first in range(0, X.shape[0], height):
             rows = X[first : first + height]
             expanded = self._expanded(rows.toarray() if sparse.issparse(rows) else rows)
-            scores = linear_rows(expanded, self.weights, np.zeros(len(self.weights)), n_threads)
+            scores = linear_rows(expanded, self.weights, n_threads)
             scores = scores.reshape(-1, self.n_sources) + self.offsets
             scores -= scores.max(axis=1, keepdims=True)
             odds = evaluate_loss("exponential", np.ascontiguousarray(scores).reshape(-1))[0].reshape(scores.shape)
@@ -120,6 +121,10 @@ def fit_domains(
     known_weight = np.maximum(weights @ ~missing, np.finfo(float).tiny)
     instead = np.where(np.isin(np.arange(matrix.shape[1]), places), 0.0, (weights @ numbers) / known_weight)
     expanded = _expand(matrix, instead, indicated, sizes)
+    # Columns whose squares would leave the range of numbers are measured in their largest value.
+    largest = np.abs(expanded).max(axis=0)
+    unit = np.where((largest > LARGEST) | ((largest > 0) & (largest < 1.0 / LARGEST)), largest, 1.0)
+    expanded = expanded / unit
     means = (weights @ expanded) / total
     spread = np.sqrt((weights @ (expanded - means) ** 2) / total)
     useful = spread > 1e-12 * np.maximum(1.0, np.abs(means))
@@ -127,7 +132,7 @@ def fit_domains(
     coefficients, offsets = _regression((expanded - means)[:, useful] / scale[useful], ids, weights, n_sources)
     lines = np.zeros((expanded.shape[1], n_sources))
     lines[useful] = coefficients.T / scale[useful, None]
-    return DomainModel(lines, offsets - means @ lines, instead, indicated, sizes)
+    return DomainModel(lines / unit[:, None], offsets - means @ lines, instead, indicated, sizes)
 
 
 def _fit_sparse(

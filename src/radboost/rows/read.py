@@ -293,10 +293,10 @@ def is_missing(label: Any) -> bool:
     return isinstance(label, float | np.floating) and bool(np.isnan(label))
 
 
-def plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
     """Labels in an array of Python objects as one of their own type: all text, all booleans, or all whole numbers."""
     if (y.dtype.kind in "mM" and np.isnat(y).any()) or (y.dtype == object and any(map(is_missing, y.tolist()))):
-        raise ValueError("y holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
+        raise ValueError(f"{name} holds labels that are missing (NaN, None, NA or NaT). Leave these rows out.")
     if y.dtype != object:
         return y
     kinds = {bool if isinstance(label, np.bool_) else type(label) for label in y.tolist()}
@@ -305,15 +305,15 @@ def plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(
-            f"y holds labels of different types ({names}), which have no common order. Make them alike, for example by "
-            "[str(label) for label in y], and leave out rows whose label is missing."
+            f"{name} holds labels of different types ({names}), which have no common order. Make them alike, for "
+            f"example by [str(label) for label in {name}], and leave out rows whose label is missing."
         )
     (kind,) = kinds
     plain = np.array(y.tolist()) if issubclass(kind, bool | int | float | np.number | bytes) else y
     if plain.dtype == object:
         raise ValueError(
-            f"y holds labels of the type {kind.__name__}, such as {str(y[0])[:40]}; labels must be text, booleans or "
-            "numbers that fit 64 bits."
+            f"{name} holds labels of the type {kind.__name__}, such as {str(y[0])[:40]}; labels must be text, booleans "
+            "or numbers that fit 64 bits."
         )
     return plain
 

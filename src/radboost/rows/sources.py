@@ -38,6 +38,8 @@ def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[
         raise ValueError(
             f"{name} has the shape {plain.shape}, and there are {n_rows} rows; give the name of a source for each row."
         )
+    if plain.dtype.kind not in "biufUO":
+        raise ValueError(f"{name} holds {plain.dtype}; a source is named by a number, a text or a boolean.")
     if plain.dtype.kind in "biuU":
         missing = []
     elif plain.dtype.kind == "f":
@@ -49,16 +51,12 @@ def read_sources(given: Any, n_rows: int, name: str = "sources") -> npt.NDArray[
             f"{name} is missing in {len(missing)} of {n_rows} rows, the first of them row {missing[0]}. Name the "
             'source of each row (perhaps "unknown", as one of its own), or leave these rows out.'
         )
-    return plain_labels(plain)
+    return plain_labels(plain, name)
 
 
 def known_sources(found: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The different sources, ascending."""
-    try:
-        names = np.unique(found)
-    except TypeError:
-        kinds = sorted({type(value).__name__ for value in found.tolist()})
-        raise ValueError(f"sources mixes {', '.join(kinds)}; use names of one type.") from None
+    names = np.unique(found)
     if len(names) > MOST_SOURCES:
         raise ValueError(
             f"sources has {len(names)} different names, and at most {MOST_SOURCES} can be told apart. Is it an "

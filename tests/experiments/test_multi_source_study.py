@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ def test_every_algorithm_on_every_source(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(multi_source_fits, "load_sourced", made_up)
     wanted = [facts | {"rounds": 10} for facts in studies.units(STUDY, ["adult"], quick=True) if facts["fold"] < 2]
     outcomes = list(studies.run(wanted))
-    assert {outcome.facts["algorithm"] for outcome in outcomes} == set(ALGORITHMS)
+    known = [name for name in ALGORITHMS if name != "fairlearn" or find_spec("fairlearn")]
+    assert {outcome.facts["algorithm"] for outcome in outcomes} == set(known)
     by_name: dict[str, list[float]] = {}
     for outcome in outcomes:
         assert len(outcome.result["errors"]) == 3
@@ -36,7 +38,7 @@ def test_every_algorithm_on_every_source(monkeypatch: pytest.MonkeyPatch) -> Non
         by_name.setdefault(outcome.facts["algorithm"], []).append(max(outcome.result["errors"]))
     assert np.mean(by_name["MultiBoost"]) < np.mean(by_name["AdaBoost-all"])
     lines = STUDY.rows(outcomes)
-    assert len(lines) == len(ALGORITHMS)
+    assert len(lines) == len(known)
     assert any("MultiBoost " in line and "0.190" in line for line in lines)
 
 

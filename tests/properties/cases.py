@@ -6,17 +6,24 @@ the other way round where the documents name a refusal.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse
+from sklearn.base import _clone_parametrized
 
 from radboost import (
     DeepBoostClassifier,
     EarlyStopping,
     KernelFamily,
+    Mixtures,
+    MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
@@ -29,6 +36,7 @@ from radboost import (
     TreeFamilies,
     TreeOptions,
 )
+from radboost._tables import known_form
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
 from radboost.trees import with_tree_options
 from reference.data import smooth, smooth_classes, tiny, tiny_classes
@@ -56,6 +64,7 @@ class Case:
     held_back: bool = False  # early stopping is set: some of the rows only watch, drawn in the same way
     stops_early: bool = False  # early stopping can be set
     validates: bool = False  # takes X_val, y_val
+    sourced: bool = False  # rows come from two sources, which fit reads off the rows: see `with_sources`
 
     def __str__(self) -> str:
         return self.name
@@ -68,6 +77,10 @@ class Case:
     def takes_names(self) -> bool:
         """Labels of any type, one for each row."""
         return self.classifies and not self.tasks
+
+    def ready(self, model: Any) -> Any:
+        """A model that was not made by `make`, but by its class or from a file, so that `fit` does as in this case."""
+        return with_sources(model) if self.sourced else model
 
     def data(self, seed: int = 0, m: int = 90, d: int = 5, missing: float = 0.0) -> Rows:
         """Real values without ties, and labels that follow some of them with noise."""
@@ -96,6 +109,41 @@ class Case:
         if not self.classifies:
             return np.maximum(4.0 + np.nan_to_num(X[:, 0]) + 0.5 * y + rng.integers(0, 3, len(y)) / 4.0, 0.25)
         return y
+
+
+def with_sources(model: Any) -> Any:
+    """Adds sources to every call of `fit`, also of clones, copies and pickles: the tests know of rows alone."""
+    model.fit = functools.partial(_fit_with_sources, model)
+    model.__sklearn_clone__ = functools.partial(_clone_with_sources, model)
+    return model
+
+
+def _fit_with_sources(model: Any, X: Any, *rest: Any, **more: Any) -> Any:
+    given = {"sources_val": sources_of(more["X_val"])} if more.get("X_val") is not None else {}
+    return type(model).fit(model, X, *rest, sources=sources_of(X), **given, **more)
+
+
+def _clone_with_sources(model: Any) -> Any:
+    return with_sources(_clone_parametrized(model))
+
+
+def sources_of(X: Any) -> np.ndarray | None:
+    """Rows by the sign of their first cell: so sources follow rows wherever they go, and in any form. None, one source,
+    for what is refused: damaged matrices, lazy frames, no rows or columns."""
+    try:
+        if scipy.sparse.issparse(X):
+            first = known_form(X).tocsr()[:, 0:1].toarray()[:, 0]
+        elif hasattr(X, "column_names"):
+            first = X.column(0).to_pandas()
+        elif isinstance(X, pl.DataFrame):
+            first = X.to_series(0).to_pandas()
+        else:
+            first = X.iloc[:, 0] if isinstance(X, pd.DataFrame) else np.asarray(X)[:, 0]
+        cells = pd.Series(first)
+        numbers = pd.to_numeric(cells, errors="coerce") if cells.dtype.kind in "biufO" else cells.astype(str).str.len()
+        return np.where(numbers.to_numpy(dtype=float, na_value=np.nan) > 0.0, "east", "west")
+    except (IndexError, ValueError, TypeError, AttributeError, OverflowError):
+        return None
 
 
 def essence(model: Any, X: Any) -> dict[str, Any]:
@@ -265,6 +313,41 @@ RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
 }
 
 
+SOURCED: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
+    "default": ({}, (2, 4)),
+    "paper": ({"loss": "exponential", "family": "stumps", "learning_rate": 1.0, "complexity_penalty": 0.0}, (2,)),
+    "softmax, line search": ({"source_objective": "softmax", "step": "line_search", "objective": "compsum"}, (2, 4)),
+    "sum": ({"source_objective": "sum", "objective": "maxsum"}, (2, 3)),
+    "decay": ({"step": "decay", "mixtures": Mixtures(penalty=0.3)}, (2, 3)),
+    "early stopping": ({"early_stopping": 5}, (2, 3)),
+    "kernel": ({"family": KernelFamily(n_centres=40), "complexity_penalty": 0.0}, (2,)),
+}
+
+
+def _sourced() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        kernel = isinstance(settings.get("family"), KernelFamily)
+        defaults: dict[str, Any] = {"n_rounds": 8, "random_state": 3}
+        return Case(
+            f"Sources {name}, {n_classes} classes",
+            lambda **changes: with_sources(
+                MultiSourceBoostClassifier(**with_tree_options({**defaults, **settings, **changes}))
+            ),
+            n_classes,
+            random=name == "default",
+            missing=not kernel,
+            categories=not kernel,
+            splits=not kernel,
+            descends=name != "decay" and not kernel,
+            held_back="early_stopping" in settings,
+            stops_early=True,
+            validates=True,
+            sourced=True,
+        )
+
+    return [case(name, settings, n) for name, (settings, numbers) in SOURCED.items() for n in numbers]
+
+
 def _rgb() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
         estimator: Any = RGBClassifier if n_classes else RGBRegressor
@@ -342,7 +425,7 @@ def _baselines() -> list[Case]:
     ]
 
 
-CASES: list[Case] = [*_deepboost(), *_softmax(), *_rgb(), *_sparse(), *_baselines()]
+CASES: list[Case] = [*_deepboost(), *_sourced(), *_softmax(), *_rgb(), *_sparse(), *_baselines()]
 
 
 def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:

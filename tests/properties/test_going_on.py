@@ -50,7 +50,7 @@ class Watches:
         self.told.append(("end", context.round))
 
 
-@over(lambda case: case.boosted and not case.held_back)
+@over(lambda case: case.boosted and not case.held_back and not case.sourced)
 def test_a_warm_start_goes_on(case: Case) -> None:
     X, y = case.data(1, missing=0.05)
     w = np.random.default_rng(0).integers(1, 4, len(X))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from radboost.experiments.study import Study
 
 ADABOOST = ("AdaBoost-1", "AdaBoost-2", "AdaBoost-3", "AdaBoost-all")
 OURS = ("MultiBoost", "MultiBoost, softmax", "MultiBoost, sum", "MultiBoost, defaults")
-OTHERS = ("reweighted", "group DRO", "DeepBoost, defaults", "scikit-learn")
+OTHERS = ("reweighted", "group DRO", "fairlearn", "DeepBoost, defaults", "scikit-learn")
 ALGORITHMS = (*ADABOOST, *OURS, *OTHERS)
 _ROW = "{:<15}{:<22}{:>15}{:>15}{:>15}{:>15}{:>15}{:>10}"
 
@@ -60,7 +61,8 @@ class SourcesTable(Study):
     heading = _ROW.format("data set", "algorithm", "error 1", "error 2", "error 3", "uniform", "agnostic", "paper")
     legend = (
         "means (standard deviations) over the folds; agnostic: the mean of the largest of the three errors; paper:\n"
-        "its agnostic error. AdaBoost and MultiBoost: stumps, exponential loss, 100 rounds"
+        "its agnostic error. AdaBoost and MultiBoost: stumps, exponential loss, 100 rounds. fairlearn: its bounded\n"
+        "group loss over the same stumps, where it is installed (pip install 'radboost[bench]')"
     )
 
     @property
@@ -71,11 +73,13 @@ class SourcesTable(Study):
         unknown = [name for name in datasets or () if name not in self.paper]
         if unknown:
             raise ValueError(f"{self.name} has no data set {unknown[0]!r}; it has {', '.join(self.paper)}")
+        missing = () if find_spec("fairlearn") else ("fairlearn",)
         return [
             {"sources": name, "fold": fold, "folds": self.folds, "algorithm": algorithm, "rounds": self.rounds}
             for name in datasets or self.paper
             for fold in range(self.quick_folds if quick else self.folds)
             for algorithm in ALGORITHMS
+            if algorithm not in missing
         ]
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
@@ -89,6 +93,8 @@ class SourcesTable(Study):
                         if (outcome.facts["sources"], outcome.facts["algorithm"]) == (name, algorithm)
                     ]
                 )
+                if not len(found):
+                    continue
                 columns = [*found.T, found.mean(axis=1), found.max(axis=1)]
                 cells = [f"{column.mean():.3f} ({column.std():.3f})" for column in columns]
                 paper = self.paper[name].get(algorithm)

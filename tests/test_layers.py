@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"ensemble", "metrics"},
     {"estimators", "sparsity"},
     {"baselines"},
+    {"federated"},
     {"guarantees", "experiments"},
     {"plot"},
     {"cli", "demo"},
@@ -35,7 +36,7 @@ LAYERS: list[set[str]] = [
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Below them, and still none of their business: a search for hypotheses sees weights, not what they come from.
 UNKNOWN_TO = {"trees": {"losses", "objectives", "penalties"}, "families": {"losses", "penalties"}}
-OPTIONAL = {"matplotlib", "rich", "pandas", "polars", "pyarrow", "lightgbm", "xgboost", "catboost"}
+OPTIONAL = {"matplotlib", "rich", "pandas", "polars", "pyarrow", "lightgbm", "xgboost", "catboost", "flwr", "ray"}
 
 
 def part_of(path: Path) -> str:

@@ -58,3 +58,8 @@ def trees(n: int, m: float, d: float) -> float:
 def kernel(trace: float, m: float) -> float:
     """x -> K(c, x): sqrt(Tr K) / m. Deep Boosting, section 4."""
     return math.sqrt(trace) / m
+
+
+def finite(n_hypotheses: int, m: float, n_outputs: int = 1) -> float:
+    """So many given hypotheses: Massart's lemma over them and their mirror images, or over the votes for each class."""
+    return _bound(log(max(2.0, float(n_outputs)) * n_hypotheses), m)

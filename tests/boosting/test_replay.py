@@ -11,16 +11,16 @@ from scipy import sparse
 
 from boosting_cases import CASES, everything, four
 from radboost import Checkpoint, DeepBoostClassifier
-from radboost.boosting import replay
-from radboost.boosting.replay import RawRows, enter_again
 from radboost.engine import HypothesisColumns
+from radboost.families import raw_rows
+from radboost.families.raw_rows import RawRows, enter_again
 
 NAMES = ("deep, 4 classes", "soft-max, 4 classes", "rgb, 4 classes", "adaboost.mh, 4 classes", "samme, 4 classes")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sparse_rows_go_on_block_by_block(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "BLOCK_BYTES", 7 * 8 * 5)  # seven rows
+    monkeypatch.setattr(raw_rows, "BLOCK_BYTES", 7 * 8 * 5)  # seven rows
     case, path = CASES[name], tmp_path / "fit.checkpoint"
     X, y = case.data()
     rows = sparse.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))

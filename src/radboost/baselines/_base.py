@@ -12,10 +12,10 @@ from radboost._validation import check_verbose, resolve_n_jobs
 from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import ClassicWatch
-from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
+from radboost.families.raw_rows import RawRows
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from radboost import complexity
 from radboost._typing import ClassIds
-from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import BinnedData, Collective
+from radboost.families.raw_rows import RawRows
 from radboost.rows.weights import RowWeights
 from radboost.trees import GivenTrees, GrowthSettings, Tree, TreeOptions
 

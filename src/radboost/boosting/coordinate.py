@@ -10,10 +10,10 @@ from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member, Members
 from radboost.boosting.pushes import Pushes
-from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current, log
 from radboost.families.base import Candidate, Proposer
+from radboost.families.raw_rows import RawRows
 from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
 

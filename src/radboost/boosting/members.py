@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.boosting.replay import RawRows, enter_again
 from radboost.boosting.trace import Trace
 from radboost.engine import HypothesisColumns
 from radboost.families.base import Candidate, Hypothesis
 from radboost.families.kinds import kind_of
+from radboost.families.raw_rows import RawRows, enter_again
 from radboost.penalties import WeightedL1
 
 

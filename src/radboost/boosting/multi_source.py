@@ -13,11 +13,11 @@ from radboost._typing import FloatArray
 from radboost.boosting.driver import End, RoundMaker
 from radboost.boosting.line_search import line_search_step
 from radboost.boosting.members import Member, Members
-from radboost.boosting.replay import RawRows
 from radboost.boosting.source_steps import Direction, Model, bounds_along, minimum_along, solve_game
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import current
 from radboost.families.base import Candidate, Proposer
+from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedCandidate, SourcedHypothesis
 from radboost.objectives.over_sources import MaxOfSources, SumOfSources
 from radboost.objectives.sourced import SourcedObjective
@@ -47,6 +47,11 @@ NEXT_DRAW = 2**40
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
 NO_LOSS = "no row asks for a change any more"
+
+
+def decayed(learning_rate: float, round_index: int) -> float:
+    """eta_0 / sqrt(t). Figure 4.2, line 18."""
+    return learning_rate / math.sqrt(1.0 + round_index)
 
 
 class MultiSourceDescent(RoundMaker):
@@ -163,7 +168,7 @@ class MultiSourceDescent(RoundMaker):
         mixture = self.objective.over.weights(self._state.losses)
         for _, direction in self._directions(round_index, mixture, self._searched(mixture), only_new=True):
             found = direction()
-            eta = math.copysign(self.learning_rate / math.sqrt(1.0 + round_index), float(found.rates @ mixture))
+            eta = math.copysign(decayed(self.learning_rate, round_index), float(found.rates @ mixture))
             return self._take(found, eta, round_index, promise=False)
         return []
 

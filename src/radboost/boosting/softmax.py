@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from radboost import complexity
 from radboost.boosting.driver import RoundMaker
 from radboost.boosting.line_search import LONGEST_FALL, SHORTEST_FALL, falling_search
-from radboost.boosting.replay import RawRows
 from radboost.boosting.trace import Step, Trace
 from radboost.boosting.votes import VotingTrees
 from radboost.engine import SoftmaxPairs, SoftmaxScores, SoftmaxSums, WeightedTrees
+from radboost.families.raw_rows import RawRows
 from radboost.penalties import on_grid
 
 # psi is kept in multiples of this, so that sums of steps are exact in any order.

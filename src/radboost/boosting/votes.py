@@ -8,9 +8,9 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from radboost.boosting.replay import RawRows
 from radboost.engine import AnsweringTree, WeightedTrees
 from radboost.families.base import Hypothesis
+from radboost.families.raw_rows import RawRows
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
 VALUE: Final = 4  # the place of the values among the arrays of a tree

@@ -26,11 +26,11 @@ from radboost._validation import (
 )
 from radboost.boosting import Trace
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
-from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.families import NormBalls, TreeFamilies
+from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import loss_to_gain, make_rows

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import resolve_n_jobs
-from radboost.rows.domains import fit_domains, fit_own_classifier, shares_of_own
+from radboost.rows.domains import DomainModel, fit_domains, fit_own_classifier, shares_of_own
 from radboost.rows.prepare import CheckedRows, Watched
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
@@ -100,6 +100,8 @@ class SourcesOfFit:
         classifier, weights, X = self._estimator.domain_classifier, training.weights, training.rows.X
         if more is not None and weights is not None:
             weights = np.concatenate([weights, np.ones(len(more[1]))])
+        if isinstance(classifier, DomainModel):
+            return _fitting(classifier, X.shape[1], names)
         if classifier is None:
             if more is not None:
                 X = sparse.vstack([X, more[0]], format="csr") if sparse.issparse(X) else np.vstack([X, more[0]])
@@ -115,13 +117,22 @@ class SourcesOfFit:
     def _shares(
         self, domain: Any, matrix: Any, given: Any, kept: npt.NDArray[np.int64] | None, names: npt.NDArray[Any]
     ) -> FloatArray:
-        if self._estimator.domain_classifier is None:
-            return domain.shares(matrix, resolve_n_jobs(self._estimator.n_jobs))  # type: ignore[no-any-return]
+        if isinstance(domain, DomainModel):
+            return domain.shares(matrix, resolve_n_jobs(self._estimator.n_jobs))
         return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
 
 
 def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
     return values if kept is None else values[kept]
+
+
+def _fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
+    if (len(model.instead), model.n_sources) != (n_features, len(names)):
+        raise ValueError(
+            f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "
+            f"{len(names)} sources ({names.tolist()[:10]}) and {n_features} columns."
+        )
+    return model
 
 
 def _stacked(rows: Any, more: Any) -> Any:

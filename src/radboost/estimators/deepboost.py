@@ -18,13 +18,13 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import CoordinateDescent, Trace
-from radboost.boosting.replay import RawRows
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, Proposer, get_families
 from radboost.families.kernel import KERNELS
 from radboost.families.own import start_family
+from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective

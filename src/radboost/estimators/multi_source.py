@@ -15,7 +15,6 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
 from radboost.boosting import Trace
 from radboost.boosting.multi_source import MultiSourceDescent
-from radboost.boosting.replay import RawRows
 from radboost.boosting.source_watch import SourceWatch
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._learning import FitSettings, Plan
@@ -23,6 +22,7 @@ from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import DeepBoostClassifier, start_families
 from radboost.families import Family, Problem, get_families
+from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedHypothesis
 from radboost.losses import NativeLoss, TargetLoss
 from radboost.model_file import ModelFileError, NotStored, storable_estimator

@@ -26,13 +26,13 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.boosting import Trace
-from radboost.boosting.replay import RawRows
 from radboost.boosting.risk_watch import RiskWatch
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.families.raw_rows import RawRows
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched

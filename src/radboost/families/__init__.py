@@ -5,6 +5,7 @@ from __future__ import annotations
 from radboost._members import import_members
 from radboost._validation import resolve
 from radboost.families.base import FAMILIES, Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
+from radboost.families.candidates import Candidates, stumps_at
 from radboost.families.generators import GENERATORS, Generator, Training, get_generator
 from radboost.families.kernel import KernelFamily, KernelHypothesis
 from radboost.families.norm_balls import NormBalls, TreeFamilies
@@ -26,6 +27,7 @@ __all__ = [
     "FAMILIES",
     "GENERATORS",
     "Candidate",
+    "Candidates",
     "Family",
     "Generator",
     "Hypothesis",
@@ -42,6 +44,7 @@ __all__ = [
     "ValuesCandidate",
     "get_families",
     "get_generator",
+    "stumps_at",
 ]
 
 import_members(__name__, __path__)

@@ -243,6 +243,8 @@ def fit_own_classifier(classifier: Any, X: Any, sources: npt.NDArray[Any], weigh
 
 def check_classifier(classifier: Any) -> None:
     """Refuses what cannot tell sources apart, before the data are seen."""
+    if isinstance(classifier, DomainModel):
+        return
     if isinstance(classifier, type) or not hasattr(classifier, "fit") or not hasattr(classifier, "predict_proba"):
         raise TypeError(
             "domain_classifier must be a classifier with fit and predict_proba, FrozenEstimator(fitted one), or None; "

@@ -1,4 +1,4 @@
-"""Bringing training rows to where earlier rounds have led: hypotheses are asked about the rows once more."""
+"""The training rows as hypotheses are asked about them, and their answers as the engine keeps them."""
 
 from __future__ import annotations
 

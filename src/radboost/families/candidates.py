@@ -1,0 +1,156 @@
+"""Given hypotheses as a family: made in advance, on other rows or by somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost import complexity
+from radboost._validation import check_integer
+from radboost.engine import HypothesisColumns, current
+from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer
+from radboost.families.kinds import kind_of
+from radboost.families.raw_rows import RawRows, enter_again
+from radboost.trees.tree import NODE_ARRAYS, Tree
+
+MULTIPLIER = 0x9E3779B97F4A7C15
+
+
+def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
+    """So many of the places 0, 1, ..., n - 1, ascending, or all; the same on any machine."""
+    if size is None or size >= n:
+        return list(range(n))
+    keys = _mixed(_mixed(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
+    return sorted(np.lexsort((np.arange(n), _mixed(keys, 2)))[:size].tolist())
+
+
+def _mixed(words: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
+    """Words that look random: the finisher of splitmix64."""
+    with np.errstate(over="ignore"):
+        words = words + np.uint64((salt + 1) * MULTIPLIER % 2**64)
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return words ^ (words >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Candidates(Family):
+    """Hypotheses that are there from the start, of which every round takes the best.
+
+    Their complexity is that of a finite family, by Massart's lemma. It holds where they were not made from the training
+    rows.
+
+    Parameters
+    ----------
+    hypotheses : sequence
+        Trees, for example those of another model (`model.ensemble_.hypotheses`) or `stumps_at(...)`, or hypotheses of
+        your own. Copies and mirror images of earlier ones are left out.
+    per_round : int or None
+        Only so many are drawn in each round (of a source); None for all.
+    """
+
+    hypotheses: Sequence[Any]
+    per_round: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hypotheses, str | bytes | Mapping) or not isinstance(self.hypotheses, Iterable):
+            raise TypeError(f"hypotheses of Candidates must be a sequence of hypotheses; got {self.hypotheses!r}.")
+        given = tuple(self.hypotheses)
+        for hypothesis in given:
+            if not callable(getattr(hypothesis, "values", None)) or not callable(getattr(hypothesis, "key", None)):
+                raise TypeError(
+                    "hypotheses of Candidates must have the methods values and key, as trees and "
+                    f"radboost.families.Hypothesis have; among them is {hypothesis!r}."
+                )
+        different: dict[object, Any] = {}
+        for hypothesis in given:
+            different.setdefault(hypothesis.key()[0], hypothesis)
+        object.__setattr__(self, "hypotheses", tuple(different.values()))
+
+    def validate(self) -> None:
+        if not self.hypotheses:
+            raise ValueError("Candidates has no hypothesis; give it at least one.")
+        if self.per_round is not None:
+            check_integer("per_round of Candidates", self.per_round, 1)
+
+    def start(self, problem: Problem) -> Proposer:
+        self.validate()
+        return CandidatesProposer(self, problem)
+
+    def n_families(self, problem: Problem) -> int:
+        return 1
+
+    def complexity(self, sample_size: float, n_outputs: int) -> float:
+        return complexity.finite(len(self.hypotheses), sample_size, n_outputs)
+
+
+class CandidatesProposer(Proposer):
+    """Keeps the answers of all hypotheses on the training rows."""
+
+    def __init__(self, family: Candidates, problem: Problem) -> None:
+        for hypothesis in family.hypotheses:
+            outputs = getattr(hypothesis, "n_outputs", problem.n_outputs)
+            n_features = getattr(hypothesis, "n_features", problem.data.n_columns)
+            if (outputs, n_features) != (problem.n_outputs, problem.data.n_columns):
+                raise ValueError(
+                    f"{hypothesis!r} among the candidates has {outputs} output(s) for rows of {n_features} columns; "
+                    f"here rows have {problem.data.n_columns} columns, and {problem.n_outputs} output(s) are needed."
+                )
+        self._family, self._problem = family, problem
+        self._rows = RawRows(problem.X, problem.order, problem.settings.n_threads)
+        n_classes = max(2, problem.n_outputs)
+        self._columns = current().members(problem.data.n_rows, n_classes)
+        self._slots = [enter_again(one, self._rows, self._columns) for one in family.hypotheses]
+        self._complexity = family.complexity(problem.sample_size, problem.n_outputs)
+        self.randomised = len(draw(0, 0, len(self._slots), family.per_round)) < len(self._slots)
+
+    def propose(self, round_index: int) -> Sequence[Candidate]:
+        edges, _ = self._problem.objective.edges(self._columns)
+        drawn = draw(self._problem.settings.seed, round_index, len(self._slots), self._family.per_round)
+        return [
+            GivenCandidate(self._family.hypotheses[k], self._rows, float(edges[self._slots[k]]), self._complexity)
+            for k in drawn
+        ]
+
+
+class GivenCandidate(Candidate):
+    def __init__(self, hypothesis: Hypothesis, rows: RawRows, edge: float, complexity: float) -> None:
+        self._hypothesis, self._rows = hypothesis, rows
+        self.edge, self.complexity = edge, complexity
+        self.real_valued = kind_of(hypothesis).real_valued
+
+    def hypothesis(self) -> Hypothesis:
+        return self._hypothesis
+
+    def enter(self, columns: HypothesisColumns) -> int:
+        return enter_again(self._hypothesis, self._rows, columns)
+
+
+def stumps_at(thresholds: Sequence[Any]) -> list[Tree]:
+    """A stump for each threshold of each column: +1 above it, -1 otherwise and where the value is missing.
+
+    `thresholds` has a sequence of numbers for each column of X, empty where a column is not to be asked about.
+    """
+    trees = []
+    for feature, own in enumerate(thresholds):
+        numbers = np.unique(np.asarray(own, dtype=np.float64).reshape(-1))
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"thresholds of column {feature} must be finite numbers; got {own!r}.")
+        trees += [_stump(feature, float(threshold), len(thresholds)) for threshold in numbers]
+    return trees
+
+
+def _stump(feature: int, threshold: float, n_features: int) -> Tree:
+    nodes: dict[str, list[float]] = {
+        "feature": [feature, -1, -1],
+        "threshold": [threshold, 0.0, 0.0],
+        "left": [1, -1, -1],
+        "missing_left": [1, 0, 0],
+        "value": [0.0, -1.0, 1.0],
+    }
+    arrays = [np.array(nodes.get(name, [0.0] * 3), dtype=dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, n_features, 1)

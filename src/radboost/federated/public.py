@@ -1,0 +1,43 @@
+"""What the server makes of public rows before the first round: Q, and candidates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from radboost.estimators import DeepBoostClassifier
+from radboost.families.candidates import Candidates
+from radboost.rows.domains import DomainModel, fit_domains
+from radboost.rows.read import read_rows
+from radboost.rows.sources import ids_among, known_sources, read_sources
+
+
+def learn_domains(X: Any, domains: Any) -> DomainModel:
+    """Q(k | x) from public rows, which need no labels, and the domain of each: multinomial logistic regression."""
+    reader = DeepBoostClassifier(categorical_features=None)
+    rows = read_rows(reader, X, np.arange(_length(X)) % 2)
+    names = read_sources(domains, rows.n_rows, "domains")
+    known = known_sources(names)
+    if len(known) < 2:
+        raise ValueError(f"domains names only {known.tolist()[0]!r}; with one domain there is no Q to learn.")
+    return fit_domains(rows.X, ids_among(names, known, "domains"), None, {}, len(known))
+
+
+def candidates_from(
+    X: Any, y: Any, *, family: Any = "stumps", n_rounds: int = 100, per_round: int | None = None
+) -> Candidates:
+    """The hypotheses of a DeepBoost model of public rows, as candidates.
+
+    `family` and `n_rounds` are those of `DeepBoostClassifier`; `per_round` as in `Candidates`.
+    """
+    model = DeepBoostClassifier.paper(n_rounds, family=family, categorical_features=None).fit(X, y)
+    if len(model.classes_) != 2:
+        raise ValueError(f"y holds {len(model.classes_)} classes, and a federation takes two.")
+    if not model.ensemble_.hypotheses:
+        raise ValueError("No hypothesis lowers the loss of these rows: there are no candidates in them.")
+    return Candidates(model.ensemble_.hypotheses, per_round)
+
+
+def _length(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

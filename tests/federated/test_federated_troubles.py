@@ -1,0 +1,242 @@
+"""Owners who drop out, forget, answer twice, or say what cannot be."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from radboost.federated.answers import Owner, OwnRows
+from radboost.federated.fitting import TrainedByOwners, fit_federated
+from radboost.federated.letters import Letter, LetterError, pack_hypotheses, unpack_hypotheses
+from radboost.federated.numbers import to_words
+
+
+def fit(transport: LocalTransport, n_rounds: int = 15, **more: Any) -> tuple[Any, Any]:
+    usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
+    return fit_federated(estimator(n_rounds), transport, **{**usual, **more})
+
+
+def test_who_drops_out_is_not_counted_as_zero(caplog: pytest.LogCaptureFixture) -> None:
+    """Owners that never answer after they have registered: the model is that of the others."""
+    gone = {1, 6}
+
+    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        return [] if node in gone and letter.action != "register" else [reply]
+
+    X, y, domains = all_rows(10)
+    owners = np.concatenate([np.full(len(rows_of(k)[1]), k) for k in range(10)])
+    there = ~np.isin(owners, list(gone))
+    central = estimator(family=candidates(), domain_classifier=domain_model())
+    central.fit(X[there], y[there], sources=domains[there])
+    with caplog.at_level(logging.WARNING, "radboost.federated"):
+        found, office = fit(LocalTransport(10, trouble=silent))
+    np.testing.assert_array_equal(found.decision_function(X), central.decision_function(X))
+    assert found.history_["objective"] == central.history_["objective"]
+    assert "'owner 001' has not answered and is skipped" in caplog.text
+    assert not office.left_out
+
+
+def test_who_drops_out_between_the_letters_of_a_round() -> None:
+    """Its losses count and its edges are missing: those who are left stand for their domain."""
+    n = [0]
+
+    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        n[0] += letter.action == "edges" and node == 4
+        return ["went away"] if letter.action == "edges" and node == 4 else [reply]
+
+    X, y, _ = all_rows(10)
+    found, _ = fit(LocalTransport(10, trouble=silent), 40)
+    plain, _ = fit(LocalTransport(10), 40)
+    assert n[0] > 5
+    assert found.score(X, y) > plain.score(X, y) - 0.05
+
+
+def test_a_domain_that_falls_silent_keeps_what_was_known_of_it() -> None:
+    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        late = letter.facts.get("exchange", 0) > 12
+        return [] if node % 2 == 1 and late else [reply]
+
+    found, _ = fit(LocalTransport(6, trouble=silent), 30)
+    losses = found.history_["source_loss[domain 1]"]
+    assert len(set(losses[-5:])) == 1
+    assert found.n_iter_ == 30
+
+
+def test_nobody_of_a_domain_ever_answers() -> None:
+    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        return [] if node % 2 == 1 and letter.action != "register" else [reply]
+
+    with pytest.raises(RuntimeError, match=r"No owner of the domain 'domain 1' has answered yet"):
+        fit(LocalTransport(6, trouble=silent))
+
+
+@pytest.mark.parametrize("forget", [False, True])
+@pytest.mark.parametrize("trained", [False, True])
+def test_owners_that_begin_anew_are_told_everything_again(forget: bool, trained: bool) -> None:
+    """What was kept for a node brings it back; where that is lost the server begins from the first step."""
+    transport = LocalTransport(6)
+    n = [0]
+
+    def restarting(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        n[0] += 1
+        if n[0] % 7 == 0:
+            transport.restart((n[0] // 7) % 6, forget=forget)
+        return [reply]
+
+    transport.trouble = restarting
+    given: Any = TrainedByOwners() if trained else candidates()
+    found, _ = fit(transport, candidates=given)
+    plain, _ = fit(LocalTransport(6), candidates=given)
+    assert found.history_ == plain.history_
+    X, _, _ = all_rows(6)
+    np.testing.assert_array_equal(found.decision_function(X), plain.decision_function(X))
+
+
+def test_owners_that_were_away_are_told_what_they_missed() -> None:
+    transport = LocalTransport(8)
+
+    def coming_and_going(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        if letter.action == "edges":
+            transport.absent = {int(letter.facts["exchange"]) % 8}
+        return [reply]
+
+    transport.trouble = coming_and_going
+    fit(transport, 30)
+    transport.absent, transport.trouble = set(), None
+    positions = {memory.slots["rows"].facts["position"] for memory in transport.memories}
+    assert max(positions) == 30
+    told = [len(letter.arrays["step_etas"]) for _, letter in transport.letters if letter.action == "stand"]
+    assert max(told) > 1  # more than one step at once
+
+
+LIES: dict[str, tuple[str, Any, str]] = {
+    "a loss too large": ("stand", lambda r: sums(r, 0, 2**80), "losses is out of range"),
+    "a negative loss": ("stand", lambda r: sums(r, 0, -1), "losses is out of range"),
+    "derivatives too large": ("stand", lambda r: sums(r, 1, 2**90), "derivatives is out of range"),
+    "more than all of Q": ("stand", lambda r: sums(r, 2, 2**67), "times Q is out of range"),
+    "too many errors": ("stand", lambda r: sums(r, 3, 10**6), "1000000 wrong answers for"),
+    "scales too large": ("stand", lambda r: changed(r, {"scales": [900, 900]}), "larger than any row's can be"),
+    "scales that are text": ("stand", lambda r: changed(r, {"scales": ["a", "b"]}), "its scales are"),
+    "scales said to be too small": ("stand", lambda r: changed(r, {"valid": False}), "and they are not"),
+    "an edge too large": ("edges", lambda r: sums(r, 3, 2**62), "edge of its rows is out of range"),
+    "too few sums": ("edges", lambda r: changed(r, arrays={"sums": to_words([1, 2])}), "integers were asked for"),
+    "sums that are real": ("edges", lambda r: changed(r, arrays={"sums": np.zeros((48, 2))}), "float64"),
+    "no sums": ("edges", lambda r: Letter(r.action, r.facts), "it has sent no sums"),
+    "another letter": ("edges", lambda r: changed(r, {"exchange": 1}), "answers another letter"),
+    "another name": ("edges", lambda r: changed(r, {"name": "owner 000"}), "says that it is 'owner 000'"),
+    "no letter": ("edges", lambda r: Letter("unreadable", {"why": "?"}), "says that it is None"),
+    "two letters": ("edges", lambda r: [r, r], "it has answered 2 times"),
+}
+
+
+def sums(reply: Letter, place: int, value: int) -> Letter:
+    words = reply.arrays["sums"].copy()
+    words[place] = to_words([value])[0]
+    return changed(reply, arrays={"sums": words})
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    action, lie, reason = LIES[what]
+    asked = []
+
+    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        if node != 3 or letter.action == "register":
+            return [reply]
+        asked.append(letter.action)
+        told = lie(reply) if letter.action == action else reply
+        return told if isinstance(told, list) else [told]
+
+    with caplog.at_level(logging.ERROR, "radboost.federated"):
+        found, office = fit(LocalTransport(8, trouble=lying))
+    assert list(office.left_out) == ["owner 003"]
+    assert reason in office.left_out["owner 003"]
+    assert f"{action}: 'owner 003' is left out from now on" in caplog.text
+    assert asked.count(action) == 1
+    X, y, _ = all_rows(8)
+    assert found.score(X, y) > 0.6
+
+
+def test_answers_of_nodes_that_were_not_asked(caplog: pytest.LogCaptureFixture) -> None:
+    class Noisy(LocalTransport):
+        def send(self, letters: Any) -> Any:
+            found = super().send(letters)
+            more = [(77, found[0][1])] if all(letter.action != "register" for letter in letters.values()) else []
+            return [*found, *more]
+
+    found, _ = fit(Noisy(4))
+    plain, _ = fit(LocalTransport(4))
+    assert found.history_ == plain.history_
+    assert "node 77 has answered and was not asked" in caplog.text
+
+
+def owner(X: Any, y: Any, domain: Any, name: str = "a") -> Owner:
+    return Owner(lambda: OwnRows(X, y, domain, name), LocalTransport(1).memories[0])
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ([owner(np.zeros((4, 4)), [0, 1, 2, 1], "domain 0", "x")], r"have 3 classes together .* takes two"),
+        ([owner(np.zeros((4, 4)), ["0", "1", "0", "1"], "domain 0", "x")], r"labels of the owners are of different"),
+        ([owner(np.zeros((4, 3)), [0, 1, 0, 1], "domain 0", "x")], r"same columns everywhere.*3: 'x'"),
+        ([owner(np.zeros((4, 4)), [0, 1, 0, 1], 5, "x")], r"domains of the owners are of different types \(int, str\)"),
+        ([owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 9", "x")], r"Q is one of 2 domains.*have 3 domains"),
+        (
+            [owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "owner 001")],
+            r"Several owners go by the name",
+        ),
+    ],
+)
+def test_owners_that_do_not_fit_together(others: list[Owner], message: str) -> None:
+    transport = LocalTransport(4)
+    transport.owners += others
+    with pytest.raises(ValueError, match=message):
+        fit(transport)
+
+
+def test_owners_whose_rows_cannot_be_read_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    transport = LocalTransport(4)
+    text = np.array([["a", "b", "c", "d"]] * 4, dtype=object)
+    transport.owners += [owner(text, [0, 1, 0, 1], "domain 0"), owner(np.zeros((3, 4)), [0, 1, None], "domain 0")]
+    found, _ = fit(transport)
+    assert "node 4 has failed and is skipped: X holds text" in caplog.text
+    assert "node 5 has failed and is skipped: y holds labels that are missing" in caplog.text
+    assert found.ensemble_.sample_size == sum(len(rows_of(k)[1]) for k in range(4))
+
+
+def test_what_a_federation_does_not_do() -> None:
+    transport = LocalTransport(2)
+
+    def refused(match: str, error: type[Exception] = ValueError, estimator_: Any = None, **more: Any) -> None:
+        usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
+        with pytest.raises(error, match=match):
+            fit_federated(estimator() if estimator_ is None else estimator_, transport, **{**usual, **more})
+
+    refused(
+        r"step='auto' needs more of the rows than sums.*\"decay\".*\"line_search\"", estimator_=estimator(step="auto")
+    )
+    refused(r"early_stopping=5 is not known in a federation", estimator_=estimator(early_stopping=5))
+    refused(r"class_weight='balanced' is not known", estimator_=estimator(class_weight="balanced"))
+    refused(r"fits a MultiSourceBoostClassifier; got 3", TypeError, estimator_=3)
+    refused(r"candidates must be Candidates", TypeError, candidates="stumps")
+    refused(r"clients_per_round must be", clients_per_round=0)
+    transport.absent = {0, 1}
+    refused(r"No owner of rows is connected", RuntimeError)
+
+
+def test_hypotheses_in_letters_are_read_with_care() -> None:
+    trees = candidates().hypotheses[:3]
+    facts, arrays = pack_hypotheses(trees, 4, "inline")
+    assert unpack_hypotheses(Letter("edges", facts, arrays), 4, "inline") == list(trees)
+    assert unpack_hypotheses(Letter("edges"), 4, "inline") == []
+    for name in arrays:
+        with pytest.raises(LetterError):
+            unpack_hypotheses(Letter("edges", facts, {**arrays, name: np.full(3, 200, dtype=np.uint8)}), 4, "inline")
+    with pytest.raises(LetterError, match="cannot be read"):
+        unpack_hypotheses(Letter("edges", facts, arrays), 0, "inline")

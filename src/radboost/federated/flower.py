@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 import time
 from collections import OrderedDict
@@ -45,6 +46,7 @@ ACTIONS = (
 # Owners whose rows a process keeps in memory between messages; the simulation has many in one process.
 MOST_OWNERS = 256
 POLL_SECONDS = 0.2
+LONGEST_REASON = 200
 
 
 def to_records(letter: Letter) -> RecordDict:
@@ -231,6 +233,7 @@ class FedMultiBoost(Strategy):
         if num_rounds is not None:
             estimator = MultiSourceBoostClassifier(**{**estimator.get_params(deep=False), "n_rounds": num_rounds})
         patience = self.timeout if timeout is None else timeout
+        _log_with_flower()
         self._wait(grid, patience)
         self.summary()
         fitted, office = fit_federated(
@@ -290,7 +293,7 @@ class FedMultiBoost(Strategy):
         for reply in replies:
             node = reply.metadata.src_node_id
             if reply.has_error():
-                self.inbox.append((node, _first_line(reply.error.reason) or f"error {reply.error.code}"))
+                self.inbox.append((node, _last_line(reply.error.reason) or f"error {reply.error.code}"))
                 continue
             action = reply.metadata.message_type.partition(".")[2]
             try:
@@ -313,9 +316,17 @@ class FedMultiBoost(Strategy):
         logger.info("FedMultiBoost: %s; owners of a domain in each round: %s", self.estimator, per_round)
 
 
-def _first_line(text: str | None) -> str:
+def _last_line(text: str | None) -> str:
     lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    last = lines[-1] if lines else ""
+    return last if len(last) <= LONGEST_REASON else f"{last[: LONGEST_REASON - 3]}..."
+
+
+def _log_with_flower() -> None:
+    """Lets our log go where Flower's goes, unless somebody has told it where."""
+    if not logger.hasHandlers():
+        logger.handlers = list(logging.getLogger("flwr").handlers)
+        logger.setLevel(logging.INFO)
 
 
 def server_app(

@@ -1,0 +1,188 @@
+"""Real runs: Flower's simulation on Ray, and a SuperLink with SuperNodes, each in processes of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost import MultiSourceBoostClassifier, load
+
+pytest.importorskip("flwr")
+
+pytestmark = pytest.mark.slow
+APP = Path(__file__).parent / "loopback_app"
+PATIENCE = 420.0
+
+
+def central(n_owners: int, n_rounds: int) -> Any:
+    from radboost.federated import simulate
+
+    options = simulate.read_options(["--owners", str(n_owners), "--rounds", str(n_rounds)])
+    strategy = simulate.public_strategy(options)
+    parameters = strategy.estimator.get_params(deep=False)
+    own = {"family": strategy.candidates, "domain_classifier": strategy.domain_model}
+    X, y, regions = simulate.together(range(n_owners))
+    return MultiSourceBoostClassifier(**{**parameters, **own}).fit(X, y, sources=regions)
+
+
+def new_rows() -> tuple[np.ndarray, np.ndarray]:
+    from radboost.federated import simulate
+
+    X, y, _ = simulate.together(range(5000, 5020))
+    return X, y
+
+
+def on_ray(tmp_path: Path, name: str, *arguments: str) -> tuple[Any, str]:
+    path = tmp_path / name
+    run = subprocess.run(
+        [sys.executable, "-m", "radboost.federated.simulate", *arguments, "--out", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    return load(path), run.stdout + run.stderr
+
+
+def test_twenty_owners_on_ray(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    model, text = on_ray(tmp_path, "whole", "--rounds", "10")
+    X, _ = new_rows()
+    np.testing.assert_array_equal(model.decision_function(X), central(20, 10).decision_function(X))
+    assert "bit for bit: yes" in text
+    assert "(t + s) K + K' = " in text
+
+
+def test_five_fall_silent_and_two_lie_on_ray(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    troubles = ("--rounds", "12", "--silent", "5", "--lying", "2", "--owners-per-round", "8")
+    (one, text), (other, _) = (on_ray(tmp_path, name, *troubles) for name in ("one", "other"))
+    assert one.n_iter_ == 12
+    for number in range(5):
+        assert f"'partition 00000{number}' has failed and is skipped" in text
+    for number in (5, 6):
+        assert f"'partition 00000{number}' is left out from now on: an edge of its rows is out of range" in text
+    X, y = new_rows()
+    assert one.score(X, y) > 0.75
+    assert one.history_ == other.history_
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Federation:
+    """A SuperLink and its SuperNodes; whoever is started here is ended here."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.environment = {**os.environ, "FLWR_HOME": str(folder / "home"), "FLWR_TELEMETRY_ENABLED": "0"}
+        self.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.nodes: list[subprocess.Popen[bytes]] = []
+        self._running: list[subprocess.Popen[bytes]] = []
+        (folder / "home").mkdir()
+        (folder / "home" / "config.toml").write_text(
+            f'[superlink]\ndefault = "here"\n[superlink.here]\naddress = "127.0.0.1:{self.port}"\ninsecure = true\n'
+        )
+        shutil.copytree(APP, folder / "app")
+
+    def begin(self, name: str, *command: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{name}.log").open("wb")
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, env=self.environment, start_new_session=True
+        )
+        self._running.append(process)
+        return process
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def wait(self, name: str, pattern: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while not re.search(pattern, self.log(name)):
+            assert time.monotonic() < end, self.log(name)[-3000:]
+            time.sleep(0.2)
+
+    def end(self) -> None:
+        for process in reversed(self._running):
+            kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """The process and all that it has started, without a word of warning."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(30)
+
+
+@contextmanager
+def federation(folder: Path, n_nodes: int) -> Iterator[Federation]:
+    found = Federation(folder)
+    try:
+        link = ("flower-superlink", "--insecure", "--host", "127.0.0.1", "--port", str(found.port))
+        found.begin("link", *link, "--disable-runtime-dependency-installation")
+        found.wait("link", "running on|Uvicorn")
+        for k in range(n_nodes):
+            address = ("--superlink", f"127.0.0.1:{found.port}", "--host", "127.0.0.1", "--port", str(free_port()))
+            config = ("--node-config", f"partition-id={k}")
+            found.nodes.append(found.begin(f"node{k}", "flower-supernode", "--insecure", *address, *config))
+        for k in range(n_nodes):
+            found.wait(f"node{k}", "SuperNode ID")
+        yield found
+    finally:
+        found.end()
+
+
+def run(found: Federation, model: Path, owners: int, rounds: int) -> None:
+    config = f'out="{model}" owners={owners} rounds={rounds}'
+    found.begin("run", "flwr", "run", str(found.folder / "app"), "here", "--run-config", config, "--stream")
+
+
+def arrived(found: Federation, model: Path) -> Any:
+    end = time.monotonic() + PATIENCE
+    while not model.exists():
+        assert time.monotonic() < end, found.log("run")[-3000:] + found.log("link")[-2000:]
+        time.sleep(0.5)
+    return load(model)  # files appear whole
+
+
+def test_over_the_loopback_address(tmp_path: Path) -> None:
+    """The model of all rows, bit for bit, from processes that share nothing."""
+    with federation(tmp_path, 4) as found:
+        model = tmp_path / "model.radboost"
+        run(found, model, owners=4, rounds=2)
+        X, _ = new_rows()
+        np.testing.assert_array_equal(arrived(found, model).decision_function(X), central(4, 2).decision_function(X))
+
+
+def test_a_node_that_is_killed(tmp_path: Path) -> None:
+    """One of six is ended by the system in the middle of the run; the others go on to a usable model."""
+    with federation(tmp_path, 6) as found:
+        model = tmp_path / "model.radboost"
+        run(found, model, owners=6, rounds=3)
+        found.wait("node2", r"train\.edges|train\.stand")
+        kill(found.nodes[2])
+        fitted = arrived(found, model)
+        assert fitted.n_iter_ == 3
+        X, y = new_rows()
+        assert fitted.score(X, y) > 0.6
+        text = found.log("run")
+        assert re.search(r"'partition 000002' has (failed|not answered) and is skipped", text), text[-3000:]

@@ -10,6 +10,7 @@
 """
 
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
+from radboost.experiments.federated import STUDIES as _FEDERATED
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
 from radboost.experiments.multi_source import STUDIES as _MULTI_SOURCE
@@ -26,7 +27,9 @@ from radboost.experiments.study import Study
 TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED)
+}
 """Without a grid: `radboost.experiments.studies` runs them."""
 
 COMPARISONS = {table.name: table for table in _REGULARIZED}

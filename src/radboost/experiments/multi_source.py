@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from radboost._typing import FloatArray
 from radboost.experiments.study import Study
 
 ADABOOST = ("AdaBoost-1", "AdaBoost-2", "AdaBoost-3", "AdaBoost-all")
 OURS = ("MultiBoost", "MultiBoost, softmax", "MultiBoost, sum", "MultiBoost, defaults")
 OTHERS = ("reweighted", "group DRO", "fairlearn", "DeepBoost, defaults", "scikit-learn")
 ALGORITHMS = (*ADABOOST, *OURS, *OTHERS)
-_ROW = "{:<15}{:<22}{:>15}{:>15}{:>15}{:>15}{:>15}{:>10}"
 
 # What the thesis reports: the errors on the three sources, on the uniform mixture, on the worst source.
 PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = {
@@ -48,22 +48,33 @@ PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 
 @dataclass(frozen=True)
 class SourcesTable(Study):
-    """Every algorithm on every fold of every data set."""
+    """Every algorithm on every fold of every data set; errors by source."""
 
     name: str
     title: str
     rounds: int = 100
+    quick_rounds: int = 100
     folds: int = 10
     quick_folds: int = 3
     paper: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=lambda: PAPER)
 
+    key: ClassVar[str] = "sources"  # the fact that says which data set
+    algorithms: ClassVar[tuple[str, ...]] = ALGORITHMS
+    n_sources: ClassVar[int] = 3
     takes_datasets = True
-    heading = _ROW.format("data set", "algorithm", "error 1", "error 2", "error 3", "uniform", "agnostic", "paper")
     legend = (
         "means (standard deviations) over the folds; agnostic: the mean of the largest of the three errors; paper:\n"
         "its agnostic error. AdaBoost and MultiBoost: stumps, exponential loss, 100 rounds. fairlearn: its bounded\n"
         "group loss over the same stumps, where it is installed (pip install 'radboost[bench]')"
     )
+
+    @property
+    def heading(self) -> str:
+        errors = [f"error {source + 1}" for source in range(self.n_sources)]
+        return self._line("data set", "algorithm", [*errors, "uniform", "agnostic"], "paper")
+
+    def _line(self, name: str, algorithm: str, cells: Sequence[str], paper: str) -> str:
+        return f"{name:<15}{algorithm:<22}{''.join(f'{cell:>15}' for cell in cells)}{paper:>10}"
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -74,31 +85,33 @@ class SourcesTable(Study):
         if unknown:
             raise ValueError(f"{self.name} has no data set {unknown[0]!r}; it has {', '.join(self.paper)}")
         missing = () if find_spec("fairlearn") else ("fairlearn",)
+        rounds = self.quick_rounds if quick else self.rounds
         return [
-            {"sources": name, "fold": fold, "folds": self.folds, "algorithm": algorithm, "rounds": self.rounds}
+            {self.key: name, "fold": fold, "folds": self.folds, "algorithm": algorithm, "rounds": rounds}
             for name in datasets or self.paper
             for fold in range(self.quick_folds if quick else self.folds)
-            for algorithm in ALGORITHMS
+            for algorithm in self.algorithms
             if algorithm not in missing
         ]
 
+    def errors(self, outcomes: Sequence[Any], name: str, algorithm: str) -> FloatArray:
+        """A line of errors for each fold."""
+        wanted = (name, algorithm)
+        return np.array(
+            [one.result["errors"] for one in outcomes if (one.facts[self.key], one.facts["algorithm"]) == wanted]
+        )
+
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
-        for name in dict.fromkeys(outcome.facts["sources"] for outcome in outcomes):
-            for algorithm in ALGORITHMS:
-                found = np.array(
-                    [
-                        outcome.result["errors"]
-                        for outcome in outcomes
-                        if (outcome.facts["sources"], outcome.facts["algorithm"]) == (name, algorithm)
-                    ]
-                )
+        for name in dict.fromkeys(outcome.facts[self.key] for outcome in outcomes):
+            for algorithm in self.algorithms:
+                found = self.errors(outcomes, name, algorithm)
                 if not len(found):
                     continue
                 columns = [*found.T, found.mean(axis=1), found.max(axis=1)]
                 cells = [f"{column.mean():.3f} ({column.std():.3f})" for column in columns]
                 paper = self.paper[name].get(algorithm)
-                lines.append(_ROW.format(name, algorithm, *cells, "-" if paper is None else f"{paper[4]:.3f}"))
+                lines.append(self._line(name, algorithm, cells, "-" if paper is None else f"{paper[-1]:.3f}"))
         return lines
 
 

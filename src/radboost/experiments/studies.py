@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from radboost import datasets as registry
 from radboost.baselines import MartiBoostClassifier
+from radboost.experiments.federated_fits import fit_federated_unit
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_source_fits import fit_sources_unit
 from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
@@ -30,7 +31,7 @@ Facts = dict[str, Any]
 
 
 # The first of these that a unit has tells it from others, for the progress bar.
-NAMING = ("dataset", "sources", "algorithm", "penalty", "update")
+NAMING = ("dataset", "sources", "federated", "algorithm", "penalty", "update")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def run(
 
 def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
+    if "federated" in facts:
+        return fit_federated_unit(facts, data_dir)
     if "sources" in facts:
         return fit_sources_unit(facts, data_dir)
     if set(SPARSITY_FITS) & set(facts):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from radboost.estimators import DeepBoostClassifier
 from radboost.federated.letters import Arrays, Letter, LetterError, pack_hypotheses, unpack_hypotheses, unpack_task
+from radboost.federated.linear import answer_linear
 from radboost.federated.numbers import Scales, from_words, plain, to_words
 from radboost.federated.owner import Rows, Task
 from radboost.federated.privacy import clipped
@@ -49,7 +50,7 @@ class Owner:
         if letter.action == "register":
             return Letter(letter.action, {**head, **_described(given, X, y)})
         if letter.action in _BEFORE:
-            facts, arrays = _BEFORE[letter.action](X, letter)
+            facts, arrays = _BEFORE[letter.action](X, y, letter)
             return Letter(letter.action, {**head, **facts}, arrays)
         rows = self._brought_up_to_date(letter)
         if rows is None:
@@ -236,11 +237,12 @@ def _propose(rows: Rows, letter: Letter) -> Answer:
     return facts, arrays
 
 
-# Before the first round, while Q is learned.
-_BEFORE: Mapping[str, Callable[[npt.NDArray[np.float64], Letter], Answer]] = {
-    "ranges": answer_ranges,
-    "moments": answer_moments,
-    "gradient": lambda X, letter: answer_gradient(X, int(letter.facts["domain"]), letter),
+# Without an ensemble: while Q is learned, and for linear models.
+_BEFORE: Mapping[str, Callable[[npt.NDArray[np.float64], npt.NDArray[Any], Letter], Answer]] = {
+    "ranges": lambda X, y, letter: answer_ranges(X, letter),
+    "moments": lambda X, y, letter: answer_moments(X, letter),
+    "gradient": lambda X, y, letter: answer_gradient(X, int(letter.facts["domain"]), letter),
+    "linear": answer_linear,
 }
 _ACTIONS: Mapping[str, Callable[[Rows, Letter], Answer]] = {
     "stand": _stand,

@@ -229,8 +229,13 @@ def _problem(
     assert isinstance(loss, NativeLoss)
     known = candidates.hypotheses if isinstance(candidates, Candidates) else ()
     task = Task(loss.name, classes, domains, n_features, domain_model if len(domains) > 1 else None, known)
-    clients = [Client(facts["node"], facts["name"], domains.index(facts["domain"]), facts["n_rows"]) for facts in told]
-    return clients, task
+    return clients_of(told), task
+
+
+def clients_of(told: list[dict[str, Any]]) -> list[Client]:
+    """Owners as the server knows them, their domains by places in ascending order."""
+    domains = _ascending([facts["domain"] for facts in told], "domains")
+    return [Client(facts["node"], facts["name"], domains.index(facts["domain"]), facts["n_rows"]) for facts in told]
 
 
 def _ascending(values: list[Any], what: str) -> list[Any]:

@@ -34,6 +34,7 @@ ACTIONS = (
     "ranges",
     "moments",
     "gradient",
+    "linear",
     "stand",
     "slopes",
     "edges",

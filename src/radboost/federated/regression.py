@@ -40,7 +40,7 @@ def answer_moments(X: FloatArray, letter: Letter) -> tuple[dict[str, Any], Array
     for column, exponent in enumerate(exponents):
         values = X[known[:, column], column]
         scaled = np.ldexp(values, -exponent) if exponent > EMPTY else 0.0 * values  # in (-1, 1)
-        sums += [len(values), fixed_sum(scaled), fixed_sum(scaled * scaled)]
+        sums += [len(values), *fixed_sums(np.column_stack([scaled, scaled * scaled]))]
     return {}, {"sums": to_words(sums)}
 
 
@@ -50,16 +50,15 @@ def answer_gradient(X: FloatArray, domain: int, letter: Letter) -> tuple[dict[st
     design = standardised(X, arrays["means"], arrays["spreads"], arrays["indicated"])
     value, gradient = loss_and_gradient(design, np.full(len(X), domain), arrays["coefficients"])
     top = float(facts["largest_loss"])
-    sums = [fixed_sum(value / top)]
-    for column, limit in zip(gradient.reshape(len(X), -1).T, arrays["limits"].reshape(-1), strict=True):
-        sums.append(fixed_sum(np.clip(column / limit, -1.0, 1.0)))
-    return {}, {"sums": to_words(sums)}
+    shares = np.clip(gradient.reshape(len(X), -1) / arrays["limits"], -1.0, 1.0)
+    return {}, {"sums": to_words(fixed_sums(np.column_stack([value / top, shares])))}
 
 
-def fixed_sum(values: npt.NDArray[np.float64]) -> int:
-    """The exact sum of numbers in [-1, 1], each rounded to a multiple of 2^-60, in units of these."""
+def fixed_sums(values: npt.NDArray[np.float64]) -> list[int]:
+    """The exact sums of columns of numbers in [-1, 1], each rounded to a multiple of 2^-60, in units of these."""
     fixed = np.rint(np.ldexp(values, SCALE_BITS - 1)).astype(np.int64)
-    return (int((fixed >> 32).sum()) << 32) + int((fixed & 0xFFFFFFFF).sum())
+    high, low = (fixed >> 32).sum(axis=0), (fixed & 0xFFFFFFFF).sum(axis=0)
+    return [(a << 32) + b for a, b in zip(high.tolist(), low.tolist(), strict=True)]
 
 
 def standardised(X: FloatArray, means: FloatArray, spreads: FloatArray, indicated: Any) -> FloatArray:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.experiments.multi_source import ALGORITHMS, SourcesTable
+from radboost.experiments.multi_source import SourcesTable
 from radboost.experiments.studies import Outcome
 from radboost.plot._style import COLOURS, axes, pyplot, tidy, verbatim
 from radboost.rows.read import read_matrix
@@ -84,29 +84,23 @@ def _first_component(matrix: Any) -> NDArray[np.float64]:
 
 def draw_sources_table(study: SourcesTable, outcomes: Sequence[Outcome]) -> Figure:
     """A panel for each data set: dots are errors on the sources, bars the worst of them, rings the paper's worst."""
-    names = list(dict.fromkeys(outcome.facts["sources"] for outcome in outcomes))
+    names = list(dict.fromkeys(outcome.facts[study.key] for outcome in outcomes))
     figure: Figure
     figure, grid = pyplot().subplots(
         1, len(names), figsize=(4.2 * len(names), 4.0), layout="constrained", squeeze=False, sharey=True
     )
     for name, panel in zip(names, grid.flat, strict=True):
-        for place, algorithm in enumerate(reversed(ALGORITHMS)):
-            found = np.array(
-                [
-                    outcome.result["errors"]
-                    for outcome in outcomes
-                    if (outcome.facts["sources"], outcome.facts["algorithm"]) == (name, algorithm)
-                ]
-            )
+        for place, algorithm in enumerate(reversed(study.algorithms)):
+            found = study.errors(outcomes, name, algorithm)
             if not len(found):
                 continue
-            colour = COLOURS[0] if algorithm.startswith("MultiBoost") else "#999999"
+            colour = COLOURS[0] if "MultiBoost" in algorithm else "#999999"
             panel.barh(place, found.max(axis=1).mean(), color=colour, alpha=0.35, height=0.7)
             panel.plot(found.mean(axis=0), [place] * found.shape[1], ".", color=colour)
             paper = study.paper[name].get(algorithm)
             if paper is not None:
-                panel.plot(paper[4], place, "o", color="#333333", fillstyle="none")
-        panel.set_yticks(range(len(ALGORITHMS)), list(reversed(ALGORITHMS)))
+                panel.plot(paper[-1], place, "o", color="#333333", fillstyle="none")
+        panel.set_yticks(range(len(study.algorithms)), list(reversed(study.algorithms)))
         panel.set_title(name, fontsize=10)
         panel.set_xlabel("test error")
         tidy(panel)

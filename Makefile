@@ -23,7 +23,7 @@ demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the mar
 test: lint ## lint, then every test but those marked slow
 	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
 
-test-all: lint ## lint, then every test
+test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower and Ray
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
@@ -96,9 +96,10 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]'
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
+$(VENV)/.heavy: EXTRAS := test,lint,flower
 $(VENV)/.bench: EXTRAS := bench,progress

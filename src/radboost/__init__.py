@@ -20,7 +20,7 @@ from radboost.estimators import (
     SparseBoostRegressor,
     SparseBoostRegressorCV,
 )
-from radboost.families import KernelFamily, TreeFamilies, Trees
+from radboost.families import Candidates, KernelFamily, TreeFamilies, Trees
 from radboost.model_file import ModelFileError, loaded_on_demand
 from radboost.model_file import load_model as load
 from radboost.penalties import WeightedL1
@@ -29,6 +29,7 @@ from radboost.trees import TreeOptions
 __version__ = version("radboost")
 
 __all__ = [
+    "Candidates",
     "Checkpoint",
     "DeepBoostClassifier",
     "EarlyStopping",

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,22 +82,26 @@ def test_five_fall_silent_and_two_lie_on_ray(tmp_path: Path) -> None:
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_ports(n: int) -> list[int]:
+    """All different: each is held until the last one is found."""
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(n)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 class Federation:
     """A SuperLink and its SuperNodes; whoever is started here is ended here."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port = port
         self.environment = {**os.environ, "FLWR_HOME": str(folder / "home"), "FLWR_TELEMETRY_ENABLED": "0"}
         self.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.nodes: list[subprocess.Popen[bytes]] = []
         self._running: list[subprocess.Popen[bytes]] = []
+        self.named: dict[str, subprocess.Popen[bytes]] = {}
         (folder / "home").mkdir()
         (folder / "home" / "config.toml").write_text(
             f'[superlink]\ndefault = "here"\n[superlink.here]\naddress = "127.0.0.1:{self.port}"\ninsecure = true\n'
@@ -110,6 +114,7 @@ class Federation:
             command, stdout=log, stderr=subprocess.STDOUT, env=self.environment, start_new_session=True
         )
         self._running.append(process)
+        self.named[name] = process
         return process
 
     def log(self, name: str) -> str:
@@ -119,6 +124,7 @@ class Federation:
         end = time.monotonic() + PATIENCE
         while not re.search(pattern, self.log(name)):
             assert time.monotonic() < end, self.log(name)[-3000:]
+            assert self.named[name].poll() is None, self.log(name)[-3000:]
             time.sleep(0.2)
 
     def end(self) -> None:
@@ -135,13 +141,14 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def federation(folder: Path, n_nodes: int) -> Iterator[Federation]:
-    found = Federation(folder)
+    port, *of_nodes = free_ports(1 + n_nodes)
+    found = Federation(folder, port)
     try:
         link = ("flower-superlink", "--insecure", "--host", "127.0.0.1", "--port", str(found.port))
         found.begin("link", *link, "--disable-runtime-dependency-installation")
         found.wait("link", "running on|Uvicorn")
         for k in range(n_nodes):
-            address = ("--superlink", f"127.0.0.1:{found.port}", "--host", "127.0.0.1", "--port", str(free_port()))
+            address = ("--superlink", f"127.0.0.1:{found.port}", "--host", "127.0.0.1", "--port", str(of_nodes[k]))
             config = ("--node-config", f"partition-id={k}")
             found.nodes.append(found.begin(f"node{k}", "flower-supernode", "--insecure", *address, *config))
         for k in range(n_nodes):

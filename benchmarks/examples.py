@@ -130,8 +130,8 @@ def sources() -> None:
     from radboost import MultiSourceBoostClassifier, plot
     from radboost.experiments.multi_source_fits import load_sourced
 
-    figure = Figure(figsize=(10.5, 6.0), layout="constrained")
-    for line, name in zip(figure.subplots(2, 3), ("adult", "amazon"), strict=True):
+    figure = Figure(figsize=(10.5, 8.6), layout="constrained")
+    for line, name in zip(figure.subplots(3, 3), ("adult", "fashion_mnist", "amazon"), strict=True):
         data = load_sourced(name, None)  # from the folder that RADBOOST_DATA names
         model = MultiSourceBoostClassifier.paper(100, categorical_features=data.categorical)
         model.fit(data.X, data.y, sources=data.sources)

@@ -12,6 +12,7 @@ from radboost import MultiSourceBoostClassifier
 from radboost.families import Candidates, stumps_at
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport
+from radboost.federated.fitting import PROPOSABLE
 from radboost.federated.letters import Letter
 from radboost.rows.domains import DomainModel, fit_domains
 
@@ -89,14 +90,14 @@ class LocalTransport(Transport):
         self.replies: list[tuple[int, Letter]] = []
 
     def _owner(self, k: int, n_domains: int, missing: float) -> Owner:
-        return Owner(lambda: OwnRows(*rows_of(k, n_domains, missing), f"owner {k:03}"), self.memories[k])
+        return Owner(lambda: OwnRows(*rows_of(k, n_domains, missing), f"owner {k:03}"), self.memories[k], PROPOSABLE)
 
     def restart(self, k: int, forget: bool = False) -> None:
         """The process of an owner ends and begins again, with or without what was kept for it."""
         old = self.owners[k]
         if forget:
             self.memories[k].slots.clear()
-        self.owners[k] = Owner(old._load, self.memories[k])
+        self.owners[k] = Owner(old._load, self.memories[k], PROPOSABLE)
 
     def connected(self) -> list[int]:
         return [k for k in range(len(self.owners)) if k not in self.absent]

@@ -6,6 +6,7 @@ from types import ModuleType
 
 from radboost.boosting.checkpoint import Checkpoint
 from radboost.estimators import (
+    AgnosticClassifier,
     DeepBoostClassifier,
     EarlyStopping,
     Mixtures,
@@ -29,6 +30,7 @@ from radboost.trees import TreeOptions
 __version__ = version("radboost")
 
 __all__ = [
+    "AgnosticClassifier",
     "Candidates",
     "Checkpoint",
     "DeepBoostClassifier",
@@ -53,7 +55,7 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "guarantees", "losses", "metrics", "plot", "sparsity")
+_ON_DEMAND = ("baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -105,10 +105,11 @@ class _PlainLines:
 
 
 def _status(line: Mapping[str, float]) -> str:
-    """Regression has no error rate."""
-    objective = line["objective"]
-    error = f"error {line['train_error']:.4f}, " if "train_error" in line else ""
-    members = (
-        f"{int(line['n_hypotheses'])} hypotheses" if "n_hypotheses" in line else f"{int(line['n_features'])} features"
-    )
-    return f"objective {objective:.4f}, {error}{members}"
+    """Regression has no error rate, and models with all columns no number of members."""
+    parts = [f"objective {line['objective']:.4f}"]
+    if "train_error" in line:
+        parts.append(f"error {line['train_error']:.4f}")
+    for name, what in (("n_hypotheses", "hypotheses"), ("n_features", "features")):
+        if name in line:
+            parts.append(f"{int(line[name])} {what}")
+    return ", ".join(parts)

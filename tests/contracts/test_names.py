@@ -28,6 +28,7 @@ COLUMNS: dict[str, list[Any]] = {
     "soft-max": [SoftmaxBoostClassifier],
     "RGB": [RGBClassifier, RGBRegressor],
     "sparse": [SparseBoostClassifier, SparseBoostRegressor, MultiTaskSparseBoostClassifier],
+    "several losses": [radboost.AgnosticClassifier],
     "baselines": BASELINES,
 }
 ESTIMATORS = [
@@ -50,6 +51,16 @@ ONLY_THERE = {
         "template",
         "tol",
         "totally_corrective",
+    },
+    "several losses": {
+        "batch_size",
+        "lipschitz_penalty",
+        "losses",
+        "mixtures",
+        "norm_penalty",
+        "normalize",
+        "radius",
+        "solver",
     },
     "baselines": set(),
 }
@@ -177,12 +188,14 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     if estimator is radboost.MultiSourceBoostClassifier:
         ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
         ours |= {"max_depth", "l1_penalty", "subsample", "warm_start"}  # of DeepBoost, and no choice here
+    if estimator is radboost.AgnosticClassifier:
+        ours |= {"losses_on"}
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 
 
 def test_dir_shows_what_is_public() -> None:
-    modules = {"baselines", "datasets", "guarantees", "losses", "metrics", "plot", "sparsity"}
+    modules = {"baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity"}
     assert {name for name in dir(radboost) if name[0] != "_"} <= {*radboost.__all__, *modules}
 
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import (
+    AgnosticClassifier,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
@@ -50,6 +51,8 @@ ESTIMATORS = [
     AdaBoostMHClassifier(10),
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
+    AgnosticClassifier(n_rounds=200),
+    AgnosticClassifier(("cross_entropy", "hinge"), n_rounds=200, batch_size=30),
     SparseBoostClassifier(),
     SparseBoostClassifier(penalty="l1/linf", update="gradboost", tol=1e-3),
     SparseBoostClassifier(family="stumps", features_per_round=4, totally_corrective=False, n_rounds=20),

@@ -12,7 +12,7 @@ from radboost import experiments
 from radboost.experiments import federated_fits, studies
 from radboost.experiments.federated import ALGORITHMS
 from radboost.federated.desk import Client
-from radboost.federated.linear import fit_linear, loss_and_slope, on_simplex
+from radboost.federated.linear import fit_linear, loss_and_slope
 
 STUDY: Any = experiments.STUDIES["fedmultiboost-b.1"]
 
@@ -105,14 +105,3 @@ def test_the_gradient_of_linear_models() -> None:
         back[k] -= 1e-6
         rise = (loss_and_slope(design, labels, ahead)[0] - loss_and_slope(design, labels, back)[0]) / 2e-6
         assert slope[k] == pytest.approx(rise, rel=1e-5)
-
-
-def test_projections_onto_the_simplex() -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        point = rng.normal(size=4)
-        found = on_simplex(point)
-        assert found.min() >= 0.0
-        assert found.sum() == pytest.approx(1.0)
-        others = rng.dirichlet(np.ones(4), 200)
-        assert np.linalg.norm(found - point) <= np.linalg.norm(others - point, axis=1).min() + 1e-12

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from federation_tools import LocalTransport, all_rows, candidates, domain_model, estimator, rows_of
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
 from radboost.federated import candidates_from, learn_domains
 from radboost.federated.answers import OwnRows
 from radboost.federated.fitting import fit_federated
+from radboost.federated.letters import Letter
+from radboost.federated.numbers import to_words
 from radboost.federated.regression import loss_and_gradient
 from radboost.rows.domains import fit_domains
 
@@ -41,7 +44,7 @@ def test_missing_values_constants_and_huge_columns() -> None:
 
     def strange(k: int) -> np.ndarray:
         X = rows_of(k, missing=0.3)[0]
-        return np.column_stack([X[:, :2], np.full(len(X), 7.0), np.full(len(X), np.nan), 1e150 * X[:, 3]])
+        return np.column_stack([X[:, :2], np.full(len(X), 7.0), np.full(len(X), np.nan), 1e100 * X[:, 3]])
 
     for k, owner in enumerate(transport.owners):
         owner._load = given(k, strange(k))
@@ -90,5 +93,31 @@ def test_from_public_rows() -> None:
     narrow = LocalTransport(2)
     for k, owner in enumerate(narrow.owners):
         owner._load = given(k, rows_of(k)[0][:, :3])
-    with pytest.raises(ValueError, match=r"is for 4 columns; the owners have 3"):
+    with pytest.raises(ValueError, match=r"a tree is for 4 columns, not for 3"):
         fit_federated(estimator(), narrow, candidates=candidates(), domain_model=domain_model())
+
+
+MOMENTS: dict[str, tuple[str, Any]] = {
+    "negative counts": ("moments", [-1, 0, 0] * 4),
+    "counts of more rows": ("moments", [1000, 0, 0] * 4),
+    "sums too large": ("moments", [1, 2**62, 0] * 4),
+    "negative squares": ("moments", [1, 0, -1] * 4),
+    "a negative loss": ("gradient", [-1] + [0] * 10),
+    "a gradient too large": ("gradient", [1] + [2**80] * 10),
+}
+
+
+@pytest.mark.parametrize("what", MOMENTS)
+def test_who_spoils_q_is_left_out(what: str) -> None:
+    action, values = MOMENTS[what]
+
+    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        wrong = node == 1 and letter.action == action
+        return [changed(reply, arrays={"sums": to_words(values)}) if wrong else reply]
+
+    found, office = fit_federated(
+        estimator(3), LocalTransport(8, trouble=lying), candidates=candidates(), domain_model=None
+    )
+    assert list(office.left_out) == ["owner 001"]
+    X, _, domains = all_rows(8)
+    assert np.mean(found.source_probabilities(X).argmax(axis=1) == (domains == "domain 1")) > 0.8

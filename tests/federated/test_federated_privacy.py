@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator
+from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from radboost.families import Candidates, stumps_at
 from radboost.federated import Privacy
+from radboost.federated.answers import OwnRows
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.letters import Letter, LetterError
 from radboost.federated.numbers import from_words, to_words
@@ -213,6 +215,92 @@ def test_a_server_that_asks_for_single_sums_is_refused() -> None:
     fit_federated(estimator(1), transport, candidates=candidates(4), domain_model=domain_model(), secure=True)
     assert refused
     assert all("what would show single sums" in one for one in refused)
+
+
+def test_owners_named_twice_do_not_open_a_sum() -> None:
+    """With copies of itself an owner would add no mask that others share."""
+    from radboost.federated.secure import Session
+
+    sessions, names = [Session.begin(1) for _ in range(3)], ["a", "b", "c"]
+    keys = {f"{name}/{k}": a for k, s in enumerate(sessions) for name, a in s.public_keys().items()}
+    told = {"session": 1, "peers": names, "threshold": 3}
+    for session, name in zip(sessions, names, strict=True):
+        session.share(Letter("shares", told, dict(keys)), name)
+    for there in ([0, 0, 0], [0, 1, 1], [0, 1, 2, 7], [1, 2]):
+        with pytest.raises(LetterError, match=r"not what they were|too few"):
+            sessions[0].masked(Letter("stand", {"session": 1, "there": there}), to_words([1]))
+
+
+def test_an_owner_may_insist_on_secure_sums() -> None:
+    transport = LocalTransport(6)
+    for one in transport.owners:
+        one._require_secure = True
+    with pytest.raises(RuntimeError, match="No owner of the domain"):
+        fit_federated(estimator(2), transport, candidates=candidates(), domain_model=domain_model())
+    model, _ = fit_federated(
+        estimator(2), transport, candidates=candidates(4), domain_model=domain_model(), secure=True
+    )
+    assert model.n_iter_ == 2
+
+
+GARBAGE: dict[str, tuple[str, Any]] = {
+    "no keys": ("keys", lambda a: {}),
+    "half a key": ("keys", lambda a: {name: array[:20] for name, array in a.items()}),
+    "no shares": ("shares", lambda a: {}),
+    "no secrets": ("unmask", lambda a: {}),
+    "short secrets": ("unmask", lambda a: {name: np.zeros(3, np.uint8) for name in a}),
+    "secrets of real numbers": ("unmask", lambda a: {name: array.astype(float) for name, array in a.items()}),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_garbage_in_secure_sums(what: str) -> None:
+    action, change = GARBAGE[what]
+
+    def troubling(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        wrong = node == 3 and letter.action == action
+        return [Letter(reply.action, reply.facts, change(reply.arrays)) if wrong else reply]
+
+    model, office, _ = fit(12, 2, secure=True, trouble=troubling)
+    assert list(office.left_out) == ["owner 003"]
+    assert model.n_iter_ == 2
+
+
+def test_false_secrets_do_not_end_the_fit(caplog: pytest.LogCaptureFixture) -> None:
+    """They have the right form, and nobody can say whose they are: the sum is lost, and the next one goes on."""
+    seen = [0]
+
+    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        seen[0] += letter.action == "unmask" and node == 3
+        if letter.action != "unmask" or node != 3 or seen[0] != 2:
+            return [reply]
+        return [Letter(reply.action, reply.facts, {name: array ^ 1 for name, array in reply.arrays.items()})]
+
+    model, _, _ = fit(8, 4, secure=True, trouble=lying)
+    assert model.n_iter_ >= 3
+    assert "do not come off" in caplog.text or "is out of range and is not used" in caplog.text
+
+
+def test_scores_that_secure_sums_do_not_resolve() -> None:
+    """Rows that one stump parts, whose weight grows without end."""
+    transport = LocalTransport(3, 1)
+    for k, one in enumerate(transport.owners):
+        X, _, domain = rows_of(k, 1)
+        one._load = lambda X=X, d=domain, k=k: OwnRows(X, (X[:, 0] > 0).astype(int), d, f"{k}")  # type: ignore[misc]
+    found, _ = fit_federated(
+        estimator(300, learning_rate=1.0),
+        transport,
+        candidates=Candidates(stumps_at([[0.0], [], [], []])),
+        domain_model=None,
+        privacy=Privacy(clip=1e3, noise_multiplier=1e-17, seed=1),
+    )
+    assert 'take loss="logistic"' in found.stop_reason_
+    assert 50 < found.n_iter_ < 300
+
+
+def test_a_budget_that_allows_for_nothing() -> None:
+    with pytest.raises(ValueError, match="does not allow for the losses before the first round"):
+        fit(privacy=Privacy(clip=1.0, noise_multiplier=0.1, max_epsilon=0.01))
 
 
 @settings(max_examples=5)

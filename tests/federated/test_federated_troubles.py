@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from radboost.families import Candidates, stumps_at
+from radboost.families.columns import Column
+from radboost.families.thresholds import Stump
+from radboost.federated import learn_domains
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.letters import Letter, LetterError, pack_hypotheses, unpack_hypotheses
@@ -122,6 +128,12 @@ LIES: dict[str, tuple[str, Any, str]] = {
     "too many errors": ("stand", lambda r: sums(r, 3, 10**6), "1000000 wrong answers for"),
     "scales too large": ("stand", lambda r: changed(r, {"scales": [900, 900]}), "larger than any row's can be"),
     "scales that are text": ("stand", lambda r: changed(r, {"scales": ["a", "b"]}), "its scales are"),
+    "sums beyond their scales": ("stand", lambda r: changed(r, {"scales": [r.facts["scales"][0] + 9] * 2}), "scales"),
+    "steps that were never taken": (
+        "stand",
+        lambda r: changed(r, {"position": 10**9}),
+        "it has taken 1000000000 steps",
+    ),
     "scales said to be too small": ("stand", lambda r: changed(r, {"valid": False}), "and they are not"),
     "an edge too large": ("edges", lambda r: sums(r, 3, 2**62), "edge of its rows is out of range"),
     "too few sums": ("edges", lambda r: changed(r, arrays={"sums": to_words([1, 2])}), "integers were asked for"),
@@ -179,25 +191,221 @@ def owner(X: Any, y: Any, domain: Any, name: str = "a") -> Owner:
     return Owner(lambda: OwnRows(X, y, domain, name), LocalTransport(1).memories[0])
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
-    [
-        ([owner(np.zeros((4, 4)), [0, 1, 2, 1], "domain 0", "x")], r"have 3 classes together .* takes two"),
-        ([owner(np.zeros((4, 4)), ["0", "1", "0", "1"], "domain 0", "x")], r"labels of the owners are of different"),
-        ([owner(np.zeros((4, 3)), [0, 1, 0, 1], "domain 0", "x")], r"same columns everywhere.*3: 'x'"),
-        ([owner(np.zeros((4, 4)), [0, 1, 0, 1], 5, "x")], r"domains of the owners are of different types \(int, str\)"),
-        ([owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 9", "x")], r"Q is one of 2 domains.*have 3 domains"),
-        (
-            [owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "owner 001")],
-            r"Several owners go by the name",
-        ),
-    ],
-)
-def test_owners_that_do_not_fit_together(others: list[Owner], message: str) -> None:
+MISFITS: dict[str, tuple[list[Owner], str, str]] = {
+    "a third label": ([owner(np.zeros((4, 4)), [0, 7, 0, 7], "domain 0", "x")], "x", r"its labels are \[0, 7\]"),
+    "labels of text": ([owner(np.zeros((2, 4)), ["0", "1"], "domain 0", "x")], "x", r"types of labels are \['str'\]"),
+    "columns": ([owner(np.zeros((4, 3)), [0, 1, 0, 1], "domain 0", "x")], "x", r"columns are \(3, None\)"),
+    "domains": ([owner(np.zeros((4, 4)), [0, 1, 0, 1], 5, "x")], "x", r"types of domains are 'int'"),
+}
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_owners_that_do_not_fit_are_named_and_left_out(what: str) -> None:
+    others, name, message = MISFITS[what]
     transport = LocalTransport(4)
     transport.owners += others
-    with pytest.raises(ValueError, match=message):
-        fit(transport)
+    found, office = fit(transport)
+    plain, _ = fit(LocalTransport(4))
+    assert found.history_ == plain.history_
+    assert list(office.left_out) == [name]
+    assert re.search(message, office.left_out[name])
+
+
+def test_a_name_that_two_have_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
+    transport = LocalTransport(6)
+    transport.owners += [owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "owner 001")]
+    found, _ = fit(transport)
+    assert "2 nodes go by the name 'owner 001'" in caplog.text
+    assert found.ensemble_.sample_size == sum(len(rows_of(k)[1]) for k in range(6) if k != 1)
+
+
+REGISTRATIONS: dict[str, dict[str, Any]] = {
+    "no rows": {"n_rows": 0},
+    "a number of rows beyond all": {"n_rows": 10**400},
+    "true rows": {"n_rows": True},
+    "three labels": {"labels": [0, 1, 2]},
+    "labels that are nothing": {"labels": [float("nan")]},
+    "labels that are lists": {"labels": [[0], [1]]},
+    "a domain that is a list": {"domain": [1]},
+    "a name that is a number": {"name": 3},
+    "columns that do not fit": {"columns": ["a"]},
+}
+
+
+@pytest.mark.parametrize("what", REGISTRATIONS)
+def test_nonsense_at_registration(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        return [changed(reply, REGISTRATIONS[what]) if node == 2 and letter.action == "register" else reply]
+
+    fit(LocalTransport(6, trouble=lying), 3)
+    assert "register: node 2 is left out" in caplog.text
+
+
+def test_columns_have_one_order_everywhere() -> None:
+    transport = LocalTransport(6)
+    for k, one in enumerate(transport.owners):
+        names = list("abcd") if k != 3 else list("badc")
+        frame = pd.DataFrame(rows_of(k)[0], columns=names)
+        one._load = lambda frame=frame, k=k: OwnRows(frame, *rows_of(k)[1:], f"owner {k:03}")  # type: ignore[misc]
+    found, office = fit(transport)
+    assert list(office.left_out) == ["owner 003"]
+    assert list(found.feature_names_in_) == list("abcd")
+
+
+def test_q_knows_its_domains() -> None:
+    X, _, domains = all_rows(8)
+    swapped = learn_domains(X, np.where(domains == "domain 0", "domain 0", "Domain 1"))
+    with pytest.raises(ValueError, match=r"Q knows \['Domain 1', 'domain 0'\].*must be the same"):
+        fit(LocalTransport(4), domain_model=swapped)
+    transport = LocalTransport(4)
+    transport.absent = {1, 3}
+    with pytest.raises(ValueError, match=r"Q knows \['domain 0', 'domain 1'\], and the owners have the domains"):
+        fit(transport, domain_model=learn_domains(X, domains))
+
+
+def test_silence_is_no_convergence() -> None:
+    """One lost answer about edges, or about the line, is a round without a step, and not the end."""
+    for action, step in (("edges", "decay"), ("line", "line_search")):
+        seen = [0]
+
+        def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+            seen[0] += letter.action == action  # noqa: B023
+            return ["lost"] if letter.action == action and seen[0] in (7, 8) else [reply]  # noqa: B023
+
+        found, _ = fit_federated(
+            estimator(30, step=step),
+            LocalTransport(2, trouble=silent),
+            candidates=candidates(),
+            domain_model=domain_model(),
+        )
+        assert found.n_iter_ == 30
+        assert found.n_skipped_rounds_ >= 1
+
+
+def test_a_line_search_goes_on_without_a_silent_domain() -> None:
+    def silent(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        return [] if node % 2 == 1 and letter.facts.get("exchange", 0) > 12 else [reply]
+
+    found, _ = fit_federated(
+        estimator(40, step="line_search"),
+        LocalTransport(6, trouble=silent),
+        candidates=candidates(),
+        domain_model=domain_model(),
+    )
+    assert found.n_iter_ == 40
+    losses = found.history_["source_loss[domain 0]"]
+    assert losses[-1] < 0.9 * losses[6]
+
+
+def test_who_misses_one_letter_is_no_liar() -> None:
+    """A lost answer about slopes: the owner is not asked for edges under a total that it is not in."""
+    seen = [0]
+
+    def losing(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        seen[0] += letter.action == "slopes" and node == 1
+        return ["lost"] if letter.action == "slopes" and node == 1 and seen[0] == 3 else [reply]
+
+    found, office = fit_federated(
+        estimator(20, source_objective="softmax"),
+        LocalTransport(3, trouble=losing),
+        candidates=candidates(),
+        domain_model=domain_model(),
+    )
+    assert not office.left_out
+    assert found.n_iter_ == 20
+
+
+def test_scales_that_never_settle() -> None:
+    seen = [0]
+
+    def wavering(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        if node != 1 or letter.action != "stand" or letter.facts["position"] < 4:
+            return [reply]
+        seen[0] += 1
+        loss, slope = reply.facts["scales"]
+        return [changed(reply, {"scales": [loss - seen[0] % 2, slope - seen[0] % 2]})]
+
+    _, office = fit(LocalTransport(6, trouble=wavering))
+    assert "scales" in office.left_out["owner 001"]
+
+
+def test_a_small_owner_cannot_have_large_edges() -> None:
+    """Its share of the derivatives is known: more than that cannot be."""
+
+    def greedy(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        if node not in (0, 1) or letter.action != "edges":
+            return [reply]
+        return [sums(reply, 0, -(2**61) // 2)]
+
+    _, office = fit(LocalTransport(10, trouble=greedy))
+    assert "edge of its rows is out of range" in office.left_out["owner 000"]
+
+
+PROPOSALS: dict[str, Any] = {
+    "a column": [Column(0)],
+    "a stump of real numbers": [Stump(0, 0.0)],
+    "two trees": stumps_at([[0.0, 1.0], [], [], []]),
+    "a tree for other columns": stumps_at([[0.0], []]),
+    "no arrays": {"inline/node_feature": np.array(5)},
+}
+
+
+@pytest.mark.parametrize("what", PROPOSALS)
+def test_proposals_that_are_no_trees(what: str) -> None:
+    def proposing(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        if node != 2 or letter.action != "propose":
+            return [reply]
+        given = PROPOSALS[what]
+        if isinstance(given, dict):
+            return [changed(reply, arrays=given)]
+        facts, arrays = pack_hypotheses(given, given[0].n_features if "other" in what else 4, "inline")
+        return [Letter("propose", {**reply.facts, **facts}, arrays)]
+
+    _, office = fit(LocalTransport(6, trouble=proposing), candidates=TrainedByOwners())
+    assert list(office.left_out) == ["owner 002"]
+
+
+def test_no_kernel_and_nothing_unasked_for_is_trained_for_others() -> None:
+    """The centre of a kernel is a row; an owner says what it is willing to train, by default nothing."""
+    for family in ("kernel", "nonsense", None):
+        with pytest.raises((ValueError, TypeError), match="family of TrainedByOwners"):
+            TrainedByOwners(family)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="per_round of TrainedByOwners"):
+        TrainedByOwners("trees", 0)
+    transport = LocalTransport(2)
+    fit(transport, 2)
+    letter = Letter("propose", {"exchange": 1, "from": 2, "position": 2, "source": 0, "family": "kernel"}, {})
+    with pytest.raises(LetterError, match="does not train 'kernel' for others"):
+        transport.owners[0].answer(letter)
+    shy = owner(*rows_of(0))
+    with pytest.raises(LetterError, match="does not train 'stumps' for others"):
+        shy.answer(changed(letter, {"family": "stumps"}))
+
+
+def test_owners_that_come_back_under_another_number() -> None:
+    transport = LocalTransport(6)
+    moved: dict[int, int] = {}
+
+    class Moving(LocalTransport):
+        def connected(self) -> list[int]:
+            return [moved.get(k, k) for k in super().connected()]
+
+        def send(self, letters: Any) -> Any:
+            back = {new: old for old, new in moved.items()}
+            found = super().send({back.get(node, node): letter for node, letter in letters.items()})
+            if any(letter.facts.get("exchange", 0) > 12 for letter in letters.values()):
+                moved[2] = 77
+            return [(moved.get(node, node), answer) for node, answer in found]
+
+    transport = Moving(6)
+    found, office = fit(transport)
+    plain, _ = fit(LocalTransport(6))
+    assert moved == {2: 77}
+    assert found.n_iter_ == 15
+    assert not office.left_out
+    late = [letter for node, letter in transport.letters[-24:] if node == 2]
+    assert late
+    assert found.history_["objective"][-1] == pytest.approx(plain.history_["objective"][-1], rel=0.2)
 
 
 def test_owners_whose_rows_cannot_be_read_are_named(caplog: pytest.LogCaptureFixture) -> None:
@@ -222,6 +430,11 @@ def test_what_a_federation_does_not_do() -> None:
         r"step='auto' needs more of the rows than sums.*\"decay\".*\"line_search\"", estimator_=estimator(step="auto")
     )
     refused(r"early_stopping=5 is not known in a federation", estimator_=estimator(early_stopping=5))
+    refused(r"family=.*is not known in a federation; give candidates", estimator_=estimator(family=candidates()))
+    refused(r"(?s)domain_classifier=.*give domain_model", estimator_=estimator(domain_classifier=domain_model()))
+    refused(r"objective='max' is not known", estimator_=estimator(objective="max"))
+    refused(r"categorical_features=\[0\] is not known", estimator_=estimator(categorical_features=[0]))
+    refused(r"Stump.*cannot be a candidate of a federation", candidates=Candidates([Stump(0, 0.0)]))
     refused(r"class_weight='balanced' is not known", estimator_=estimator(class_weight="balanced"))
     refused(r"fits a MultiSourceBoostClassifier; got 3", TypeError, estimator_=3)
     refused(r"candidates must be Candidates", TypeError, candidates="stumps")

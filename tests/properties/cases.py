@@ -19,6 +19,7 @@ import scipy.sparse
 from sklearn.base import _clone_parametrized
 
 from radboost import (
+    AgnosticClassifier,
     DeepBoostClassifier,
     EarlyStopping,
     KernelFamily,
@@ -402,6 +403,35 @@ def _sparse() -> list[Case]:
     ]
 
 
+AGNOSTIC: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
+    "default": ({}, (2, 4)),
+    "convex, mirror prox": ({"losses": ("cross_entropy", "hinge"), "solver": "mirror_prox"}, (2, 3)),
+    "batches, mixtures": (
+        {"losses": ("hinge", "l1"), "batch_size": 16, "mixtures": [[0.3, 0.7], [0.8, 0.2]], "norm_penalty": 0.01},
+        (2, 3),
+    ),
+}
+
+
+def _agnostic() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        return Case(
+            f"Agnostic {name}, {n_classes} classes",
+            lambda **changes: AgnosticClassifier(**{"n_rounds": 40, "random_state": 3, **settings, **changes}),
+            n_classes,
+            random="batch_size" in settings,
+            missing=False,
+            categories=False,
+            sums_of_floats=True,
+            boosted=False,
+            splits=False,
+            descends=False,
+            draws_rows="batch_size" in settings,
+        )
+
+    return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC.items() for n in numbers]
+
+
 def _baselines() -> list[Case]:
     def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
         watched = ", watched" if "early_stopping" in settings else ""
@@ -425,7 +455,7 @@ def _baselines() -> list[Case]:
     ]
 
 
-CASES: list[Case] = [*_deepboost(), *_sourced(), *_softmax(), *_rgb(), *_sparse(), *_baselines()]
+CASES: list[Case] = [*_deepboost(), *_sourced(), *_softmax(), *_rgb(), *_sparse(), *_agnostic(), *_baselines()]
 
 
 def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:

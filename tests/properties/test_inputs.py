@@ -198,7 +198,7 @@ def test_sparse_forms(case: Case, form: str, kind: str) -> None:
     X, y = case.tied(7, 60)
     X[X < 2] = 0
     sparse = getattr(scipy.sparse, f"{form}_{kind}")(X)
-    tight = {} if case.boosted else {"tol": 1e-9}
+    tight = {"tol": 1e-9} if "tol" in case.make().get_params() else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
     if case.classifies:
@@ -212,7 +212,7 @@ def test_sparse_equals_dense(case: Case) -> None:
     X, y = case.data(8)
     X[np.abs(X) < 0.5] = 0
     sparse = scipy.sparse.csr_array(X)
-    columns_given = case.sums_of_floats and case.make().family == "given"
+    columns_given = getattr(case.make(), "family", None) == "given"
     tight = {"tol": 1e-9, "n_rounds": 20_000} if columns_given else {}
     model, dense = case.make(**tight).fit(sparse, y), case.make(**tight).fit(X, y)
     same(scores(model, sparse), scores(dense, X), case)
@@ -274,7 +274,7 @@ def _plain_history(model: Any) -> list[float]:
     return [value for column in model.history_.values() for value in column]
 
 
-@over(lambda case: not case.splits and case.sums_of_floats and "kernel" not in case.name)
+@over(lambda case: not case.splits and case.sums_of_floats and "kernel" not in case.name and not case.draws_rows)
 def test_units_of_standardized_columns_do_not_matter(case: Case) -> None:
     X, y = case.data(12)
     units = 2.0 ** np.array([-30, 3, 0, 40, -1])
@@ -313,8 +313,8 @@ def test_duplicate_columns(case: Case) -> None:
     twice = np.hstack([X, X])
     model = case.make(**looking_at_everything(case)).fit(twice, y)
     assert np.all(np.isfinite(scores(model, twice)))
-    induced = case.sums_of_floats and case.make().family != "given"
-    others = ("stump pairs", "smooth_l1")
+    induced = case.sums_of_floats and getattr(case.make(), "family", "given") != "given"
+    others = ("stump pairs", "smooth_l1", "Agnostic")
     if case.draws_rows or case.held_back or induced or case.folds or case.sourced:
         return
     if any(other in case.name for other in others):

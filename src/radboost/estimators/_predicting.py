@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
@@ -89,13 +89,6 @@ class ScoringMixin(SavingMixin):
         self._require_fitted()
         rows = dense_rows(read_matrix(self, X, self.ensemble_.categories))
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
-        """What else predictions depend on; a file keeps these as well."""
-        return {}
-
-    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Takes what `_arrays_of_fit` gave, from a file."""
 
 
 class PredictingMixin(ScoringMixin):

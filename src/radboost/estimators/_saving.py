@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar
 
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.model_file import save_model
@@ -34,3 +36,10 @@ class SavingMixin:
 
     def _take_parameters_of_fit(self) -> None:
         """Called when the parameters and labels of a file are in place."""
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        """What else predictions depend on; a file keeps these as well."""
+        return {}
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Takes what `_arrays_of_fit` gave, from a file."""

@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real_or
+from radboost.estimators._class_scores import ClassScores, chances
+from radboost.estimators._linear import Read
 from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._sparse_fit import Read, SparseBoost, no_columns
+from radboost.estimators._sparse_fit import SparseBoost, no_columns
 from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
@@ -93,7 +95,7 @@ PARAMETERS = """
 
 
 @storable_estimator
-class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
+class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstimator):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
     Parameters
@@ -143,33 +145,8 @@ class SparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @of_one_fit
-    def decision_function(self, X: Any) -> FloatArray:
-        """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    @of_one_fit
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row."""
-        scores = self._scores(X)
-        best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[best.astype(np.intp)]
-
-    @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the classes, for which the scores minimise the expected loss."""
-        scores = self._scores(X)
-        if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
-        second = expit(scores if self.loss_ == "logistic" else 2.0 * scores)
-        return np.hstack([1.0 - second, second])
-
-    @of_one_fit
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of predict_proba."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
+    def _chances(self, scores: FloatArray) -> FloatArray:
+        return chances(scores, 1.0 if self.loss_ == "logistic" else 2.0)
 
     def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])

@@ -14,7 +14,8 @@ from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
-from radboost.estimators._sparse_fit import Read, SparseBoost, check_alphas, decreasing
+from radboost.estimators._linear import Read
+from radboost.estimators._sparse_fit import SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
     SparseBoostClassifier,

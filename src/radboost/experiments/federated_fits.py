@@ -14,7 +14,7 @@ from radboost import datasets as registry
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport
-from radboost.federated.fitting import TrainedByOwners, clients_of, fit_federated, register
+from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, clients_of, fit_federated, register
 from radboost.federated.letters import Letter
 from radboost.federated.linear import fit_linear
 
@@ -105,7 +105,7 @@ class InOneProcess(Transport):
     """Owners of given rows, who answer at once."""
 
     def __init__(self, given: list[OwnRows]) -> None:
-        self._owners = [Owner(lambda own=own: own, Memory()) for own in given]  # type: ignore[misc]
+        self._owners = [Owner(lambda own=own: own, Memory(), PROPOSABLE) for own in given]  # type: ignore[misc]
 
     def connected(self) -> list[int]:
         return list(range(len(self._owners)))

@@ -24,11 +24,11 @@ def draw(seed: int, round_index: int, n: int, size: int | None) -> list[int]:
     """So many of the places 0, 1, ..., n - 1, ascending, or all; the same on any machine."""
     if size is None or size >= n:
         return list(range(n))
-    keys = _mixed(_mixed(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
-    return sorted(np.lexsort((np.arange(n), _mixed(keys, 2)))[:size].tolist())
+    keys = mixed(mixed(np.array([seed % 2**64], dtype=np.uint64), round_index), 1) ^ np.arange(n, dtype=np.uint64)
+    return sorted(np.lexsort((np.arange(n), mixed(keys, 2)))[:size].tolist())
 
 
-def _mixed(words: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
+def mixed(words: npt.NDArray[np.uint64], salt: int) -> npt.NDArray[np.uint64]:
     """Words that look random: the finisher of splitmix64."""
     with np.errstate(over="ignore"):
         words = words + np.uint64((salt + 1) * MULTIPLIER % 2**64)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost._tables import column_names
 from radboost.estimators import DeepBoostClassifier
 from radboost.federated.letters import Arrays, Letter, LetterError, pack_hypotheses, unpack_hypotheses, unpack_task
 from radboost.federated.linear import answer_linear
@@ -39,14 +40,22 @@ class OwnRows:
 class Owner:
     """Answers letters with sums over its own rows."""
 
-    def __init__(self, load: Callable[[], OwnRows], keep: Keep) -> None:
+    def __init__(
+        self,
+        load: Callable[[], OwnRows],
+        keep: Keep,
+        proposes: Collection[str] = (),
+        require_secure: bool = False,
+    ) -> None:
         self._load, self.keep = load, keep
+        self._proposes, self._require_secure = proposes, require_secure
         self._given: tuple[OwnRows, npt.NDArray[np.float64], npt.NDArray[Any]] | None = None
         self._rows: Rows | None = None
 
     def answer(self, letter: Letter) -> Letter:
         given, X, y = self._own_rows()
         head = {"exchange": letter.facts.get("exchange"), "name": given.name}
+        self._refuse(letter)
         if letter.action == "register":
             return Letter(letter.action, {**head, **_described(given, X, y)})
         if letter.action in _BEFORE:
@@ -68,6 +77,18 @@ class Owner:
         if "session" in letter.facts:
             facts, arrays = {}, {"sums": self._masked(letter, arrays["sums"])}
         return Letter(letter.action, {**head, **facts}, arrays)
+
+    def _refuse(self, letter: Letter) -> None:
+        """What this owner does not do, whoever asks."""
+        if self._require_secure and letter.action not in ("register", "keys", "shares", "unmask"):
+            needed = "session" in letter.facts and letter.action not in ("propose", *_BEFORE)
+            if not needed:
+                raise LetterError(f"this owner answers secure sums alone, and {letter.action!r} is none")
+        if letter.action == "propose" and letter.facts.get("family") not in self._proposes:
+            raise LetterError(
+                f"this owner does not train {letter.facts.get('family')!r} for others; it has to be told so: "
+                "client_app(..., proposes=...)"
+            )
 
     def _of_session(self, letter: Letter, name: str) -> Arrays:
         """The letters of a secure sum before and after the sums themselves."""
@@ -163,11 +184,13 @@ class Owner:
 
 def _described(given: OwnRows, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> dict[str, Any]:
     """What the server must know to set up the problem."""
+    given_columns = column_names(given.X)
     return {
         "domain": plain(given.domain),
         "n_rows": len(X),
         "n_features": X.shape[1],
         "labels": sorted({plain(label) for label in y.tolist()}),
+        "columns": None if given_columns is None else [str(name) for name in given_columns],
     }
 
 

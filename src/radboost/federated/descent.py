@@ -32,6 +32,11 @@ from radboost.penalties import WeightedL1, on_grid, slope
 
 # Steps that a line search compares, from this one down, each half of the one before in a finer and finer grid.
 LONGEST_STEP, N_LINE_STEPS, LINE_RATIO = 2.0, 32, 2.0**-0.5
+# Where single rows are not told how large the largest loss is, sums resolve nothing beyond 2 to this power.
+LARGEST_SCALE = 30
+TOO_LARGE = (
+    'the scores have grown beyond what secure or noisy sums resolve: take loss="logistic", or fewer or shorter steps'
+)
 FAR_BELOW = 1e6  # no loss makes up for it
 # Draws of owners must not be those of candidates.
 OWNERS_SALT = 0x51ED270B
@@ -53,6 +58,7 @@ class Owners(Protocol):
     sizes: FloatArray  # rows of each domain
     negotiates: bool  # whether owners tell their scales; otherwise those that no row can exceed are used
     noisy: bool  # whether sums have noise
+    reach: float  # no score is larger
 
     def invite(self, round_index: int) -> Sequence[Any]:
         """The owners that a round asks."""
@@ -111,7 +117,8 @@ class FederatedDescent(RoundMaker):
         self._names, self._seeds = names, seeds
         self._grid = STEP_GRID[2]
         self._weights: dict[tuple[int, object], tuple[int, float]] = {}  # of members: place in the trace, weight
-        self._reach = 0.0  # no score is larger
+        self._sizes = [0.0] * len(names)  # of all weights of a domain
+        self._all_answered = True  # in this round
         drawn = candidates is None or len(draw(0, 0, len(candidates.hypotheses), candidates.per_round)) < len(
             candidates.hypotheses
         )
@@ -139,9 +146,12 @@ class FederatedDescent(RoundMaker):
         state = self._state
         if not self.owners.noisy and float(np.nanmax(state.slopes, initial=0.0)) <= SMALLEST_SLOPE:
             return End(NO_LOSS)
+        if not self.owners.negotiates and self._bound().loss > LARGEST_SCALE:
+            return End(TOO_LARGE)
+        self._all_answered = len(state.n_rows) == self._n_domains
         try:
             steps = self._steps_of(round_index, state)
-            if not steps and not self._randomised and len(state.n_rows) == self._n_domains:
+            if not steps and not self._randomised and self._all_answered:
                 return End(CONVERGED)
             self._state = self._stand(round_index + 1, state)
         except BudgetSpentError as error:
@@ -198,7 +208,13 @@ class FederatedDescent(RoundMaker):
         return self.owners.add("stand", invited, lambda owner: {"scales": [scales.loss, scales.slope]}, 4)
 
     def _bound(self) -> Scales:
-        return Scales.at(self._loss, 1.0 + self._reach)
+        return Scales.at(self._loss, 1.0 + self.owners.reach)
+
+    def _ask(self, action: str, owners: Sequence[Any], facts: Callable[[Any], Mapping[str, Any]], width: int) -> Totals:
+        """Sums of this round; silence is no evidence that nothing is to be gained."""
+        found = self.owners.add(action, owners, facts, width)
+        self._all_answered &= len(found.owners) == len(owners)
+        return found
 
     def _choose(self, round_index: int, state: State) -> tuple[int, Any, float] | None:
         """Lines 11 to 17: the candidate that lowers the worst mixture of the losses fastest."""
@@ -210,14 +226,16 @@ class FederatedDescent(RoundMaker):
         if unit == 0.0:
             return None
         factors = per_row / unit
-        totals = self._slopes(state, sources, factors)
+        totals, there = self._slopes(state, sources, factors)
         best: tuple[float, tuple[int, Any, float] | None] = (RATE_TOLERANCE, None)
         for source in sources:
             scale = state.scales.slope_value(totals[source]) * unit
             if scale <= SMALLEST_SLOPE:
                 continue
             places = self._drawn(round_index, source, state)
-            for place, edge in zip(places, self._edges(state, source, factors, totals[source], places), strict=True):
+            for place, edge in zip(
+                places, self._edges(state, there, source, factors, totals[source], places), strict=True
+            ):
                 threshold = self._price(source, self._hypothesis(place)) / scale
                 size = abs(slope(edge, edge, 0.0, threshold, True)) * scale
                 if size > best[0]:
@@ -244,24 +262,35 @@ class FederatedDescent(RoundMaker):
         n = len(self.candidates.hypotheses)
         return list(draw(self._seeds[source], round_index, n, self.candidates.per_round))
 
-    def _slopes(self, state: State, sources: Sequence[int], factors: FloatArray) -> dict[int, int]:
-        """For each source k the sum of Phi' Q(k | x) over the rows, times the factors of their domains."""
+    def _slopes(
+        self, state: State, sources: Sequence[int], factors: FloatArray
+    ) -> tuple[dict[int, int], tuple[Any, ...]]:
+        """For each source k the sum of Phi' Q(k | x) over the rows, times the factors of their domains; and of whom."""
         (counted,) = np.nonzero(factors)
         if self.owners.noisy:  # D must stay below 1 in every row: by the largest sum that there can be
             rows = sum(state.n_rows[domain] for domain in counted.tolist())
-            return dict.fromkeys(sources, rows << SCALE_BITS)
+            return dict.fromkeys(sources, rows << SCALE_BITS), state.owners
         if len(counted) == 1 and list(sources) == counted.tolist():  # known: it was asked for with the losses
-            return {sources[0]: state.own_slopes.get(sources[0], 0)}
+            return {sources[0]: state.own_slopes.get(sources[0], 0)}, state.owners
 
         def facts(owner: Any) -> dict[str, Any]:
             return {**self._told(state), "sources": list(sources), "factor": float(factors[owner.domain])}
 
-        found = self.owners.add("slopes", state.owners, facts, len(sources))
-        return {source: sum(sums[k] for sums in found.sums.values()) for k, source in enumerate(sources)}
+        found = self._ask("slopes", state.owners, facts, len(sources))
+        totals = {source: sum(sums[k] for sums in found.sums.values()) for k, source in enumerate(sources)}
+        return totals, found.owners
 
-    def _edges(self, state: State, source: int, factors: FloatArray, total: int, places: Sequence[Any]) -> list[float]:
+    def _edges(
+        self,
+        state: State,
+        there: Sequence[Any],
+        source: int,
+        factors: FloatArray,
+        total: int,
+        places: Sequence[Any],
+    ) -> list[float]:
         """Edges of candidates of a source under D, whose sum over the rows that count is 1."""
-        asked = [owner for owner in state.owners if factors[owner.domain] > 0.0]
+        asked = [owner for owner in there if factors[owner.domain] > 0.0]
 
         def facts(owner: Any) -> dict[str, Any]:
             return {
@@ -272,7 +301,7 @@ class FederatedDescent(RoundMaker):
                 "hypotheses": places,
             }
 
-        found = self.owners.add("edges", asked, facts, len(places))
+        found = self._ask("edges", asked, facts, len(places))
         sums = [0] * len(places)
         for domain, own in found.sums.items():
             # Who has dropped out since is not counted as zero: those who are left stand for their domain.
@@ -289,27 +318,27 @@ class FederatedDescent(RoundMaker):
         if self._step == "decay":
             return on_grid(math.copysign(decayed(self._learning_rate, round_index), edge), self._grid)
         etas = [on_grid(math.copysign(LONGEST_STEP * LINE_RATIO**k, edge), self._grid) for k in range(N_LINE_STEPS)]
-        scales = Scales.at(self._loss, 1.0 + self._reach + LONGEST_STEP)
+        scales = Scales.at(self._loss, 1.0 + self.owners.reach + LONGEST_STEP)
 
         def facts(owner: Any) -> dict[str, Any]:
             told = {"scales": [scales.loss, scales.slope], "source": source}
             return {**told, "etas": etas, "hypotheses": [hypothesis]}
 
-        found = self.owners.add("line", state.owners, facts, len(etas))
-        after = []
+        found = self._ask("line", state.owners, facts, len(etas))
+        before, after = self._heard(state), []
         for k in range(len(etas)):
-            losses = state.losses.copy()
+            losses = before.copy()
             for domain, sums in found.sums.items():
                 losses[domain] = scales.loss_value(sums[k]) / found.n_rows[domain]
             after.append(losses)
         values = [self.over.value(losses) for losses in after]
-        if min(values) < self.over.value(state.losses):
+        if min(values) < self.over.value(before):
             return on_grid(self._learning_rate * etas[int(np.argmin(values))], self._grid)
         # Where several domains are worst at once no step along one of them lowers the maximum. The loss that the
         # candidate was chosen for falls, by a step that gets shorter from round to round.
-        mixture, longest = self.over.weights(state.losses), decayed(self._learning_rate, round_index)
+        mixture, longest = self.over.weights(before), decayed(self._learning_rate, round_index)
         best = int(np.argmin([float(mixture @ losses) for losses in after]))
-        if not float(mixture @ after[best]) < float(mixture @ state.losses):
+        if not float(mixture @ after[best]) < float(mixture @ before):
             return 0.0
         return on_grid(math.copysign(min(longest, abs(self._learning_rate * etas[best])), edge), self._grid)
 
@@ -327,7 +356,9 @@ class FederatedDescent(RoundMaker):
         self._penalty_values[source] += self._price(source, hypothesis) * (abs(weight + eta) - abs(weight))
         if weight + eta == 0.0:
             del self._weights[key]
-        self._reach += abs(eta)
+        # Shares of a row sum to 1, so that no score is larger than the weights of the largest domain together.
+        self._sizes[source] += abs(weight + eta) - abs(weight)
+        self.owners.reach = max(self._sizes)
         self.owners.take_step(source, entered.base, eta)
         step = Step(round_index, place, eta)
         self.trace.steps.append(step)

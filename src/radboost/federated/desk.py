@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from radboost.federated.letters import Letter, LetterError, need
 
@@ -34,6 +35,9 @@ class Client:
     n_rows: int
     position: int = -1  # steps that it has been told; -1: nothing, not even the task
     trusted: bool = True
+    # What it has said at a position: its scales, and the sums of its derivatives times Q by sources.
+    said: tuple[int, Any] | None = None
+    masses: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -85,7 +89,9 @@ class Desk:
                     reply.action == action and reply.facts.get("exchange") == self.exchange,
                     f"it answers another letter ({reply.action!r}, number {reply.facts.get('exchange')!r})",
                 )
-                if reply.facts.get("position", self.n_steps) == self.n_steps:
+                position = reply.facts.get("position", self.n_steps)
+                need(type(position) is int and -1 <= position <= self.n_steps, f"it has taken {position!r} steps")
+                if position == self.n_steps:
                     check(client, letters[client.node], reply)
             except LetterError as error:
                 client.trusted = False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from radboost._validation import check_integer
+from radboost._validation import check_choice, check_integer
 from radboost.boosting import Driver, Trace
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.estimators._learning import Plan
@@ -16,14 +18,18 @@ from radboost.estimators.multi_source import _seeds
 from radboost.families.candidates import Candidates
 from radboost.federated.descent import FederatedDescent
 from radboost.federated.desk import Client, Transport, logger
-from radboost.federated.letters import Letter
+from radboost.federated.letters import Letter, LetterError, check_voting_tree
 from radboost.federated.office import Office
 from radboost.federated.owner import Task
-from radboost.federated.privacy import Privacy
+from radboost.federated.privacy import BudgetSpentError, Privacy
 from radboost.federated.regression import Survey, learn_together
 from radboost.losses import NativeLoss, get_loss
 from radboost.objectives.over_sources import make_over_sources, read_mixtures
 from radboost.rows.domains import DomainModel
+
+# Hypotheses of these say thresholds of a column; a kernel would say a whole row.
+PROPOSABLE = ("stumps", "stump_pairs", "trees")
+MOST_ROWS = 2**40
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,13 @@ class TrainedByOwners:
     A hypothesis shows thresholds between values of its owner's rows.
     """
 
-    family: str = "stumps"
+    family: str = "stumps"  # or "stump_pairs", "trees"; owners must be willing to: client_app(..., proposes=...)
     per_round: int | None = None  # owners of the domain that are asked for one; None: all of the round
+
+    def __post_init__(self) -> None:
+        check_choice("family of TrainedByOwners", self.family, PROPOSABLE)
+        if self.per_round is not None:
+            check_integer("per_round of TrainedByOwners", self.per_round, 1)
 
 
 @dataclass(frozen=True)
@@ -43,40 +54,33 @@ class Described:
 
     n_features: int
     classes: npt.NDArray[Any]
-    feature_names: None = None
-    categories: Any = None
+    feature_names: npt.NDArray[np.object_] | None
+    categories: Any
 
 
 def register(transport: Transport) -> list[dict[str, Any]]:
     """What the connected owners say of themselves, in the order of their names."""
     nodes = sorted(transport.connected())
     letters = {node: Letter("register", {"exchange": 0}) for node in nodes}
-    found: dict[str, dict[str, Any]] = {}
-    twice: set[str] = set()
+    found: dict[str, list[dict[str, Any]]] = {}
     for node, reply in transport.send(letters):
         if isinstance(reply, str):
             logger.warning("register: node %s has failed and is skipped: %s", node, reply)
             continue
-        facts = reply.facts
-        wrong = _unsound(facts)
+        wrong = _unsound(reply.facts)
         if wrong:
             logger.error("register: node %s is left out: %s", node, wrong)
             continue
-        if facts["name"] in found:
-            twice.add(facts["name"])
-            continue
-        found[facts["name"]] = {**facts, "node": node}
-    if twice:
-        raise ValueError(
-            f"Several owners go by the name {sorted(twice)[0]!r}. Names tell owners apart from run to run: give "
-            "each its own."
-        )
-    return [found[name] for name in sorted(found)]
+        found.setdefault(reply.facts["name"], []).append({**reply.facts, "node": node})
+    for name in sorted(found):
+        if len(found[name]) > 1:  # nobody can say who is right
+            logger.error("register: %d nodes go by the name %r; all of them are left out", len(found[name]), name)
+    return [found[name][0] for name in sorted(found) if len(found[name]) == 1]
 
 
 def _unsound(facts: dict[str, Any]) -> str:
     def whole(name: str) -> bool:
-        return type(facts.get(name)) is int and facts[name] > 0
+        return type(facts.get(name)) is int and 0 < facts[name] <= MOST_ROWS
 
     if not isinstance(facts.get("name"), str):
         return f"its name is {facts.get('name')!r}, and no text"
@@ -84,9 +88,14 @@ def _unsound(facts: dict[str, Any]) -> str:
         return f"it has {facts.get('n_rows')!r} rows of {facts.get('n_features')!r} columns"
     labels = facts.get("labels")
     if not isinstance(labels, list) or not labels or any(type(one) not in (bool, int, float, str) for one in labels):
-        return f"its labels are {labels!r}"
+        return f"its labels are {str(labels)[:100]}"
+    if len(labels) > 2 or any(label != label for label in labels):
+        return f"it has the labels {str(labels)[:100]}; two classes are learned"
     if type(facts.get("domain")) not in (bool, int, float, str):
         return f"its domain is {facts.get('domain')!r}"
+    columns = facts.get("columns")
+    if columns is not None and (not isinstance(columns, list) or len(columns) != facts["n_features"]):
+        return f"its columns have the names {str(columns)[:100]}"
     return ""
 
 
@@ -110,8 +119,9 @@ def fit_federated(
     if clients_per_round is not None:
         check_integer("clients_per_round", clients_per_round, 1)
     told = register(transport)
-    clients, task = _problem(estimator, told, candidates, domain_model)
+    clients, task, columns, left_out = _problem(estimator, told, candidates, domain_model)
     survey = Survey(transport)
+    survey.left_out.update(left_out)
     if task.domain_model is None and len(task.domains) > 1:
         if privacy is not None or secure:
             raise ValueError(
@@ -162,8 +172,14 @@ def fit_federated(
             "domain_classifier_": task.domain_model,
         },
     )
-    Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
-    described = Described(task.n_features, np.array(task.classes), categories={})
+    try:
+        Driver(maker, int(estimator.n_rounds), None, int(estimator.verbose)).run()
+    except BudgetSpentError:
+        raise ValueError(
+            f"{privacy} does not allow for the losses before the first round. Raise max_epsilon or noise_multiplier."
+        ) from None
+    names_of_columns = None if columns is None else np.array(columns, dtype=object)
+    described = Described(task.n_features, np.array(task.classes), names_of_columns, {})
     fitted = estimator._fitted(trace, trace.n_rounds, plan, described)  # type: ignore[arg-type]
     estimator._warn(fitted)
     return fitted, office
@@ -181,9 +197,18 @@ def _check(estimator: Any) -> None:
     loss = get_loss(estimator.loss)
     if not isinstance(loss, NativeLoss):
         raise ValueError(f"loss={estimator.loss!r} would have to run at the owners; name one of our own instead.")
-    for name, allowed in (("early_stopping", False), ("class_weight", None)):
-        if getattr(estimator, name) not in (allowed, None):
-            raise ValueError(f"{name}={getattr(estimator, name)!r} is not known in a federation; leave it out.")
+    instead = {
+        "early_stopping": (False, "leave it out"),
+        "class_weight": (None, "leave it out"),
+        "family": ("trees", "give candidates in its place"),
+        "domain_classifier": (None, "give domain_model in its place"),
+        "categorical_features": ("from_dtype", "rows must be numbers"),
+        "objective": ("sum", "with two classes all are one"),
+    }
+    for name, (default, advice) in instead.items():
+        given = getattr(estimator, name)
+        if not (given is default or (isinstance(given, str | bool) and given == default)):
+            raise ValueError(f"{name}={given!r} is not known in a federation; {advice}.")
 
 
 def _problem(
@@ -191,55 +216,71 @@ def _problem(
     told: list[dict[str, Any]],
     candidates: Candidates | TrainedByOwners,
     domain_model: DomainModel | None,
-) -> tuple[list[Client], Task]:
-    """The owners and what they are told, from what they say of themselves."""
+) -> tuple[list[Client], Task, list[str] | None, dict[str, str]]:
+    """The owners and what they are told, from what most of them say of themselves."""
+    told, left_out = _alike(told, domain_model)
     if not told:
         raise RuntimeError("No owner of rows is connected.")
-    domains = _ascending([facts["domain"] for facts in told], "domains")
-    classes = _ascending([label for facts in told for label in facts["labels"]], "labels")
+    domains = sorted({facts["domain"] for facts in told})
+    classes = sorted({label for facts in told for label in facts["labels"]})
     if len(classes) != 2:
-        raise ValueError(
-            f"The owners have {len(classes)} classes together ({classes[:5]}), and a federation takes two. Are labels "
-            "written alike everywhere?"
-        )
-    widths = sorted({facts["n_features"] for facts in told})
-    if len(widths) > 1:
-        who = {width: next(facts["name"] for facts in told if facts["n_features"] == width) for width in widths}
-        raise ValueError(f"Rows must have the same columns everywhere; they have {who} (the first owner of each).")
-    (n_features,) = widths
+        raise ValueError(f"The owners have only the class {classes[0]!r} together, and two are needed.")
+    n_features = told[0]["n_features"]
     if isinstance(candidates, Candidates):
         candidates.validate()
         for hypothesis in candidates.hypotheses:
-            if getattr(hypothesis, "n_features", n_features) != n_features:
+            try:
+                check_voting_tree(hypothesis, n_features)
+            except LetterError as error:
                 raise ValueError(
-                    f"{hypothesis!r} is for {hypothesis.n_features} columns; the owners have {n_features}."
-                )
+                    f"{hypothesis!r} cannot be a candidate of a federation: {error}. Trees for two classes can."
+                ) from None
     elif not isinstance(candidates, TrainedByOwners):
         raise TypeError(f"candidates must be Candidates(...) or TrainedByOwners(...); got {candidates!r}.")
-    if (
-        len(domains) > 1
-        and domain_model is not None
-        and ((domain_model.n_sources, len(domain_model.instead)) != (len(domains), n_features))
-    ):
-        raise ValueError(
-            f"Q is one of {domain_model.n_sources} domains on {len(domain_model.instead)} columns; the owners have "
-            f"{len(domains)} domains ({domains[:5]}) and {n_features} columns."
-        )
+    if domain_model is not None:
+        known = domain_model.names
+        if domain_model.n_sources != len(domains) or (known is not None and list(known) != domains):
+            said = f"knows {list(known)}" if known is not None else f"is one of {domain_model.n_sources} domains"
+            raise ValueError(f"Q {said}, and the owners have the domains {domains[:10]}; they must be the same.")
+        if len(domain_model.instead) != n_features:
+            raise ValueError(f"Q is for {len(domain_model.instead)} columns; the owners have {n_features}.")
     loss = get_loss(estimator.loss)
     assert isinstance(loss, NativeLoss)
-    known = candidates.hypotheses if isinstance(candidates, Candidates) else ()
-    task = Task(loss.name, classes, domains, n_features, domain_model if len(domains) > 1 else None, known)
-    return clients_of(told), task
+    hypotheses = candidates.hypotheses if isinstance(candidates, Candidates) else ()
+    task = Task(loss.name, classes, domains, n_features, domain_model, hypotheses)
+    return clients_of(told), task, told[0]["columns"], left_out
+
+
+def _alike(told: list[dict[str, Any]], domain_model: DomainModel | None) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Those who have what most have: columns, types of labels and domains, two classes. The others are named."""
+    left_out: dict[str, str] = {}
+
+    def keep(what: str, of: Callable[[dict[str, Any]], Any]) -> None:
+        nonlocal told
+        counts = Counter(repr(of(facts)) for facts in told)
+        most = max(counts, key=lambda one: (counts[one], one), default="")
+        for facts in told:
+            if repr(of(facts)) != most:
+                left_out[facts["name"]] = f"its {what} are {repr(of(facts))[:100]}, and those of most {most[:100]}"
+        told = [facts for facts in told if facts["name"] not in left_out]
+
+    keep("columns", lambda facts: (facts["n_features"], facts.get("columns")))
+    keep("types of labels", lambda facts: sorted({type(label).__name__ for label in facts["labels"]}))
+    keep("types of domains", lambda facts: type(facts["domain"]).__name__)
+    counts = Counter(label for facts in told for label in facts["labels"])
+    usual = {label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], repr(pair[0])))[:2]}
+    known = None if domain_model is None or domain_model.names is None else set(domain_model.names)
+    for facts in told:
+        if not set(facts["labels"]) <= usual:
+            left_out[facts["name"]] = f"its labels are {facts['labels']}, and those of most {sorted(usual)}"
+        elif known is not None and facts["domain"] not in known:
+            left_out[facts["name"]] = f"its domain is {facts['domain']!r}, and Q knows {sorted(known)}"
+    for name, reason in left_out.items():
+        logger.error("register: %r is left out: %s", name, reason)
+    return [facts for facts in told if facts["name"] not in left_out], left_out
 
 
 def clients_of(told: list[dict[str, Any]]) -> list[Client]:
     """Owners as the server knows them, their domains by places in ascending order."""
-    domains = _ascending([facts["domain"] for facts in told], "domains")
+    domains = sorted({facts["domain"] for facts in told})
     return [Client(facts["node"], facts["name"], domains.index(facts["domain"]), facts["n_rows"]) for facts in told]
-
-
-def _ascending(values: list[Any], what: str) -> list[Any]:
-    kinds = sorted({type(value).__name__ for value in values})
-    if len(kinds) > 1:
-        raise ValueError(f"The {what} of the owners are of different types ({', '.join(kinds)}); write them alike.")
-    return sorted(set(values))

@@ -17,12 +17,12 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import Result, Strategy
 
-from radboost._validation import check_integer, check_real
+from radboost._validation import check_choice, check_integer, check_real
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import Candidates
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport, logger
-from radboost.federated.fitting import TrainedByOwners, fit_federated
+from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, fit_federated
 from radboost.federated.letters import Letter
 from radboost.federated.office import Office
 from radboost.federated.privacy import Privacy
@@ -84,7 +84,13 @@ class NodeState:
             self._state[f"radboost-{slot}-{name}"] = record
 
 
-def client_app(load: Callable[[Context], Any], mods: Any = None) -> ClientApp:
+def client_app(
+    load: Callable[[Context], Any],
+    mods: Any = None,
+    *,
+    proposes: tuple[str, ...] = (),
+    require_secure: bool = False,
+) -> ClientApp:
     """The app that an owner of rows runs.
 
     Parameters
@@ -95,16 +101,23 @@ def client_app(load: Callable[[Context], Any], mods: Any = None) -> ClientApp:
         out, it is that of the partition ("partition-id" in the node's configuration).
     mods : list or None
         Flower's modifiers of messages.
+    proposes : tuple of "stumps", "stump_pairs", "trees"
+        Hypotheses that the owner is willing to train for others (`TrainedByOwners`); they show thresholds between
+        values of its rows. By default none.
+    require_secure : bool
+        Whether the owner answers secure sums alone.
     """
     if not callable(load):
         raise TypeError(f"load must be a function of Flower's Context that returns (X, y, domain); got {load!r}.")
+    for family in proposes:
+        check_choice("proposes", family, PROPOSABLE)
     app = ClientApp(mods=mods)
     owners: OrderedDict[tuple[int, int], Owner] = OrderedDict()
 
     def answer(message: Message, context: Context) -> Message:
         key = (context.run_id, context.node_id)
         if key not in owners:
-            owners[key] = Owner(lambda: _own_rows(load, context), NodeState(context))
+            owners[key] = Owner(lambda: _own_rows(load, context), NodeState(context), proposes, require_secure)
         owners.move_to_end(key)
         while len(owners) > MOST_OWNERS:
             owners.popitem(last=False)
@@ -216,6 +229,7 @@ class FedMultiBoost(Strategy):
         self.estimator, self.candidates, self.domain_model = estimator, candidates, domain_model
         self.clients_per_round, self.privacy, self.secure = clients_per_round, privacy, secure
         self.wait_for, self.timeout = wait_for, timeout
+        self._patience = timeout
         self.outbox: dict[int, Letter] = {}
         self.inbox: list[tuple[int, Letter | str]] = []
 
@@ -233,7 +247,7 @@ class FedMultiBoost(Strategy):
         estimator = self.estimator
         if num_rounds is not None:
             estimator = MultiSourceBoostClassifier(**{**estimator.get_params(deep=False), "n_rounds": num_rounds})
-        patience = self.timeout if timeout is None else timeout
+        patience = self._patience = self.timeout if timeout is None else timeout
         _log_with_flower()
         self._wait(grid, patience)
         self.summary()
@@ -282,7 +296,7 @@ class FedMultiBoost(Strategy):
         """The messages of one exchange: the letters in `outbox`."""
         group = str(server_round)
         return [
-            Message(to_records(letter), node, f"train.{letter.action}", group_id=group, ttl=2.0 * self.timeout + 60.0)
+            Message(to_records(letter), node, f"train.{letter.action}", group_id=group, ttl=2.0 * self._patience + 60.0)
             for node, letter in sorted(self.outbox.items())
         ]
 

@@ -14,8 +14,10 @@ from radboost.families.kinds import Shape
 from radboost.families.stored import read_hypotheses, write_hypotheses
 from radboost.federated.owner import Task
 from radboost.rows.domains import DomainModel
+from radboost.trees.tree import Tree
 
 Arrays = dict[str, npt.NDArray[Any]]
+MOST_QUESTIONS = 2**12
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,19 @@ def unpack_hypotheses(letter: Letter, n_features: int, prefix: str) -> list[Any]
     need(isinstance(header, Mapping), "the header of the hypotheses is no table")
     try:
         return read_hypotheses("kinds", header, arrays, Shape(n_features), boosted=True)
-    except ValueError as error:
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise LetterError(f"its hypotheses cannot be read: {error}") from error
+
+
+def check_voting_tree(hypothesis: Any, n_features: int) -> None:
+    """Refuses all but trees whose leaves are -1 and +1: edges of others have other units."""
+    need(isinstance(hypothesis, Tree) and hypothesis.n_outputs == 1, f"{type(hypothesis).__name__} is no voting tree")
+    need(hypothesis.n_features == n_features, f"a tree is for {hypothesis.n_features} columns, not for {n_features}")
+    leaves = hypothesis.value[hypothesis.feature < 0]
+    need(bool((np.abs(leaves) == 1.0).all()), "a leaf of a tree is neither -1 nor +1")
+    inner = int((hypothesis.feature >= 0).sum())
+    need(hypothesis.n_splits == inner, f"a tree says that it has {hypothesis.n_splits} questions, and has {inner}")
+    need(inner <= MOST_QUESTIONS, f"a tree has {inner} questions; at most {MOST_QUESTIONS} are taken")
 
 
 def pack_task(task: Task) -> tuple[dict[str, Any], Arrays]:

@@ -19,6 +19,7 @@ from radboost.families.candidates import draw
 from radboost.federated.desk import Client, Transport
 from radboost.federated.letters import Arrays, Letter, need
 from radboost.federated.regression import Survey
+from radboost.linear.minimax import on_simplex
 
 METHODS = ("fedavg", "afl")
 BATCH = 20
@@ -122,10 +123,3 @@ def fit_linear(
         mixture = on_simplex(mixture + mixture_rate * losses)
         average += (now - average) / (1.0 + round_index)
     return LinearModel(average, classes)
-
-
-def on_simplex(point: FloatArray) -> FloatArray:
-    """The nearest shares: not negative, with the sum 1."""
-    falling = np.sort(point)[::-1]
-    levels = (np.cumsum(falling) - 1.0) / np.arange(1, len(point) + 1)
-    return np.asarray(np.maximum(point - levels[np.flatnonzero(falling > levels)[-1]], 0.0))

@@ -11,8 +11,16 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.families.candidates import draw
 from radboost.federated.descent import OWNERS_SALT, Totals
-from radboost.federated.desk import Client, Desk, Traffic, Transport
-from radboost.federated.letters import Arrays, Letter, need, pack_hypotheses, pack_task, unpack_hypotheses
+from radboost.federated.desk import Client, Desk, Traffic, Transport, logger
+from radboost.federated.letters import (
+    Arrays,
+    Letter,
+    check_voting_tree,
+    need,
+    pack_hypotheses,
+    pack_task,
+    unpack_hypotheses,
+)
 from radboost.federated.numbers import SCALE_BITS, Scales, from_words
 from radboost.federated.owner import Task
 from radboost.federated.privacy import Privacy, flower_account
@@ -52,7 +60,8 @@ class Office(Desk):
         self._candidates_per_round = candidates_per_round
         self._known = {hypothesis.key(): place for place, hypothesis in enumerate(task.candidates)}
         self._steps: list[tuple[int, Any, float]] = []
-        self._reach = 0.0
+        self.reach = 0.0  # no score is larger; the descent says
+        self._strangers: set[int] = set()
 
     # --- what the descent asks for
 
@@ -60,6 +69,7 @@ class Office(Desk):
         """Figure 4.2, line 4: some of the connected owners of each domain; owners in the order of their names."""
         self.traffic.append(Traffic())
         connected = set(self.transport.connected())
+        self._find_again(connected)
         invited = []
         for domain in range(len(self.task.domains)):
             there = [c for c in self.clients if c.domain == domain and c.trusted and c.node in connected]
@@ -67,10 +77,24 @@ class Office(Desk):
             invited += [there[place] for place in draw(seed, round_index, len(there), self._per_round)]
         return invited
 
+    def _find_again(self, connected: set[int]) -> None:
+        """Owners that have come back under another number: they are known by their names."""
+        strange = sorted(connected - {client.node for client in self.clients} - self._strangers)
+        self._strangers.update(strange)
+        if not strange:
+            return
+        away = {client.name: client for client in self.clients if client.node not in connected}
+        for node, reply in self.transport.send({node: Letter("register", {"exchange": 0}) for node in strange}):
+            client = away.pop(str(reply.facts.get("name")), None) if isinstance(reply, Letter) else None
+            if client is None:
+                logger.warning("node %s has come too late to take part", node)
+                continue
+            client.node, client.position, client.said = node, -1, None
+            logger.info("%r is back", client.name)
+
     def take_step(self, source: int, hypothesis: Any, eta: float) -> None:
         self._steps.append((source, hypothesis, eta))
         self.n_steps = len(self._steps)
-        self._reach += abs(eta)
 
     def add(
         self, action: str, owners: Sequence[Client], facts: Callable[[Client], Mapping[str, Any]], width: int
@@ -91,7 +115,7 @@ class Office(Desk):
         if self._secure:
             sums, answered = add_securely(self, action, owners, facts, width)
         else:
-            replies = self.ask(action, owners, facts, Checks(self.task, width, self._reach, self.negotiates))
+            replies = self.ask(action, owners, facts, Checks(self.task, width, self.reach, self.negotiates))
             answered = tuple(replies)
             sums = _by_domain(replies, width)
             if action == "stand" and self.negotiates:
@@ -120,6 +144,8 @@ class Office(Desk):
         def check(client: Client, request: Letter, reply: Letter) -> None:
             found = unpack_hypotheses(reply, n_features, "inline")
             need(len(found) <= 1, f"it proposes {len(found)} hypotheses")
+            for one in found:
+                check_voting_tree(one, n_features)
 
         facts = {"source": source, "family": self._family}
         replies = self.ask("propose", chosen, lambda client: facts, check)
@@ -233,7 +259,7 @@ class Checks:
         check[request.action](client, request, reply, values)
 
     def _stand(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:
-        if self.negotiates and not self._scales(request, reply):
+        if self.negotiates and not self._scales(client, request, reply):
             return
         loss, slope, own_slope, wrong = values
         most = client.n_rows << SCALE_BITS
@@ -241,8 +267,9 @@ class Checks:
         need(0 <= slope <= most, "the sum of its derivatives is out of range")
         need(0 <= own_slope <= slope + client.n_rows, "the sum of its derivatives times Q is out of range")
         need(0 <= wrong <= client.n_rows, f"it has {wrong} wrong answers for {client.n_rows} rows")
+        client.masses = {client.domain: own_slope}
 
-    def _scales(self, request: Letter, reply: Letter) -> bool:
+    def _scales(self, client: Client, request: Letter, reply: Letter) -> bool:
         """Whether its sums are in the scales that were told."""
         own = reply.facts.get("scales")
         right = isinstance(own, list) and len(own) == 2 and all(type(one) is int for one in own)
@@ -250,18 +277,26 @@ class Checks:
         assert isinstance(own, list)
         bound = Scales.at(self.task.loss, 1.0 + self.reach)
         need(bound.covers(Scales(*own)), f"its scales {own} are larger than any row's can be")
-        if not reply.facts.get("valid"):
-            told = Scales(*request.facts["scales"])
-            need(not told.covers(Scales(*own)), "it says that the scales are too small, and they are not")
-        return bool(reply.facts.get("valid"))
+        position = int(request.facts["position"])
+        same = client.said is None or client.said[0] != position or client.said[1] == own
+        need(same, "its scales change from one asking to the next")
+        client.said = (position, own)
+        valid, fits = reply.facts.get("valid") is True, Scales(*request.facts["scales"]).covers(Scales(*own))
+        need(valid or not fits, "it says that the scales are too small, and they are not")
+        need(fits or not valid, "its sums are in scales that its rows exceed")
+        return valid
 
     def _slopes(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:
         most = client.n_rows << SCALE_BITS
         need(all(0 <= value <= most for value in values), "a sum of its derivatives is out of range")
+        client.masses = dict(zip(request.facts["sources"], values, strict=True))
 
     def _edges(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:
-        # D sums to 2^61 over everybody, each term rounded.
-        most = (1 << SCALE_BITS) + client.n_rows
+        # D sums to 2^61 over everybody, and over its rows to its share of the derivatives; each term is rounded.
+        most, mass = (1 << SCALE_BITS), client.masses.get(request.facts["source"])
+        if self.negotiates and mass is not None:
+            most = min(most, (mass << SCALE_BITS) // max(1, int(request.facts["total"])))
+        most += 2 * client.n_rows
         need(all(abs(value) <= most for value in values), "an edge of its rows is out of range")
 
     def _line(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:

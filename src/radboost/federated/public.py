@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ def learn_domains(X: Any, domains: Any) -> DomainModel:
     known = known_sources(names)
     if len(known) < 2:
         raise ValueError(f"domains names only {known.tolist()[0]!r}; with one domain there is no Q to learn.")
-    return fit_domains(rows.X, ids_among(names, known, "domains"), None, {}, len(known))
+    found = fit_domains(rows.X, ids_among(names, known, "domains"), None, {}, len(known))
+    return replace(found, names=tuple(known.tolist()))
 
 
 def candidates_from(

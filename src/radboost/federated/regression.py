@@ -19,6 +19,7 @@ from radboost.rows.domains import LOGIT_VARIANCE, DomainModel
 MOST_ITERATIONS = 200
 GRADIENT_TOLERANCE = 1e-5  # of the mean loss
 LEAST_SPREAD = 1e-12
+LARGEST_RANGE = 500  # columns with numbers beyond 2 to this power must be rescaled first
 EMPTY = -2000  # the exponent of a column without a value
 
 
@@ -112,14 +113,21 @@ class Survey(Desk):
         return dict(found)
 
     def add(
-        self, action: str, clients: Sequence[Client], facts: Mapping[str, Any], arrays: Arrays, width: int
+        self,
+        action: str,
+        clients: Sequence[Client],
+        facts: Mapping[str, Any],
+        arrays: Arrays,
+        width: int,
+        possible: Callable[[list[int], int], bool],
     ) -> tuple[list[int], list[Client]]:
+        """Sums over the rows of all; `possible` says whether those of one owner can be, by its number of rows."""
+
         def check(client: Client, request: Letter, reply: Letter) -> None:
             words = reply.arrays.get("sums")
             need(words is not None and words.dtype == np.int64 and words.shape == (width, 2), "its sums do not fit")
-            most = client.n_rows << SCALE_BITS
             assert words is not None
-            need(all(abs(value) <= most for value in from_words(words)), "a sum of its rows is out of range")
+            need(possible(from_words(words), client.n_rows), "a sum of its rows is out of range")
 
         replies = self.ask(action, clients, facts, arrays, check)
         columns = [from_words(reply.arrays["sums"]) for reply in replies.values()]
@@ -156,7 +164,10 @@ def learn_together(survey: Survey, clients: Sequence[Client], n_domains: int, n_
             "coefficients": coefficients,
             "limits": np.repeat(limits, n_domains),
         }
-        sums, answered = survey.add("gradient", clients, {"largest_loss": largest}, arrays, 1 + width * n_domains)
+        width_of_all = 1 + width * n_domains
+        sums, answered = survey.add(
+            "gradient", clients, {"largest_loss": largest}, arrays, width_of_all, _possible_gradient
+        )
         m = sum(client.n_rows for client in answered)
         unit = math.ldexp(1.0, 1 - SCALE_BITS) / m
         gradient = np.array(sums[1:], dtype=np.float64).reshape(width, n_domains) * limits[:, None] * unit
@@ -181,13 +192,28 @@ def learn_together(survey: Survey, clients: Sequence[Client], n_domains: int, n_
     return DomainModel(lines, offsets, means, indicated, nothing)
 
 
+def _possible_gradient(sums: list[int], n_rows: int) -> bool:
+    """The loss is not negative, and no term is larger than its limit."""
+    most = n_rows << (SCALE_BITS - 1)
+    return 0 <= sums[0] <= most and all(abs(value) <= most for value in sums[1:])
+
+
+def _possible_moments(sums: list[int], n_rows: int) -> bool:
+    """Counts of values, sums of numbers in [-1, 1], and of their squares."""
+    for count, total, squares in zip(sums[::3], sums[1::3], sums[2::3], strict=True):
+        most = count << (SCALE_BITS - 1)
+        if not (0 <= count <= n_rows and abs(total) <= most and 0 <= squares <= most):
+            return False
+    return True
+
+
 def _ranges(survey: Survey, clients: Sequence[Client], n_features: int) -> npt.NDArray[np.int64]:
     def check(client: Client, request: Letter, reply: Letter) -> None:
         found = reply.arrays.get("exponents")
         right = found is not None and found.dtype == np.int32 and found.shape == (n_features,)
         need(right, "its ranges do not fit the columns")
         assert found is not None
-        need(bool(((found >= EMPTY) & (found <= 1024)).all()), "a range of its columns is out of range")
+        need(bool(((found >= EMPTY) & (found <= LARGEST_RANGE)).all()), "a range of its columns is out of range")
 
     replies = survey.ask("ranges", clients, {}, {}, check)
     return np.asarray(np.max([reply.arrays["exponents"] for reply in replies.values()], axis=0), dtype=np.int64)
@@ -197,7 +223,9 @@ def _moments(
     survey: Survey, clients: Sequence[Client], exponents: npt.NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Of each column the number of known values, their mean and spread."""
-    sums, _ = survey.add("moments", clients, {}, {"exponents": exponents.astype(np.int32)}, 3 * len(exponents))
+    sums, _ = survey.add(
+        "moments", clients, {}, {"exponents": exponents.astype(np.int32)}, 3 * len(exponents), _possible_moments
+    )
     lines = np.array(sums, dtype=object).reshape(-1, 3)
     known = lines[:, 0].astype(np.float64)
     unit = math.ldexp(1.0, 1 - SCALE_BITS)

@@ -49,6 +49,14 @@ def mask(key: bytes, width: int) -> list[int]:
     return [int.from_bytes(stream[k : k + WORD_BYTES], "little") for k in range(0, len(stream), WORD_BYTES)]
 
 
+def is_public_key(given: bytes) -> bool:
+    try:
+        bytes_to_public_key(given)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def pair_key(private_key: bytes, public_key: bytes) -> bytes:
     """What two owners share, and nobody else knows."""
     shared = generate_shared_key(bytes_to_private_key(private_key), bytes_to_public_key(public_key))
@@ -124,7 +132,9 @@ class Session:
         """The own sums under the masks shared with all who have sent their shares."""
         self.expect(letter, "shared")
         there, me = list(letter.facts["there"]), self._me()
-        need(me in there and len(there) >= self.facts["threshold"], "too few owners are left for a secure sum")
+        real = len(set(there)) == len(there) and set(there) <= set(range(len(self.facts["peers"])))
+        need(real and me in there, "the owners of a secure sum are not what they were")
+        need(len(there) >= self.facts["threshold"], "too few owners are left for a secure sum")
         for k in there:
             if k != me:
                 self.arrays[f"sealed/{k}"] = letter.arrays[f"share/{k}"]
@@ -142,7 +152,7 @@ class Session:
         """For owners whose sums have arrived the share of their seed, for others that of their key; never both."""
         self.expect(letter, "masked")
         arrived, gone = list(letter.facts["arrived"]), list(letter.facts["gone"])
-        whole = sorted([*arrived, *gone]) == sorted(self.facts["there"])
+        whole = sorted([*arrived, *gone]) == sorted(self.facts["there"])  # each of them once
         need(whole and len(arrived) >= self.facts["threshold"], "the server asks for what would show single sums")
         found: Arrays = {}
         for k in [*arrived, *gone]:

@@ -24,7 +24,7 @@ def add_securely(
     from radboost.federated.secure import FEWEST_OWNERS, threshold_of, unmasked
 
     session = office.exchange + 1
-    keys = office.ask("keys", owners, lambda client: {"session": session}, _has("cipher_public", "mask_public"))
+    keys = office.ask("keys", owners, lambda client: {"session": session}, _has_keys)
     groups = [[client for client in keys if client.domain == domain] for domain in sorted({c.domain for c in keys})]
     groups = [group for group in groups if _enough(group, len(group), FEWEST_OWNERS)]
     place = {client: (group, k) for group in groups for k, client in enumerate(group)}
@@ -35,7 +35,13 @@ def add_securely(
         names = [peer.name for peer in group]
         return {"session": session, "peers": names, "threshold": threshold_of(len(group)), "arrays": arrays}
 
-    shares = office.ask("shares", [c for group in groups for c in group], to_share, lambda *letters: None)
+    def has_shares(client: Client, request: Letter, reply: Letter) -> None:
+        group, me = place[client]
+        for k in range(len(group)):
+            share = reply.arrays.get(f"share/{k}")
+            need(k == me or (share is not None and share.dtype == np.uint8 and share.size > 0), "a share is missing")
+
+    shares = office.ask("shares", [c for group in groups for c in group], to_share, has_shares)
     there = {client: [k for k, peer in enumerate(place[client][0]) if peer in shares] for client in shares}
 
     def to_mask(client: Client) -> Facts:
@@ -60,7 +66,7 @@ def add_securely(
         "unmask",
         still,
         lambda client: {"session": session, "arrived": split(client)[0], "gone": split(client)[1]},
-        lambda *letters: None,
+        lambda client, request, reply: _has_secrets(request, reply),
     )
     sums: dict[int, list[int]] = {}
     counted: list[Client] = []
@@ -79,8 +85,12 @@ def add_securely(
         }
         words = {k: masked[group[k]].arrays["sums"] for k in arrived}
         public = {k: keys[group[k]].arrays["mask_public"].tobytes() for k in arrived}
-        total = unmasked(words, gone, of_owner, public, threshold_of(len(group)))
         members = [group[k] for k in arrived]
+        try:
+            total = unmasked(words, gone, of_owner, public, threshold_of(len(group)))
+        except (ValueError, RuntimeError) as error:
+            logger.error("%s: the masks of domain %d do not come off (%s); skipped", action, group[0].domain, error)
+            continue
         if _plausible(action, total, sum(client.n_rows for client in members)):
             sums[group[0].domain] = total
             counted += members
@@ -97,12 +107,20 @@ def _enough(group: Sequence[Client], n: int, least: int) -> bool:
     return n >= least
 
 
-def _has(*names: str) -> Callable[[Client, Letter, Letter], None]:
-    def check(client: Client, request: Letter, reply: Letter) -> None:
-        for name in names:
-            need(name in reply.arrays and reply.arrays[name].dtype == np.uint8, f"its {name} is missing")
+def _has_keys(client: Client, request: Letter, reply: Letter) -> None:
+    from radboost.federated.secure import is_public_key
 
-    return check
+    for name in ("cipher_public", "mask_public"):
+        key = reply.arrays.get(name)
+        need(key is not None and key.dtype == np.uint8 and is_public_key(key.tobytes()), f"its {name} is no key")
+
+
+def _has_secrets(request: Letter, reply: Letter) -> None:
+    wanted = [*request.facts["arrived"], *request.facts["gone"]]
+    for k in wanted:
+        share = reply.arrays.get(f"share/{k}")
+        right = share is not None and share.dtype == np.uint8 and share.ndim == 1 and share.size % 16 == 4
+        need(right, "a share that it was asked for is missing")
 
 
 def _right_shape(width: int) -> Callable[[Client, Letter, Letter], None]:

@@ -12,7 +12,9 @@ from radboost._typing import FloatArray
 from radboost.model_file import storable_value
 
 # The losses by what they are taken of, and by their names.
-REGISTRY: dict[str, dict[str, type[Any]]] = {"margins": {}, "signs": {}, "numbers": {}, "classes": {}, "scores": {}}
+REGISTRY: dict[str, dict[str, type[Any]]] = {
+    kind: {} for kind in ("margins", "signs", "numbers", "classes", "scores", "judging")
+}
 
 
 @runtime_checkable
@@ -75,7 +77,8 @@ class Loss(ABC):
     - "margins": Phi(u) of u = 1 - y f, for DeepBoost;
     - "signs", "numbers", "classes": Phi(y, f) of targets -1 and +1, of numbers, of the places of classes, for gradient
       boosting;
-    - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity.
+    - "scores": of all scores of the training rows, which it is made for, for boosting with structural sparsity;
+    - "judging": the same, convex or not, for models that are judged by several losses.
 
     Losses of signs and numbers can be parameters of a model, and are stored in its file.
     """

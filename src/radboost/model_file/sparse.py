@@ -37,6 +37,7 @@ def describe(estimator: Any) -> Content:
     for name in _NUMBERS:
         if hasattr(estimator, f"{name}_"):
             arrays[FIT + name] = np.array([getattr(estimator, f"{name}_")])
+    arrays |= {FIT + key: array for key, array in estimator._arrays_of_fit().items()}
     if hasattr(estimator, "alphas_"):
         arrays |= {FIT + key: np.asarray(getattr(estimator, f"{key}_"), dtype="<f8") for key in _CHOICE}
     return header, arrays
@@ -57,8 +58,9 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
     model.stop_reason_ = header["stop_reason"]
+    model._take_arrays_of_fit(section(FIT, arrays))
     model.history_ = read_history(arrays)
-    require(set(model.history_) == {"objective", "n_features"}, "the history does not have its two columns")
+    require(set(model.history_) == set(model._recorded()), "the history does not have the columns that it should have")
     lengths = {len(column) for column in model.history_.values()}
     require(len(lengths) == 1, "the columns of the history have different lengths")
     model.n_iter_ = max(1, *lengths)

@@ -42,6 +42,7 @@ class DomainModel:
     instead: FloatArray  # of each column, what stands for a missing value
     indicated: npt.NDArray[np.int32]  # columns whose missing values have an indicator
     categories: npt.NDArray[np.int32]  # lines (column, number of categories)
+    names: tuple[Any, ...] | None = None  # of the sources, where the model was made apart from them
 
     @property
     def n_sources(self) -> int:

@@ -1,0 +1,55 @@
+"""Answers of linear models of classes: labels and probabilities from scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, softmax
+
+from radboost._typing import FloatArray
+from radboost.estimators._predicting import of_one_fit
+
+
+class ClassScores:
+    """One score for two classes, otherwise one for each."""
+
+    classes_: npt.NDArray[Any]
+    _scores: Callable[[Any], FloatArray]  # a line for each row and a column for each output
+
+    @of_one_fit
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @of_one_fit
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of each row."""
+        scores = self._scores(X)
+        best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    @of_one_fit
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, for which the scores minimise the expected loss."""
+        return self._chances(self._scores(X))
+
+    @of_one_fit
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
+
+    def _chances(self, scores: FloatArray) -> FloatArray:
+        return chances(scores)
+
+
+def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:
+    """Of scores that are, times a scale, logarithms of odds."""
+    if scores.shape[1] > 1:
+        return np.asarray(softmax(scores, axis=1))
+    second = expit(scale * scores)
+    return np.hstack([1.0 - second, second])

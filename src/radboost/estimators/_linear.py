@@ -1,0 +1,142 @@
+"""What the estimators of linear models share: rows read in an order of their own, scores, coefficients."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight, free_memory, resolve_n_jobs
+from radboost.ensemble import SparseEnsemble
+from radboost.estimators._naming import NamedParameters
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._saving import SavingMixin
+from radboost.families.columns import Column
+from radboost.linear import canonical_rows
+from radboost.rows.class_weights import times_class_weight
+from radboost.rows.read import Accepted, Rows, read_matrix, read_rows
+
+
+@dataclass(frozen=True)
+class Read:
+    """Checked training rows: different ones only, in an order of their own."""
+
+    X: Any
+    rows: npt.NDArray[np.int64]
+    loss: Any  # what `_make_loss` has made of the targets
+    row_weights: FloatArray  # they sum to 1
+    total_weight: float  # m
+
+
+class LinearEstimator(SavingMixin, NamedParameters, ABC):
+    """A sum of weighted hypotheses, mostly the columns themselves, and an intercept for each output."""
+
+    _kind_of_file: ClassVar[str] = "sparse"
+    _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
+    _learns_tasks: ClassVar[bool] = False
+    _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))
+
+    n_jobs: int | None
+    n_features_in_: int
+    ensemble_: SparseEnsemble
+    history_: dict[str, list[float]]
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Read:
+        X, labels, weights = self._checked(X, y, sample_weight)
+        self._take_units(labels, weights)
+        return self._in_order(X, labels, weights)
+
+    def _take_units(self, labels: FloatArray, weights: FloatArray) -> None:
+        """Takes from all training rows what losses of parts of them are to share."""
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray]:
+        """Rows with a positive weight, their targets (a line for each output) and weights."""
+        given = self._given(X, y)
+        weights = check_sample_weight(sample_weight, given.n_rows)
+        weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
+        rows, weights, _ = given.without_zero_weights(weights)
+        return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
+
+    def _given(self, X: Any, y: Any) -> Rows:
+        """All rows, and their targets as they came."""
+        rows = read_rows(self, X, y, self._accepted)
+        return replace(rows, X=without_repetitions(rows.X))
+
+    def _in_order(self, X: Any, labels: FloatArray, weights: FloatArray) -> Read:
+        rows, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
+        loss = self._make_loss(np.ascontiguousarray(labels[:, rows]))
+        total = float(weights.sum())
+        return Read(X, rows, loss, weights / total, total)
+
+    @abstractmethod
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        """The targets as numbers, a line for each output."""
+
+    @abstractmethod
+    def _make_loss(self, labels: FloatArray) -> Any:
+        """The loss of these targets."""
+
+    def _shaped(self, weights: FloatArray, intercept: FloatArray) -> tuple[FloatArray, Any]:
+        """coef_ and intercept_ in scikit-learn's shapes."""
+        return np.ascontiguousarray(weights.T), intercept
+
+    @of_one_fit
+    def _scores(self, X: Any) -> FloatArray:
+        """A line for each row and a column for each output."""
+        check_is_fitted(self)
+        return self.ensemble_.scores(read_matrix(self, X, {}, self._accepted))
+
+    def _restore_coefficients(self) -> None:
+        """coef_ and intercept_ from the ensemble."""
+        ensemble = self.ensemble_
+        features = [hypothesis.feature for hypothesis in ensemble.hypotheses if isinstance(hypothesis, Column)]
+        if len(features) < len(ensemble):
+            raise ValueError("there are coefficients, and hypotheses that are no columns")
+        needed = 8.0 * self.n_features_in_ * ensemble.n_outputs
+        if needed > free_memory():
+            raise ValueError(f"its coefficients would need {needed / 2**30:.1f} GiB, more than is free")
+        weights = np.zeros((self.n_features_in_, ensemble.n_outputs))
+        weights[features] = ensemble.weights
+        self.coef_, self.intercept_ = self._shaped(weights, ensemble.intercept)
+
+    @property
+    @of_one_fit
+    def feature_importances_(self) -> FloatArray:
+        """For each column of X the sizes of the weights, summed over outputs and the hypotheses that use it."""
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        for hypothesis, weights in zip(self.ensemble_.hypotheses, self.ensemble_.weights, strict=True):
+            used = getattr(hypothesis, "columns", None)
+            importances[slice(None) if used is None else list(used)] += np.abs(weights).sum()
+        return importances
+
+    def _output_names(self) -> list[str] | None:
+        return None
+
+    def _recorded(self) -> list[str]:
+        """The columns of the history."""
+        return ["objective", "n_features"]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+def without_repetitions(X: Any) -> Any:
+    """A sparse matrix without zeros that are stored and entries that come in several parts, others as they are."""
+    if not sparse.issparse(X) or (X.has_canonical_format and X.data.all()):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X

@@ -1,0 +1,297 @@
+"""One linear model judged by several losses, under whichever mixture of them: ALMO."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from radboost._progress import progress_bar
+from radboost._typing import FloatArray
+from radboost._validation import (
+    check_choice,
+    check_integer,
+    check_integer_or,
+    check_random_state,
+    check_real,
+    check_verbose,
+    resolve_n_jobs,
+    seed_from,
+)
+from radboost.ensemble import SparseEnsemble
+from radboost.estimators._class_scores import ClassScores
+from radboost.estimators._linear import LinearEstimator, Read
+from radboost.estimators._predicting import of_one_fit
+from radboost.families.columns import Column
+from radboost.linear import Columns
+from radboost.linear.columns import matrix_times
+from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
+from radboost.losses.judging import check_judging, make_judging
+from radboost.model_file import ModelFileError, storable_estimator
+from radboost.objectives.over_sources import read_mixtures, vertices_of
+from radboost.rows.read import read_labels, read_matrix
+
+
+@dataclass(frozen=True)
+class AgnosticSettings:
+    losses: list[tuple[str, Any]]
+    vertices: FloatArray | None
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.losses]
+
+
+@storable_estimator
+class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEstimator):
+    """A linear model that minimises the worst mixture of several losses (Storcheus, PhD thesis, NYU 2021, chapter 5).
+
+    It is for models that are judged by more than one loss, where nobody knows which one will count. The losses are
+    divided by their Lipschitz constants M_k, so that they can be compared: of two that are trained to the same value
+    neither reacts more to a change of the scores. Weights stay in a ball, in which every loss is bounded.
+
+    Parameters
+    ----------
+    losses : tuple of names or of objects
+        "cross_entropy", "hinge", "zero_one" (trained by a sigmoid, reported as it is), "l1" (the distance of the scores
+        from the labels -1 and +1, or from 0 and 1 with more than two classes); or losses of your own with
+        `value(targets, scores)`, `derivative(targets, scores)` and `lipschitz_of_value` (M_k, by default 1).
+    mixtures : array, data frame, or None
+        The mixtures of losses that the model must hold up on, by their corners: lines of shares that sum to 1, a column
+        for each loss. None for all.
+    radius : float
+        Of the ball that weights, of columns with a spread of 1, and the intercept stay in.
+    norm_penalty : float
+        beta_1 of (5.10): what the length of the weights costs.
+    lipschitz_penalty : float
+        beta_2 of (5.10): a loss counts for so much more times M_k / unit. With `normalize` that is the same for all.
+    normalize : bool
+        Whether losses are divided by M_k.
+    solver : {"descent_ascent", "mirror_prox"}
+        Figure 5.2 of the thesis, or Mirror-Prox, which looks twice in each round.
+    n_rounds : int
+        T of Theorem 5.4. The model is at most in the order of 1 / sqrt(T) above the minimum where losses are convex.
+    batch_size : int or None
+        Rows that are drawn in each round; None for all of them.
+    learning_rate : float
+        Times the steps of Theorem 5.4.
+    class_weight, n_jobs, random_state, verbose : as for the other estimators
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays in the units of X, in scikit-learn's shapes
+    mixture_ : dict
+        The average of lambda over the rounds: which losses were worst.
+    loss_values_ : dict
+        The losses on the training rows, divided by their units as in the objective.
+    agnostic_loss_ : float
+        The worst mixture of them.
+    history_ : dict of lists, one entry per round
+        "objective", and "loss[name]" and "mixture[name]" of each loss.
+    classes_, ensemble_, n_iter_, stop_reason_, feature_importances_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from radboost import AgnosticClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = X[:, 0] + X[:, 1] > 0
+    >>> model = AgnosticClassifier(("cross_entropy", "hinge")).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), sorted(model.mixture_)
+    (True, ['cross_entropy', 'hinge'])
+    """
+
+    classes_: npt.NDArray[Any]
+    mixture_: dict[str, float]
+
+    def __init__(
+        self,
+        losses: Any = ("cross_entropy", "hinge", "zero_one", "l1"),
+        *,
+        mixtures: Any = None,
+        radius: float = 10.0,
+        norm_penalty: float = 0.0,
+        lipschitz_penalty: float = 0.0,
+        normalize: bool = True,
+        solver: str = "descent_ascent",
+        n_rounds: int = 1000,
+        batch_size: int | None = None,
+        learning_rate: float = 1.0,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.losses = losses
+        self.mixtures = mixtures
+        self.radius = radius
+        self.norm_penalty = norm_penalty
+        self.lipschitz_penalty = lipschitz_penalty
+        self.normalize = normalize
+        self.solver = solver
+        self.n_rounds = n_rounds
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows X and labels y; a row of weight w counts as w copies of it."""
+        settings = self._settings()
+        checked = copy(self)  # an interrupted or failed fit leaves the estimator as it was
+        read = checked._read(X, y, sample_weight)
+        with progress_bar(int(self.n_rounds), int(self.verbose)) as advance:
+            problem = checked._minimax(read, settings)
+            found = solve(
+                problem,
+                settings.names,
+                solver=self.solver,
+                n_rounds=int(self.n_rounds),
+                learning_rate=float(self.learning_rate),
+                batches=checked._batches(problem, read),
+                advance=lambda line: advance({"objective": line["objective"]}),
+            )
+        checked._keep_solution(problem, found, settings)
+        self.__dict__ = checked.__dict__
+        return self
+
+    def _settings(self) -> AgnosticSettings:
+        check_choice("solver", self.solver, SOLVERS)
+        check_integer("n_rounds", self.n_rounds, 1)
+        check_integer_or([None], "batch_size", self.batch_size, 1)
+        for name in ("radius", "learning_rate"):
+            check_real(name, getattr(self, name), low=0.0, open_low=True)
+        for name in ("norm_penalty", "lipschitz_penalty"):
+            check_real(name, getattr(self, name), low=0.0)
+        if not isinstance(self.normalize, bool | np.bool_):
+            raise TypeError(f"normalize must be True or False; got {self.normalize!r}.")
+        check_verbose(self.verbose)
+        resolve_n_jobs(self.n_jobs)
+        check_random_state(self.random_state)
+        losses = check_judging(self.losses)
+        mixtures = read_mixtures(self.mixtures)
+        if mixtures.penalty > 0.0:
+            raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
+        return AgnosticSettings(losses, vertices_of(mixtures, np.array([name for name, _ in losses])))
+
+    def _read_parameters(self) -> Any:
+        return self._settings()
+
+    def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
+        self.classes_, class_ids = read_labels(y)
+        return class_ids[None].astype(np.float64)
+
+    def _make_loss(self, labels: FloatArray) -> Any:
+        return labels[0].astype(np.uint16)  # losses are made when all of the problem is known
+
+    def _take_parameters_of_fit(self) -> None:
+        """Nothing follows from the labels."""
+
+    def _output_names(self) -> list[str] | None:
+        return [str(label) for label in self.classes_] if len(self.classes_) > 2 else None
+
+    def _recorded(self) -> list[str]:
+        names = list(self.mixture_)
+        return ["objective", *(f"{what}[{name}]" for what in ("loss", "mixture") for name in names)]
+
+    def _minimax(self, read: Read, settings: AgnosticSettings) -> Minimax:
+        n_classes = len(self.classes_)
+        class_ids: Any = read.loss
+        losses = make_judging(settings.losses, class_ids, n_classes)
+        steepness = np.array([loss.lipschitz_of_value for loss in losses])
+        units = steepness if self.normalize else np.ones(len(losses))
+        columns = Columns.of(
+            read.X, read.rows, read.row_weights, intercept=True, n_threads=resolve_n_jobs(self.n_jobs), scale=True
+        )
+        return Minimax(
+            columns,
+            losses,
+            units,
+            float(self.lipschitz_penalty) * steepness / units,
+            read.row_weights,
+            1 if n_classes == 2 else n_classes,
+            float(self.radius),
+            float(self.norm_penalty),
+            settings.vertices,
+        )
+
+    def _batches(self, problem: Minimax, read: Read) -> Batches | None:
+        if self.batch_size is None:
+            return None
+        return Batches(problem, read.X, read.rows, read.loss, int(self.batch_size), seed_from(self.random_state))
+
+    def _keep_solution(self, problem: Minimax, found: Solution, settings: AgnosticSettings) -> None:
+        weights = found.point[:-1] * problem.columns.factors[:, None]
+        intercept = problem.intercept(found.point) - matrix_times(weights.T, problem.columns.centres)
+        used = np.flatnonzero(weights.any(axis=1))
+        names = getattr(self, "feature_names_in_", None)
+        columns = [Column(int(feature)) for feature in used]
+        self.ensemble_ = SparseEnsemble(columns, weights[used], intercept, names, self._output_names())
+        self.coef_, self.intercept_ = self._shaped(weights, intercept)
+        self.history_ = found.history
+        self.n_iter_, self.stop_reason_ = int(self.n_rounds), "n_rounds"
+        self.n_features_used_ = len(used)
+        self.optimality_gap_ = self.duality_gap_ = math.nan
+        values = problem.values(problem.scores(found.point)) - problem.offsets
+        self._keep_numbers(
+            dict(zip(settings.names, found.mixture.tolist(), strict=True)),
+            dict(zip(settings.names, values.tolist(), strict=True)),
+        )
+
+    def _keep_numbers(self, mixture: dict[str, float], values: dict[str, float]) -> None:
+        self.mixture_, self.loss_values_ = mixture, values
+        numbers, names = np.array(list(values.values())), np.array(list(values))
+        vertices = vertices_of(read_mixtures(self.mixtures), names)
+        self.agnostic_loss_ = float(numbers.max() if vertices is None else (vertices @ numbers).max())
+
+    @of_one_fit
+    def losses_on(self, X: Any, y: Any) -> dict[str, float]:
+        """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the share of errors."""
+        rows = read_matrix(self, X, {}, self._accepted)
+        labels = np.asarray(y)
+        known = {label: place for place, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in labels.tolist() if label not in known]
+        if unknown:
+            raise ValueError(f"y holds {unknown[0]!r}, which is no class of the model ({list(known)[:10]}).")
+        if len(labels) != rows.shape[0]:
+            raise ValueError(f"X has {rows.shape[0]} rows, and y {len(labels)} labels.")
+        class_ids = np.array([known[label] for label in labels.tolist()], dtype=np.uint16)
+        scores = np.ascontiguousarray(self.ensemble_.scores(rows).T)
+        losses = make_judging(self._settings().losses, class_ids, len(self.classes_))
+        return {
+            name: float(loss.judged(scores).mean())
+            for (name, _), loss in zip(self._settings().losses, losses, strict=True)
+        }
+
+    # --- files
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        names = np.frombuffer(json.dumps(list(self.mixture_)).encode(), dtype=np.uint8)
+        return {
+            "loss_names": names,
+            "mixture": np.array(list(self.mixture_.values())),
+            "loss_values": np.array(list(self.loss_values_.values())),
+        }
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        text = arrays.get("loss_names", np.zeros(0, dtype=np.uint8))
+        names: Any = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
+        plain = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+        if not plain or len(set(names)) != len(names):
+            raise ModelFileError("the names of the losses are missing.")
+        numbers = []
+        for key in ("mixture", "loss_values"):
+            found = arrays.get(key, np.zeros(0))
+            if found.shape != (len(names),) or found.dtype != np.float64 or not np.isfinite(found).all():
+                raise ValueError(f"the array {key!r} does not fit the losses")
+            numbers.append(dict(zip(names, found.tolist(), strict=True)))
+        self._keep_numbers(*numbers)

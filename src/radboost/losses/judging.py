@@ -1,0 +1,226 @@
+"""Losses that a model may be judged by, several of them at once: of the scores of a row, and of its class.
+
+With two classes there is one score f and y is -1 or +1; with more there is a score for each class. Storcheus, Table
+C.1. `lipschitz_of_value` is M_k: how fast the loss can change with the scores, measured by their Euclidean distance.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from radboost._typing import ClassIds, FloatArray
+from radboost._validation import check_real
+from radboost.losses.base import REGISTRY, Loss, ask
+from radboost.losses.logistic import Logistic
+from radboost.losses.multinomial import MultinomialScores
+from radboost.losses.own import CONTRACT, check_contract, checked_numbers
+
+JUDGING_LOSSES: dict[str, type[JudgingLoss]] = REGISTRY["judging"]
+# The zero-one loss has no slope; it is trained as 1 / (1 + e^(STEEPNESS margin)), whose largest slope is 1.
+STEEPNESS = 4.0
+
+
+class JudgingLoss(Loss):
+    """A loss of all scores of a row. Scores and gradients have a line for each output and a column for each row."""
+
+    convex: ClassVar[bool] = True
+
+    def __init__(self, class_ids: ClassIds, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.class_ids = np.asarray(class_ids, dtype=np.intp)
+        self.signs = np.where(self.class_ids == 1, 1.0, -1.0)
+        self.rows = np.arange(len(self.class_ids))
+
+    def of(self, class_ids: ClassIds) -> JudgingLoss:
+        """The same loss of other rows."""
+        return type(self)(class_ids, self.n_classes)
+
+    @property
+    def two(self) -> bool:
+        return self.n_classes == 2
+
+    @property
+    @abstractmethod
+    def lipschitz_of_value(self) -> float:
+        """M_k."""
+
+    @abstractmethod
+    def value(self, scores: FloatArray) -> FloatArray:
+        """The loss of each row, as it is trained."""
+
+    @abstractmethod
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        """Its derivative by each score, or one of its subgradients."""
+
+    def judged(self, scores: FloatArray) -> FloatArray:
+        """The loss of each row, as it is reported."""
+        return self.value(scores)
+
+    def _margins(self, scores: FloatArray) -> tuple[FloatArray, Any]:
+        """y f, or the own score less the largest other one; and which one that is."""
+        if self.two:
+            return self.signs * scores[0], None
+        others = scores.copy()
+        others[self.class_ids, self.rows] = -np.inf
+        rival = others.argmax(axis=0)
+        return scores[self.class_ids, self.rows] - others[rival, self.rows], rival
+
+    def _from_margins(self, slopes: FloatArray, rival: Any, n_outputs: int) -> FloatArray:
+        """The gradient of a function of the margin with these slopes."""
+        if rival is None:
+            return np.asarray((slopes * self.signs)[None])
+        gradient = np.zeros((n_outputs, len(slopes)))
+        gradient[self.class_ids, self.rows] = slopes
+        gradient[rival, self.rows] -= slopes
+        return gradient
+
+
+class CrossEntropy(JudgingLoss, name="cross_entropy", of="judging"):
+    """log(1 + e^(-y f)), and for several classes -log of the softmax of the own one."""
+
+    _phi = Logistic()
+
+    @property
+    def lipschitz_of_value(self) -> float:
+        return 1.0 if self.two else math.sqrt(2.0)
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        if self.two:
+            return self._phi.value(-self.signs * scores[0])
+        return MultinomialScores(self.class_ids.astype(np.uint16), self.n_classes).value(scores)
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        if self.two:
+            return np.asarray((-self.signs * self._phi.derivative(-self.signs * scores[0]))[None])
+        return MultinomialScores(self.class_ids.astype(np.uint16), self.n_classes).gradient(scores)
+
+
+class Hinge(JudgingLoss, name="hinge", of="judging"):
+    """max(0, 1 - margin); the margin of several classes is that over the best rival."""
+
+    @property
+    def lipschitz_of_value(self) -> float:
+        return 1.0 if self.two else math.sqrt(2.0)
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        return np.maximum(0.0, 1.0 - self._margins(scores)[0])
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        margins, rival = self._margins(scores)
+        return self._from_margins(-(margins < 1.0).astype(np.float64), rival, len(scores))
+
+
+class ZeroOne(JudgingLoss, name="zero_one", of="judging"):
+    """1 where the margin is not positive. It is trained by a sigmoid, which has slopes, and reported as it is."""
+
+    convex = False
+
+    @property
+    def lipschitz_of_value(self) -> float:
+        return STEEPNESS / 4.0 * (1.0 if self.two else math.sqrt(2.0))
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        return CrossEntropy._phi.derivative(-STEEPNESS * self._margins(scores)[0])
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        margins, rival = self._margins(scores)
+        return self._from_margins(-STEEPNESS * CrossEntropy._phi.curvature(-STEEPNESS * margins), rival, len(scores))
+
+    def judged(self, scores: FloatArray) -> FloatArray:
+        return (self._margins(scores)[0] <= 0.0).astype(np.float64)
+
+
+class L1Distance(JudgingLoss, name="l1", of="judging"):
+    """|f - y|, and for several classes the sum of |f_c - 1| of the own class and |f_c| of the others."""
+
+    @property
+    def lipschitz_of_value(self) -> float:
+        return 1.0 if self.two else math.sqrt(self.n_classes)
+
+    def _residuals(self, scores: FloatArray) -> FloatArray:
+        if self.two:
+            return scores - self.signs
+        residuals = scores.copy()
+        residuals[self.class_ids, self.rows] -= 1.0
+        return residuals
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self._residuals(scores)).sum(axis=0))
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        return np.sign(self._residuals(scores))
+
+
+class OwnJudgingLoss(JudgingLoss, name=None, of="judging"):
+    """A loss of the user's: value(targets, scores) and derivative(targets, scores).
+
+    Targets are -1 and +1 with two classes, otherwise 0, 1, ...; `lipschitz_of_value` is M_k, 1 where it says nothing.
+    """
+
+    convex = False  # nobody knows
+
+    def __init__(self, loss: Any, class_ids: ClassIds, n_classes: int) -> None:
+        super().__init__(class_ids, n_classes)
+        self._loss = loss
+        self._targets = self.signs if self.two else self.class_ids.astype(np.float64)
+
+    def of(self, class_ids: ClassIds) -> JudgingLoss:
+        return OwnJudgingLoss(self._loss, class_ids, self.n_classes)
+
+    @property
+    def lipschitz_of_value(self) -> float:
+        return float(getattr(self._loss, "lipschitz_of_value", 1.0))
+
+    def value(self, scores: FloatArray) -> FloatArray:
+        given = ask(self._loss, "value", self._targets, self._as_theirs(scores))
+        return checked_numbers(self._loss, "value", given, self._targets)
+
+    def gradient(self, scores: FloatArray) -> FloatArray:
+        theirs = self._as_theirs(scores)
+        found = checked_numbers(self._loss, "derivative", ask(self._loss, "derivative", self._targets, theirs), theirs)
+        return np.ascontiguousarray(found[None] if self.two else found.T)
+
+    def _as_theirs(self, scores: FloatArray) -> FloatArray:
+        return scores[0] if self.two else np.ascontiguousarray(scores.T)
+
+
+def check_judging(losses: Any) -> list[tuple[str, Any]]:
+    """Names and losses: those of ours by their names, others as objects."""
+    if isinstance(losses, str) or not isinstance(losses, tuple | list) or not losses:
+        raise ValueError(
+            f"losses must be a tuple or list of one or more of {', '.join(map(repr, JUDGING_LOSSES))}, or of {CONTRACT}"
+            f"; got {losses!r}."
+        )
+    found: list[tuple[str, Any]] = []
+    for loss in losses:
+        if isinstance(loss, str):
+            if loss not in JUDGING_LOSSES:
+                known = ", ".join(map(repr, JUDGING_LOSSES))
+                raise ValueError(f"losses has {loss!r}; known are {known}, and {CONTRACT}.")
+            found.append((loss, loss))
+            continue
+        if not callable(getattr(loss, "value", None)) or not callable(getattr(loss, "derivative", None)):
+            raise TypeError(f"losses has {loss!r}, which is no name and not {CONTRACT}.")
+        check_contract(loss)
+        name = type(loss).__name__
+        check_real(f"{name}.lipschitz_of_value", getattr(loss, "lipschitz_of_value", 1.0), low=0.0, open_low=True)
+        found.append((name, loss))
+    names = [name for name, _ in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"losses has {twice[0]!r} more than once; each is to be weighed against the others.")
+    return found
+
+
+def make_judging(losses: list[tuple[str, Any]], class_ids: ClassIds, n_classes: int) -> list[JudgingLoss]:
+    """The losses of these rows."""
+    return [
+        JUDGING_LOSSES[loss](class_ids, n_classes)
+        if isinstance(loss, str)
+        else OwnJudgingLoss(loss, class_ids, n_classes)
+        for _, loss in losses
+    ]

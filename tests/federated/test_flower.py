@@ -208,8 +208,11 @@ def test_the_simulation_says_what_it_did() -> None:
     chosen = simulate.public_strategy(options)
     app = client_app(lambda context: simulate.clinic(int(context.node_config["partition-id"])))
     chosen.start(LocalGrid(app, 6))
-    text = "\n".join(simulate.report(chosen, options))
+    others = simulate.linear_models(chosen, LocalGrid(app, 6), 8)
+    text = "\n".join(simulate.report(chosen, options, others))
     assert "bit for bit: yes" in text
+    assert "linear model by fedavg:" in text
+    assert "linear model by afl:" in text
     assert "(t + s) K + K' = 224" in text
     options = simulate.read_options(["--owners", "12", "--rounds", "8", "--silent", "3", "--lying", "2"])
     chosen = simulate.public_strategy(options)

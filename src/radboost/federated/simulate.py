@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ import numpy as np
 
 from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import Candidates, stumps_at
+from radboost.federated.fitting import clients_of, register
+from radboost.federated.linear import METHODS, fit_linear
 from radboost.federated.numbers import to_words
 from radboost.federated.public import learn_domains
 from radboost.metrics import agnostic_error
@@ -87,7 +88,21 @@ def troubles(n_silent: int, n_lying: int) -> Callable[..., Any]:
     return modify
 
 
-def report(strategy: Any, options: argparse.Namespace) -> list[str]:
+def linear_models(strategy: Any, grid: Any, n_rounds: int) -> dict[str, Any]:
+    """FedAvg and AFL on the same clinics, in the same run."""
+    from radboost.federated.flower import GridTransport
+
+    transport = GridTransport(grid, strategy, strategy.timeout)
+    clients = clients_of(register(transport))
+    return {
+        method: fit_linear(
+            transport, clients, np.array([False, True]), N_COLUMNS, method=method, n_rounds=n_rounds, learning_rate=1.0
+        )
+        for method in METHODS
+    }
+
+
+def report(strategy: Any, options: argparse.Namespace, others: Mapping[str, Any] | None = None) -> list[str]:
     """What was learned, and what went over the wire beside the thesis's count of numbers."""
     model, p = strategy.model_, 2
     n_drawn = options.candidates or len(strategy.candidates.hypotheses)
@@ -123,6 +138,9 @@ def report(strategy: Any, options: argparse.Namespace) -> list[str]:
         f"error of the worse region on new clinics: {worst:.3f}",
         f"with all rows in one place:               {agnostic_error(y, central.predict(X), regions):.3f}",
     ]
+    for method, other in (others or {}).items():
+        worst = agnostic_error(y, other.predict(X), regions)
+        lines.append(f"{f'linear model by {method}:':<41} {worst:.3f}")
     if strategy.left_out_:
         lines += [f"left out: {name}: {reason}" for name, reason in sorted(strategy.left_out_.items())]
     if strategy.privacy_spent_ is not None:
@@ -147,6 +165,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--lying", type=int, default=0, help="clinics that send sums that cannot be (0)")
     parser.add_argument("--secure", action="store_true", help="the server sees totals alone")
     parser.add_argument("--noise", type=float, help="noise multiplier of differential privacy (none)")
+    parser.add_argument("--compare", action="store_true", help="also linear models by FedAvg and AFL, in the same run")
     parser.add_argument("--out", type=Path, help="where the model is saved")
     options = parser.parse_args(arguments)
     if options.owners < 2 or options.silent + options.lying > options.owners - 2:
@@ -156,10 +175,11 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = read_options(arguments)
-    from radboost.federated import client_app, server_app
+    from radboost.federated import client_app
 
     try:
         import ray  # noqa: F401
+        from flwr.serverapp import ServerApp
         from flwr.simulation import run_simulation
     except ModuleNotFoundError as error:
         print(f"The simulation needs {error.name}: pip install 'radboost[flower]'.", file=sys.stderr)
@@ -169,10 +189,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lambda context: clinic(int(context.node_config["partition-id"])),
         mods=[troubles(options.silent, options.lying)],
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path = options.out or Path(folder) / "model.radboost"
-        run_simulation(server_app(strategy, path), app, options.owners)
-        print("\n".join(report(strategy, options)))
+    server, others = ServerApp(), {}
+
+    @server.main()
+    def serve(grid: Any, context: Any) -> None:
+        strategy.start(grid)
+        if options.out is not None:
+            strategy.model_.save(options.out)
+        if options.compare:
+            others.update(linear_models(strategy, grid, options.rounds))
+
+    run_simulation(server, app, options.owners)
+    print("\n".join(report(strategy, options, others)))
     return 0
 
 

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 from hand_made import fitted, random_ensemble, random_rows
 from radboost import (
+    AgnosticClassifier,
     DeepBoostClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -347,3 +348,14 @@ def test_dollars_in_names_of_models_are_no_mathematics() -> None:
     models = {name: SoftmaxBoostClassifier(2) for name in DOLLARS}
     ax = plot.noise_robustness(models, rows, rows[:, 0], rows, rows[:, 0], rates=[0.0, 0.2])
     assert_verbatim(ax, ax.get_legend().get_texts())
+
+
+def test_mixtures_of_losses() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = AgnosticClassifier(n_rounds=50).fit(X, X[:, 0] > 0)
+    panel = plot.mixture(model)
+    assert [line.get_label() for line in panel.lines] == ["cross_entropy", "hinge", "zero_one", "l1"]
+    np.testing.assert_allclose(sum(np.asarray(line.get_ydata()) for line in panel.lines), 1.0)
+    assert plot.mixture(model, panel) is panel
+    with pytest.raises(TypeError, match="Expected a fitted AgnosticClassifier"):
+        plot.mixture(3)

@@ -4,6 +4,7 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 """
 
 from radboost.plot.costs import cost_confusion
+from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
 from radboost.plot.sources import sources
@@ -15,6 +16,7 @@ __all__ = [
     "features_over_time",
     "learning_curve",
     "margins",
+    "mixture",
     "noise_robustness",
     "regularization_path",
     "sources",

@@ -97,9 +97,9 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@touch $@
 
 $(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
-	$(EDITABLE) '.[$(EXTRAS)]'
+	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
-$(VENV)/.heavy: EXTRAS := test,lint,flower
+$(VENV)/.heavy: EXTRAS := test,lint,flower,torch
 $(VENV)/.bench: EXTRAS := bench,progress

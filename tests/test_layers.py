@@ -27,7 +27,7 @@ LAYERS: list[set[str]] = [
     {"ensemble", "metrics"},
     {"estimators", "sparsity"},
     {"baselines"},
-    {"federated"},
+    {"federated", "torch"},
     {"guarantees", "experiments"},
     {"plot"},
     {"cli", "demo"},
@@ -36,7 +36,19 @@ LAYERS: list[set[str]] = [
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 # Below them, and still none of their business: a search for hypotheses sees weights, not what they come from.
 UNKNOWN_TO = {"trees": {"losses", "objectives", "penalties"}, "families": {"losses", "penalties"}}
-OPTIONAL = {"matplotlib", "rich", "pandas", "polars", "pyarrow", "lightgbm", "xgboost", "catboost", "flwr", "ray"}
+OPTIONAL = {
+    "matplotlib",
+    "rich",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "flwr",
+    "ray",
+    "torch",
+}
 
 
 def part_of(path: Path) -> str:

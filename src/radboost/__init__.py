@@ -6,6 +6,7 @@ from types import ModuleType
 
 from radboost.boosting.checkpoint import Checkpoint
 from radboost.estimators import (
+    AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
     EarlyStopping,
@@ -30,6 +31,7 @@ from radboost.trees import TreeOptions
 __version__ = version("radboost")
 
 __all__ = [
+    "AgnosticBoostClassifier",
     "AgnosticClassifier",
     "Candidates",
     "Checkpoint",

@@ -29,6 +29,7 @@ COLUMNS: dict[str, list[Any]] = {
     "RGB": [RGBClassifier, RGBRegressor],
     "sparse": [SparseBoostClassifier, SparseBoostRegressor, MultiTaskSparseBoostClassifier],
     "several losses": [radboost.AgnosticClassifier],
+    "on trees": [radboost.AgnosticBoostClassifier],
     "baselines": BASELINES,
 }
 ESTIMATORS = [
@@ -62,6 +63,7 @@ ONLY_THERE = {
         "radius",
         "solver",
     },
+    "on trees": {"losses", "mixtures", "mu", "n_candidates"},
     "baselines": set(),
 }
 
@@ -190,6 +192,9 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         ours |= {"max_depth", "l1_penalty", "subsample", "warm_start"}  # of DeepBoost, and no choice here
     if estimator is radboost.AgnosticClassifier:
         ours |= {"losses_on"}
+    if estimator is radboost.AgnosticBoostClassifier:
+        ours |= {"agnostic_loss_", "loss_values_", "mixture_"}
+        ours |= {"loss", "step"}  # of RGB, and no choice here
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from radboost import (
+    AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -52,6 +53,7 @@ ESTIMATORS = [
     SAMMEClassifier(10),
     MartiBoostClassifier(11),
     AgnosticClassifier(n_rounds=200),
+    AgnosticBoostClassifier(10),
     AgnosticClassifier(("cross_entropy", "hinge"), n_rounds=200, batch_size=30),
     SparseBoostClassifier(),
     SparseBoostClassifier(penalty="l1/linf", update="gradboost", tol=1e-3),

@@ -14,6 +14,7 @@ import pytest
 
 import radboost
 from radboost import (
+    AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
     EarlyStopping,
@@ -52,6 +53,7 @@ MODELS: list[tuple[Any, Any]] = [
     (SAMMEClassifier(4), Y),
     (MartiBoostClassifier(5), Y),
     (AgnosticClassifier(n_rounds=20), Y),
+    (AgnosticBoostClassifier(4), Y),
     (SparseBoostClassifier(0.01), Y),
     (SparseBoostRegressor(0.01, family=Products(max_degree=2)), T),
     (MultiTaskSparseBoostClassifier(0.01), np.where(Y, 1.0, -1.0)[:, None]),

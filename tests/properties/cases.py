@@ -19,6 +19,7 @@ import scipy.sparse
 from sklearn.base import _clone_parametrized
 
 from radboost import (
+    AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
     EarlyStopping,
@@ -432,6 +433,33 @@ def _agnostic() -> list[Case]:
     return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC.items() for n in numbers]
 
 
+AGNOSTIC_BOOST: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
+    "default": ({"losses": ("cross_entropy", "hinge"), "tree_options": LOOSE}, (2, 3)),
+    "four losses": ({"mu": 50.0}, (2,)),
+    "all rows, mixtures": (
+        {"losses": ("cross_entropy", "l1"), "mixtures": [[0.8, 0.2], [0.3, 0.7]], "subsample": 1.0},
+        (2, 4),
+    ),
+    "early stopping": ({"losses": ("hinge", "l1"), "early_stopping": 5}, (2, 3)),
+}
+
+
+def _agnostic_boost() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        return Case(
+            f"AgnosticBoost {name}, {n_classes} classes",
+            lambda **changes: AgnosticBoostClassifier(**with_tree_options({"n_rounds": 8, **settings, **changes})),
+            n_classes,
+            random=name == "four losses",
+            draws_rows=settings.get("subsample") != 1.0,
+            held_back="early_stopping" in settings,
+            stops_early=True,
+            validates=True,
+        )
+
+    return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC_BOOST.items() for n in numbers]
+
+
 def _baselines() -> list[Case]:
     def case(estimator: Any, n_classes: int, descends: bool = True, **settings: Any) -> Case:
         watched = ", watched" if "early_stopping" in settings else ""
@@ -455,7 +483,16 @@ def _baselines() -> list[Case]:
     ]
 
 
-CASES: list[Case] = [*_deepboost(), *_sourced(), *_softmax(), *_rgb(), *_sparse(), *_agnostic(), *_baselines()]
+CASES: list[Case] = [
+    *_deepboost(),
+    *_sourced(),
+    *_softmax(),
+    *_rgb(),
+    *_sparse(),
+    *_agnostic(),
+    *_agnostic_boost(),
+    *_baselines(),
+]
 
 
 def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:

@@ -60,7 +60,8 @@ def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
         given = WeightedRows(targets, weights.given, rows.mean, weights.gather)
         return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
 
-    assert isinstance(rows, OwnLossRows)
+    if not isinstance(rows, OwnLossRows):
+        return rows.constant()
     value, slope = rows.at_constant(0.0)
     if slope == 0.0:
         return np.zeros(1)
@@ -104,7 +105,7 @@ class NormBallDescent(RoundMaker):
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
         self._tells_errors = tells_errors  # with classes
         errors = ["train_error"] if tells_errors else []
-        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm"]
+        self.recorded = ["objective", *errors, "n_hypotheses", "family_size", "family_norm", *rows.line()]
         self._norm_unit = norm_unit
         self._n_features = n_features
         self._n_outputs = rows.scores.n_outputs
@@ -176,6 +177,7 @@ class NormBallDescent(RoundMaker):
                 -cut.slope / cut.mean_square,
                 EXACT if getattr(self.rows.loss, "smooth", True) else ROUGH,
             )
+            whole = min(whole, getattr(self.rows.loss, "longest_step", math.inf) * -cut.slope / cut.mean_square)
         elif settings.step == "paper":
             whole = -norm * cut.slope / lipschitz  # 1 / C_k along h, with the C_k of Lemma A.1
         else:
@@ -192,4 +194,5 @@ class NormBallDescent(RoundMaker):
             "n_hypotheses": len(self.trace.hypotheses),
             "family_size": 0 if family is None else family.n_splits,
             "family_norm": 0.0 if family is None else family.norm,
+            **self.rows.line(),
         }

@@ -3,6 +3,7 @@
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._learning import learn
 from radboost.estimators.agnostic import AgnosticClassifier
+from radboost.estimators.agnostic_boost import AgnosticBoostClassifier
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.estimators.multi_source import MultiSourceBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
@@ -20,6 +21,7 @@ from radboost.estimators.sparse_cv import (
 from radboost.objectives.over_sources import Mixtures
 
 __all__ = [
+    "AgnosticBoostClassifier",
     "AgnosticClassifier",
     "DeepBoostClassifier",
     "EarlyStopping",

@@ -33,7 +33,7 @@ from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
-from radboost.objectives.targets import loss_to_gain, make_rows
+from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.weights import RowWeights
@@ -242,7 +242,7 @@ class GradientBoosting(BoostingEstimator):
             if isinstance(loss, NativeTargetLoss):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
-            watch = TargetWatch(watched, targets, loss, n_outputs, patience, growth.n_threads)
+            watch = self._watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, directions, trace)
         return Plan(
             maker=maker,
@@ -268,7 +268,7 @@ class GradientBoosting(BoostingEstimator):
     ) -> NormBallDescent:
         data = prepared.data
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
-        rows = make_rows(loss, targets, weights, n_outputs, growth.n_threads)
+        rows = self._rows(loss, targets, weights, n_outputs, growth.n_threads)
         constant = start_constant(rows, targets)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
         derivative = np.asarray(ask(loss, "derivative", targets, scores), dtype=np.float64)
@@ -295,6 +295,22 @@ class GradientBoosting(BoostingEstimator):
             tells_errors=not self._regression,
         )
         return maker
+
+    def _rows(
+        self, loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int
+    ) -> LossRows:
+        return make_rows(loss, targets, weights, n_outputs, n_threads)
+
+    def _watch(
+        self,
+        rows: Watched,
+        targets: FloatArray,
+        loss: TargetLoss,
+        n_outputs: int,
+        patience: int | None,
+        n_threads: int,
+    ) -> TargetWatch:
+        return TargetWatch(rows, targets, loss, n_outputs, patience, n_threads)
 
     def _read_directions(
         self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int

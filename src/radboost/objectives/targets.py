@@ -52,6 +52,14 @@ class LossRows(ABC):
     @abstractmethod
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None: ...
 
+    def line(self) -> dict[str, float]:
+        """What else the history says of a round."""
+        return {}
+
+    def constant(self) -> FloatArray:
+        """What every row is scored with before the first round, one number for each output."""
+        return np.zeros(self.scores.n_outputs)
+
 
 class NativeRows(LossRows):
     """With a loss that the native core knows."""

@@ -1,0 +1,130 @@
+"""The soft maximum of several mean losses, which gradient boosting lowers. Storcheus, chapter 5, on trees.
+
+G = log(sum of exp(mu v)) / mu over the vertices v of the mixtures of L_1, ..., L_p: between the agnostic loss and
+log(number of vertices) / mu more. Its gradient is that of sum of lambda_k L_k, lambda the soft-max of mu v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.engine import CutTree, GradientScores, RegressionTrees
+from radboost.losses.judging import JudgingLoss, make_judging
+from radboost.objectives.over_sources import SoftmaxOfSources
+from radboost.objectives.targets import LossRows
+from radboost.rows.weights import RowWeights
+
+
+@dataclass(frozen=True)
+class SeveralLosses:
+    """Losses that a model is judged by, as one for gradient boosting: their uniform mixture, where one is asked for."""
+
+    losses: list[tuple[str, Any]]
+    n_classes: int
+    vertices: FloatArray | None  # of the mixtures; None: all of them
+    mu: float
+    smooth: bool = False  # a hinge has a kink
+    # On rows that a tree parts a line search has no end: no step is longer than that of the logistic loss by (3.9),
+    # whose second derivative is at most 1/4.
+    longest_step: float = 4.0
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.losses]
+
+    def of(self, targets: FloatArray) -> list[JudgingLoss]:
+        """For rows with these targets: -1 and +1, or the places of classes."""
+        ids = (targets > 0) if self.n_classes == 2 else targets
+        return make_judging(self.losses, np.asarray(ids).astype(np.uint16), self.n_classes)
+
+    def lines(self, scores: FloatArray) -> FloatArray:
+        """A line for each output."""
+        return scores[None] if scores.ndim == 1 else np.ascontiguousarray(scores.T)
+
+    def values(self, losses: Sequence[JudgingLoss], scores: FloatArray) -> FloatArray:
+        """A column for each loss, divided by its unit."""
+        lines = self.lines(scores)
+        return np.column_stack([loss.value(lines) / loss.lipschitz_of_value for loss in losses])
+
+    def mixed(self, losses: Sequence[JudgingLoss], scores: FloatArray, mixture: FloatArray) -> FloatArray:
+        """The derivative of a mixture by each score, in the shape of the scores."""
+        lines = self.lines(scores)
+        total = np.zeros_like(lines)
+        for loss, share in zip(losses, mixture.tolist(), strict=True):
+            if share > 0.0:
+                total += share / loss.lipschitz_of_value * loss.gradient(lines)
+        return np.ascontiguousarray(total[0] if scores.ndim == 1 else total.T)
+
+    def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        return np.asarray(self.values(self.of(targets), scores).mean(axis=1))
+
+    def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
+        p = len(self.losses)
+        return self.mixed(self.of(targets), scores, np.full(p, 1.0 / p))
+
+
+class JudgedRows(LossRows):
+    """Training rows under the soft maximum of several losses."""
+
+    def __init__(
+        self, scores: GradientScores, weights: RowWeights, loss: SeveralLosses, targets: FloatArray, n_threads: int
+    ) -> None:
+        super().__init__(scores, weights, loss, n_threads)
+        self.several, self.targets = loss, targets
+        self.over = SoftmaxOfSources(loss.vertices, loss.mu)
+        self._losses = loss.of(targets)
+        self._n_outputs = scores.n_outputs
+        self.means = np.zeros(len(loss.losses))
+        self.mixture = np.zeros(len(loss.losses))
+
+    def _shaped(self, flat: Any) -> FloatArray:
+        array = np.asarray(flat, dtype=np.float64)
+        return array.reshape(-1) if self._n_outputs == 1 else array.reshape(-1, self._n_outputs)
+
+    def _means(self, scores: FloatArray) -> FloatArray:
+        columns = self.several.values(self._losses, scores).T
+        return np.array([self.mean(np.ascontiguousarray(column)) for column in columns])
+
+    @property
+    def mean_loss(self) -> float:
+        return self.over.value(self.means)
+
+    @property
+    def error(self) -> float:
+        scores = self._scores
+        if self._n_outputs == 1:
+            return self.mean((self.targets * scores <= 0).astype(np.float64))
+        return self.mean((scores.argmax(axis=1) != self.targets).astype(np.float64))
+
+    def set_scores(self, scores: FloatArray) -> None:
+        self._scores = self._shaped(np.array(scores, dtype=np.float64))
+        self.scores.set(self._scores.reshape(-1), self.weighting, self.n_threads)
+        self.means = self._means(self._scores)
+        self.mixture = self.over.weights(self.means)
+        pull = self.several.mixed(self._losses, self._scores, self.mixture)
+        self.weighting.take(np.ascontiguousarray(pull).reshape(-1), self.n_threads)
+
+    def losses_after(self, grower: RegressionTrees, cuts: Sequence[CutTree], steps: FloatArray) -> FloatArray:
+        pairs = zip(cuts, steps.tolist(), strict=True)
+        return np.array([self.along(grower, cut, step)[0] for cut, step in pairs])
+
+    def along(self, grower: RegressionTrees, cut: CutTree, step: float) -> tuple[float, float]:
+        direction = self._shaped(grower.answers(cut))
+        scores = self._scores + step * direction
+        means = self._means(scores)
+        moved = self.several.mixed(self._losses, scores, self.over.weights(means)) * direction
+        slope = self.mean(np.ascontiguousarray(moved if moved.ndim == 1 else moved.sum(axis=1)))
+        return self.over.value(means), slope
+
+    def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
+        self.set_scores(self._scores + step * self._shaped(grower.answers(cut)))
+
+    def line(self) -> dict[str, float]:
+        names = self.several.names
+        found = {f"loss[{name}]": float(value) for name, value in zip(names, self.means, strict=True)}
+        return found | {f"mixture[{name}]": float(share) for name, share in zip(names, self.mixture, strict=True)}

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+
 from radboost import AgnosticClassifier
 from radboost.losses.judging import JUDGING_LOSSES
 from radboost.torch import LOSSES, AgnosticLoss, lipschitz, network

@@ -9,6 +9,7 @@
 `radboost reproduce deep-boosting-2` does the same from the command line.
 """
 
+from radboost.experiments.almo import STUDIES as _ALMO
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
 from radboost.experiments.federated import STUDIES as _FEDERATED
 from radboost.experiments.kept import KeptResults
@@ -28,7 +29,7 @@ TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED)
+    study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED, *_ALMO)
 }
 """Without a grid: `radboost.experiments.studies` runs them."""
 

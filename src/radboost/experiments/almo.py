@@ -43,7 +43,7 @@ class AlmoTable(Study):
 
     takes_datasets = True
     legend = (
-        "means (standard deviations) over three trainings, on test rows; losses are divided by their Lipschitz constants;\n"
+        "means (standard deviations) over three trainings, on test rows; losses are divided by Lipschitz constants;\n"
         "worst: the largest of the four losses. Six settings of radius and norm_penalty, chosen on a fifth of the\n"
         "training rows by what the method minimises; the thesis tries 50. A method with the name of a loss is trained\n"
         "by it alone. paper: its figures, whose losses are not defined to the last factor"
@@ -97,8 +97,8 @@ def load_split(name: str, data_dir: str | None) -> Split:
     """Pixels divided by 255; of adult the numbers as they are and an indicator for each category."""
     data = registry.load(name, data_dir)
     if name != "adult":
-        X, train = np.asarray(data.X, dtype=np.float64) / 255.0, np.arange(len(data.y)) < 60_000
-        return Split(X[train], data.y[train], X[~train], data.y[~train])
+        X, n = np.asarray(data.X, dtype=np.float64) / 255.0, 60_000
+        return Split(X[:n], data.y[:n], X[n:], data.y[n:])
     known = {list(data.feature_names).index(column): levels for column, levels in dict(data.categories or {}).items()}
     raw = np.asarray(data.X, dtype=np.float64)
     parts = []
@@ -122,8 +122,9 @@ def fit_almo_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]
     for setting in GRID:
         model = _model(method, facts["rounds"], 0, setting).fit(data.X[learned], data.y[learned])
         found = judged(model, data.X[held], data.y[held])
-        minimised = {"uniform": np.mean([found[name] for name in LOSSES]), "ALMO": max(found[name] for name in LOSSES)}
-        tried.append(float(minimised.get(method, found.get(method, 0.0))))
+        values = [found[name] for name in LOSSES]
+        minimised: dict[str, float] = {"uniform": float(np.mean(values)), "ALMO": max(values), **found}
+        tried.append(minimised[method])
     best = GRID[int(np.argmin(tried))]
     trained, mixtures = [], []
     for seed in range(RETRAINED):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from radboost import datasets as registry
 from radboost.baselines import MartiBoostClassifier
+from radboost.experiments.almo import fit_almo_unit
 from radboost.experiments.federated_fits import fit_federated_unit
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_source_fits import fit_sources_unit
@@ -31,7 +32,7 @@ Facts = dict[str, Any]
 
 
 # The first of these that a unit has tells it from others, for the progress bar.
-NAMING = ("dataset", "sources", "federated", "algorithm", "penalty", "update")
+NAMING = ("dataset", "sources", "federated", "almo", "algorithm", "penalty", "update")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def run(
 
 def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
+    if "almo" in facts:
+        return fit_almo_unit(facts, data_dir)
     if "federated" in facts:
         return fit_federated_unit(facts, data_dir)
     if "sources" in facts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from radboost.experiments.almo import AlmoTable
 from radboost.experiments.multi_source import SourcesTable
 from radboost.experiments.soft_max_boosting import (
     SM_BOOST,
@@ -20,6 +21,7 @@ from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.studies import Outcome
 from radboost.experiments.study import Study
 from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
+from radboost.plot.losses import draw_almo
 from radboost.plot.noise import draw_noise_curves
 from radboost.plot.sources import draw_sources_table
 from radboost.plot.sparsity import draw_sparsity_study
@@ -32,6 +34,8 @@ def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
     """The figure of a study that has ended."""
     if isinstance(study, SparsityStudy):
         return draw_sparsity_study(study, outcomes)
+    if isinstance(study, AlmoTable):
+        return draw_almo(study, outcomes)
     if isinstance(study, SourcesTable):
         return draw_sources_table(study, outcomes)
     if isinstance(study, StagedTable):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -134,11 +135,10 @@ class Batches:
         """Estimates of the losses and of the gradient."""
         block, losses = self.draw(round_index)
         problem = self._problem
-        with threadpool_limits(1):  # sums of the library for matrices depend on how many threads share them
-            scores = np.ascontiguousarray((block @ point).T)
-            values = np.array([loss.value(scores).mean() for loss in losses]) / problem.units + problem.offsets
-            pull = problem._pull(losses, scores, mixture) / len(block)
-            return values, block.T @ pull.T + problem._of_norm(point)
+        scores = np.ascontiguousarray((block @ point).T)
+        values = np.array([loss.value(scores).mean() for loss in losses]) / problem.units + problem.offsets
+        pull = problem._pull(losses, scores, mixture) / len(block)
+        return values, block.T @ pull.T + problem._of_norm(point)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,14 @@ class Solution:
     history: dict[str, list[float]]
 
 
-def solve(
+def solve(problem: Minimax, names: Sequence[str], *, batches: Batches | None = None, **settings: Any) -> Solution:
+    """The solution of a problem; see `_solve` for the settings."""
+    # Sums of the library for matrices, which batches use, depend on how many threads share them.
+    with threadpool_limits(1) if batches is not None else nullcontext():
+        return _solve(problem, names, batches=batches, **settings)
+
+
+def _solve(
     problem: Minimax,
     names: Sequence[str],
     *,

@@ -2,5 +2,6 @@
 
 from radboost.guarantees.bounds import RHO_GRID, MarginBound, bound
 from radboost.guarantees.margins import margins
+from radboost.guarantees.several_losses import AgnosticBound, agnostic_bound
 
-__all__ = ["RHO_GRID", "MarginBound", "bound", "margins"]
+__all__ = ["RHO_GRID", "AgnosticBound", "MarginBound", "agnostic_bound", "bound", "margins"]

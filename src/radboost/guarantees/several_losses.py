@@ -1,0 +1,128 @@
+"""A bound on the true agnostic loss of a linear model. Storcheus, section 5.3, put right (``docs/theory.md``)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._validation import check_real, check_sample_weight
+from radboost.estimators import AgnosticClassifier
+from radboost.losses.judging import make_judging
+from radboost.rows.read import read_matrix
+
+# Radii are powers of two; the share of delta of the one with exponent j is 1 / (RADII (1 + |j|)^2), which sum to less
+# than 1 over all whole numbers.
+RADII = 3.0
+
+
+@dataclass(frozen=True)
+class AgnosticBound:
+    """With probability at least 1 - delta the true agnostic loss is at most `total`."""
+
+    empirical_loss: float  # the worst mixture of the mean losses on the sample
+    complexity: float  # 2 beta R_S(H): of linear functions in a ball
+    chance: float  # 3 B sqrt(log(2 / delta') / 2m): what the draw of the sample may have hidden
+    radius: float  # of the ball, a power of two
+    largest_loss: float  # B: no loss in the ball is larger
+    sample_size: float
+    delta: float
+
+    @property
+    def total(self) -> float:
+        return self.empirical_loss + self.complexity + self.chance
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether a model that scores 0 everywhere is known to do as well."""
+        return self.total >= self.largest_loss
+
+    def __str__(self) -> str:
+        rows = (
+            ("worst mixture of losses on the sample", self.empirical_loss),
+            (f"+ complexity (weights in a ball of radius {self.radius:g})", self.complexity),
+            (f"+ chance ({100 * (1 - self.delta):g}% confidence)", self.chance),
+            ("= true agnostic loss is at most", self.total),
+        )
+        return "\n".join(f"{name:<56}{value:>9.4f}" for name, value in rows)
+
+
+def agnostic_bound(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    largest_row: float,
+    delta: float = 0.05,
+    sample_weight: ArrayLike | None = None,
+) -> AgnosticBound:
+    """Bound the true agnostic loss of an `AgnosticClassifier`, with every term named.
+
+    With probability at least 1 - delta over the draw of m rows, for all linear models at once,
+
+        L_Lambda(h) <= L^_Lambda(h) + 2 beta R_S(H) + 3 B sqrt(log(2 |V| / (delta p_j)) / (2 m))
+
+    where H are the linear functions in the smallest ball of radius 2^j that holds the weights and intercepts, in the
+    units of X; R_S(H) = 2^j sqrt(k sum of (|x_i|^2 + 1)) / m, k = 1 with two classes and 2 c with c; beta the largest
+    sum of lambda_k M_k / unit_k over the vertices V of the mixtures; B = the largest loss at 0 + beta 2^j
+    sqrt(largest_row^2 + 1); p_j = 1 / (3 (1 + |j|)^2). The losses are those that are trained: of "zero_one" the
+    sigmoid.
+
+    Parameters
+    ----------
+    model : fitted AgnosticClassifier
+    X, y, sample_weight : the training rows, or others from the same source
+        Weights count as repetitions.
+    largest_row : float
+        A number that the Euclidean length of no row of the source exceeds. It is of the source, and cannot be read off
+        the sample.
+    delta : float
+        The probability that the bound fails, in (0, 1).
+    """
+    if not isinstance(model, AgnosticClassifier):
+        raise TypeError(f"Expected a fitted AgnosticClassifier, got {model!r}.")
+    check_is_fitted(model)
+    check_real("largest_row", largest_row, low=0.0, open_low=True)
+    check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
+    settings = model._settings()
+    rows = read_matrix(model, X, {}, model._accepted)
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    weights = check_sample_weight(sample_weight, len(rows))
+    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    m = float(counts.sum())
+    lengths = np.linalg.norm(rows, axis=1)
+    if lengths.max(initial=0.0) > largest_row * (1.0 + 1e-12):
+        raise ValueError(
+            f"A row has the length {lengths.max():g}, and largest_row={largest_row:g} must not be exceeded by any row "
+            "of the source."
+        )
+    n_classes = len(model.classes_)
+    class_ids = np.searchsorted(model.classes_, np.asarray(y)).astype(np.uint16)
+    scores = np.ascontiguousarray(model.ensemble_.scores(rows).T)
+    losses = make_judging(settings.losses, class_ids, n_classes)
+    steepness = np.array([loss.lipschitz_of_value for loss in losses])
+    units = steepness if model.normalize else np.ones(len(losses))
+    vertices = np.eye(len(losses)) if settings.vertices is None else settings.vertices
+    means = np.array([float(counts @ loss.value(scores)) / m for loss in losses]) / units
+    at_zero = np.array([float(loss.value(np.zeros_like(scores)).max()) for loss in losses]) / units
+    norm = math.sqrt(float(np.square(model.coef_).sum() + np.square(model.intercept_).sum()))
+    exponent = math.ceil(math.log2(norm)) if norm > 0.0 else 0
+    radius = 2.0**exponent
+    beta = float((vertices @ (steepness / units)).max())
+    outputs = 1.0 if n_classes == 2 else 2.0 * n_classes
+    rademacher = radius * math.sqrt(outputs * float(counts @ (lengths**2 + 1.0))) / m
+    largest = float(at_zero.max()) + beta * radius * math.sqrt(largest_row**2 + 1.0)
+    share = delta / (len(vertices) * RADII * (1.0 + abs(exponent)) ** 2)
+    return AgnosticBound(
+        float((vertices @ means).max()),
+        2.0 * beta * rademacher,
+        3.0 * largest * math.sqrt(math.log(2.0 / share) / (2.0 * m)),
+        radius,
+        largest,
+        m,
+        delta,
+    )

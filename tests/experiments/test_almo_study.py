@@ -61,3 +61,21 @@ def test_the_data_sets(name: str, n_columns: int, data_dir: Path) -> None:
     assert data.X.shape[1] == data.X_test.shape[1] == n_columns
     assert np.isfinite(data.X).all()
     assert set(data.y.tolist()) == set(data.y_test.tolist())
+
+
+def test_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two methods, two epochs: the same twice, and better than nothing."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(almo, "load_split", made_up)
+    monkeypatch.setattr(almo, "NETWORK_GRID", almo.NETWORK_GRID[:2])
+    study: Any = experiments.STUDIES["almo-5.2"]
+    for name in ("adult", "mnist"):
+        wanted = [
+            facts | {"epochs": 4} for facts in studies.units(study, [name]) if facts["method"] in ("ALMO", "hinge")
+        ]
+        first, again = (list(studies.run(wanted)) for _ in range(2))
+        assert [outcome.result for outcome in first] == [outcome.result for outcome in again]
+        for outcome in first:
+            assert all(one["auc"] > 0.7 for one in outcome.result["trained"])
+            assert all(abs(sum(one.values()) - 1.0) < 1e-9 for one in outcome.result["mixtures"])
+        assert len(study.rows(first)) == 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from radboost.experiments.almo import LOSSES, METHODS, PAPER, AlmoTable
+from radboost.experiments.almo import LOSSES, METHODS, AlmoTable
 from radboost.experiments.studies import Outcome
 from radboost.plot._style import COLOURS, axes, pyplot, tidy, verbatim
 
@@ -66,7 +66,7 @@ def draw_almo(study: AlmoTable, outcomes: Sequence[Outcome]) -> Figure:
             colour = COLOURS[0] if method == "ALMO" else "#999999"
             panel.barh(place, found.max(), color=colour, alpha=0.35, height=0.7)
             panel.plot(found, [place] * len(found), ".", color=colour)
-            paper = PAPER[name].get(method)
+            paper = study.paper[name].get(method)
             if paper is not None:
                 panel.plot(max(paper[: len(LOSSES)]), place, "o", color="#333333", fillstyle="none")
         panel.set_yticks(range(len(METHODS)), list(reversed(METHODS)))

@@ -1,0 +1,79 @@
+"""The networks of Table 5.2: layers of 1024, 512 and 128 units, trained by several losses with PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BATCH = 256
+# gamma_lambda; the mixture has settled after some hundred batches.
+ASCENT = 0.01
+
+
+@dataclass(frozen=True)
+class Network:
+    """A trained network in the form that the tables ask for."""
+
+    module: Any
+    classes_: NDArray[Any]
+    centre: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    mixture_: dict[str, float]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        import torch
+
+        self.module.eval()
+        with torch.no_grad():
+            found = self.module(_tensor(X, self.centre, self.spread)).double().numpy()
+        return np.asarray(found[:, 0] if found.shape[1] == 1 else found)
+
+
+def _tensor(X: Any, centre: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
+    import torch
+
+    return torch.tensor((np.asarray(X, dtype=np.float64) - centre) / spread, dtype=torch.float32)
+
+
+def train(
+    X: Any,
+    y: NDArray[Any],
+    losses: tuple[str, ...],
+    *,
+    uniform: bool,
+    epochs: int,
+    seed: int,
+    setting: Mapping[str, float],
+) -> Network:
+    """Adam on batches of 256 rows, in an order that the seed decides."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "almo-5.2 trains networks with PyTorch, which is not installed: pip install 'radboost[torch]'."
+        ) from None
+    from radboost.torch import AgnosticLoss, network
+
+    torch.manual_seed(seed)
+    classes, labels = np.unique(y, return_inverse=True)
+    matrix = np.asarray(X, dtype=np.float64)
+    centre, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6 + 0.1 * matrix.std())
+    rows, targets = _tensor(matrix, centre, spread), torch.tensor(labels.reshape(-1))
+    module = network(matrix.shape[1], 1 if len(classes) == 2 else len(classes))
+    shares = [[1.0 / len(losses)] * len(losses)] if uniform else None
+    mixed = AgnosticLoss(losses, n_classes=len(classes), mixtures=shares, step=ASCENT)
+    optimizer = torch.optim.Adam(module.parameters(), lr=setting["lr"], weight_decay=setting["weight_decay"])
+    order = np.random.default_rng(seed)
+    module.train()
+    for _ in range(epochs):
+        shuffled = torch.tensor(order.permutation(len(targets)))
+        for first in range(0, len(targets), BATCH):
+            part = shuffled[first : first + BATCH]
+            optimizer.zero_grad()
+            mixed(module(rows[part]), targets[part]).backward()
+            optimizer.step()
+    return Network(module, classes, centre, spread, dict(zip(mixed.names, mixed.average.tolist(), strict=True)))

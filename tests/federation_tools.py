@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from radboost import MultiSourceBoostClassifier
+from radboost.experiments.federated_fits import Memory
 from radboost.families import Candidates, stumps_at
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport
@@ -60,19 +61,6 @@ def estimator(n_rounds: int = 15, **changes: Any) -> MultiSourceBoostClassifier:
         "random_state": 3,
     }
     return MultiSourceBoostClassifier(n_rounds, **{**usual, **changes})
-
-
-class Memory:
-    """What Flower keeps of a node."""
-
-    def __init__(self) -> None:
-        self.slots: dict[str, Letter] = {}
-
-    def load(self, slot: str) -> Letter | None:
-        return self.slots.get(slot)
-
-    def store(self, slot: str, letter: Letter) -> None:
-        self.slots[slot] = letter
 
 
 Trouble = Callable[[int, Letter, Letter], Iterable[Letter | str]]

@@ -223,10 +223,12 @@ def test_losses_on_other_rows() -> None:
     assert found["zero_one"] == pytest.approx(1.0 - model.score(X[200:], names[200:]))
     margins = (2.0 * y[200:] - 1.0) * model.decision_function(X[200:])
     assert found["hinge"] == pytest.approx(np.maximum(0.0, 1.0 - margins).mean())
-    with pytest.raises(ValueError, match="y holds 'maybe', which is no class"):
+    with pytest.raises(ValueError, match="y holds the label 'maybe', which is not one of the classes"):
         model.losses_on(X[:2], ["no", "maybe"])
-    with pytest.raises(ValueError, match="X has 2 rows, and y 1 labels"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.losses_on(X[:2], ["no"])
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        model.losses_on(X[:2], [["no", "yes"], ["no", "yes"]])
 
 
 class Broken(Hinge):

@@ -23,8 +23,11 @@ def test_stumps_at_thresholds() -> None:
     ]
     X = np.array([[0.5, 0.0, 9.0], [2.0, 0.0, np.nan], [1.0, 0.0, 3.0]])
     np.testing.assert_array_equal([stump.values(X) for stump in stumps], [[1, 1, 1], [-1, 1, -1], [1, -1, -1]])
-    with pytest.raises(ValueError, match="column 0 must be finite"):
-        stumps_at([[np.nan]])
+    for wrong in ([[np.nan]], [["a"]], [[None]]):
+        with pytest.raises(ValueError, match="column 0 must be finite"):
+            stumps_at(wrong)
+    with pytest.raises(TypeError, match="a sequence of numbers for each column"):
+        stumps_at(3)  # type: ignore[arg-type]
 
 
 def test_every_round_takes_the_best() -> None:

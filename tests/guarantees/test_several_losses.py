@@ -82,6 +82,10 @@ def test_refusals() -> None:
     model = AgnosticClassifier(CONVEX, n_rounds=20).fit(X, y)
     with pytest.raises(ValueError, match=r"largest_row=0.5 must not be exceeded"):
         agnostic_bound(model, X, y, largest_row=0.5)
+    with pytest.raises(ValueError, match="y holds the label 7, which is not one of the classes"):
+        agnostic_bound(model, X, np.full(100, 7), largest_row=1.0)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        agnostic_bound(model, X, y[:5], largest_row=1.0)
     with pytest.raises(ValueError, match="delta"):
         agnostic_bound(model, X, y, largest_row=1.0, delta=0.0)
     with pytest.raises(TypeError, match="Expected a fitted AgnosticClassifier"):

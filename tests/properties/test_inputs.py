@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from sklearn.model_selection import KFold
 
-from properties import cases
+from properties import hooks
 from properties.cases import Case, essence, one_of_each, over, scores
 from radboost.rows import TextColumnWarning
 from reference.data import tiny, tiny_classes
@@ -421,7 +421,7 @@ def test_columns_of_text_are_categories(case: Case, form: str) -> None:
     text = TEXTS[form](frame)
     with pytest.warns(TextColumnWarning, match=r"column 'colour'.*categorical_features=\['colour'\]") as caught:
         taken = case.make().fit(text, y)
-    assert [warning.filename for warning in caught] == [cases.__file__ if case.sourced else __file__]
+    assert [warning.filename for warning in caught] == [hooks.__file__ if case.sourced else __file__]
     assert "radboost.rows.TextColumnWarning" in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

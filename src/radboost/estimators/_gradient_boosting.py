@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +82,7 @@ class GradientBoosting(BoostingEstimator):
     loss_: str | TargetLoss
     _loss_given: str | TargetLoss
 
+    _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
     _tree_options_read = ("max_features", "min_leaf_weight", "max_bins", "monotonic_constraints")
 
     def __init__(
@@ -242,7 +243,7 @@ class GradientBoosting(BoostingEstimator):
             if isinstance(loss, NativeTargetLoss):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
-            watch = self._watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
+            watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, directions, trace)
         return Plan(
             maker=maker,
@@ -300,17 +301,6 @@ class GradientBoosting(BoostingEstimator):
         self, loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int
     ) -> LossRows:
         return make_rows(loss, targets, weights, n_outputs, n_threads)
-
-    def _watch(
-        self,
-        rows: Watched,
-        targets: FloatArray,
-        loss: TargetLoss,
-        n_outputs: int,
-        patience: int | None,
-        n_threads: int,
-    ) -> TargetWatch:
-        return TargetWatch(rows, targets, loss, n_outputs, patience, n_threads)
 
     def _read_directions(
         self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from radboost._progress import progress_bar
 from radboost._typing import FloatArray
@@ -33,10 +34,10 @@ from radboost.families.columns import Column
 from radboost.linear import Columns
 from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
-from radboost.losses.judging import check_judging, make_judging
+from radboost.losses.judging import JudgingLoss, check_judging, make_judging
 from radboost.model_file import ModelFileError, storable_estimator
 from radboost.objectives.over_sources import read_mixtures, vertices_of
-from radboost.rows.read import read_labels, read_matrix
+from radboost.rows.read import known_labels, read_labels, read_matrix
 
 
 @dataclass(frozen=True)
@@ -256,21 +257,18 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEsti
     @of_one_fit
     def losses_on(self, X: Any, y: Any) -> dict[str, float]:
         """The mean of each loss on some rows, as it is reported: not divided, and "zero_one" the share of errors."""
+        _, scores, losses = self._judging(X, y)
+        names = self._settings().names
+        return {name: float(loss.judged(scores).mean()) for name, loss in zip(names, losses, strict=True)}
+
+    def _judging(self, X: Any, y: Any) -> tuple[Any, FloatArray, list[JudgingLoss]]:
+        """Rows as they are read, a line of scores for each output, and the losses of the labels."""
         rows = read_matrix(self, X, {}, self._accepted)
-        labels = np.asarray(y)
-        known = {label: place for place, label in enumerate(self.classes_.tolist())}
-        unknown = [label for label in labels.tolist() if label not in known]
-        if unknown:
-            raise ValueError(f"y holds {unknown[0]!r}, which is no class of the model ({list(known)[:10]}).")
-        if len(labels) != rows.shape[0]:
-            raise ValueError(f"X has {rows.shape[0]} rows, and y {len(labels)} labels.")
-        class_ids = np.array([known[label] for label in labels.tolist()], dtype=np.uint16)
-        scores = np.ascontiguousarray(self.ensemble_.scores(rows).T)
+        labels = column_or_1d(y, dtype=None)
+        check_consistent_length(rows, labels)
+        class_ids = known_labels(np.asarray(labels), self.classes_, "y")
         losses = make_judging(self._settings().losses, class_ids, len(self.classes_))
-        return {
-            name: float(loss.judged(scores).mean())
-            for (name, _), loss in zip(self._settings().losses, losses, strict=True)
-        }
+        return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     # --- files
 

@@ -27,7 +27,7 @@ from radboost.model_file import ModelFileError, storable_estimator
 from radboost.objectives.judged import JudgedRows, SeveralLosses
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
 from radboost.objectives.targets import LossRows
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights
 from radboost.trees import TreeOptions
 
@@ -91,6 +91,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     _stores_objective: ClassVar[bool] = False
     _regression: ClassVar[bool] = False
+    _type_of_watch: ClassVar[type[TargetWatch]] = AgnosticWatch
     # Of RGB, and no parameters here.
     loss = "auto"
     step = "line_search"
@@ -169,17 +170,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         assert isinstance(loss, SeveralLosses)
         scores = current().gradient_scores("given", 0.0, n_outputs, targets, weights.native)
         return JudgedRows(scores, weights, loss, targets, n_threads)
-
-    def _watch(
-        self,
-        rows: Watched,
-        targets: FloatArray,
-        loss: TargetLoss,
-        n_outputs: int,
-        patience: int | None,
-        n_threads: int,
-    ) -> TargetWatch:
-        return AgnosticWatch(rows, targets, loss, n_outputs, patience, n_threads)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return chances(scores[:, None] if scores.ndim == 1 else scores)

@@ -92,13 +92,13 @@ class Memory:
     """What is kept for an owner between letters."""
 
     def __init__(self) -> None:
-        self._slots: dict[str, Letter] = {}
+        self.slots: dict[str, Letter] = {}
 
     def load(self, slot: str) -> Letter | None:
-        return self._slots.get(slot)
+        return self.slots.get(slot)
 
     def store(self, slot: str, letter: Letter) -> None:
-        self._slots[slot] = letter
+        self.slots[slot] = letter
 
 
 class InOneProcess(Transport):

@@ -135,9 +135,14 @@ def stumps_at(thresholds: Sequence[Any]) -> list[Tree]:
 
     `thresholds` has a sequence of numbers for each column of X, empty where a column is not to be asked about.
     """
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        raise TypeError(f"thresholds must have a sequence of numbers for each column; got {thresholds!r}.")
     trees = []
-    for feature, own in enumerate(thresholds):
-        numbers = np.unique(np.asarray(own, dtype=np.float64).reshape(-1))
+    for feature, own in enumerate(thresholds := list(thresholds)):
+        try:
+            numbers = np.unique(np.asarray(own, dtype=np.float64).reshape(-1))
+        except (TypeError, ValueError):
+            numbers = np.array([np.nan])
         if not np.isfinite(numbers).all():
             raise ValueError(f"thresholds of column {feature} must be finite numbers; got {own!r}.")
         trees += [_stump(feature, float(threshold), len(thresholds)) for threshold in numbers]

@@ -138,17 +138,16 @@ class Owner:
                 return rows  # steps are missing in between: the server is told how far it got
             hypothesis = _named(rows.task, inline, int(letter.arrays["step_hypotheses"][k]))
             rows.step(hypothesis, int(letter.arrays["step_sources"][k]), float(steps[k]))
-        self.keep.store("rows", self._record(rows))
+        if len(steps) or "task" in letter.facts:
+            self.keep.store("rows", Letter("kept", {"position": rows.position}, {"scores": rows.scores}))
         return rows
 
     def _begin(self, letter: Letter) -> Rows:
-        task = unpack_task(letter)
-        self._task_letter = Letter(
-            "kept",
-            {name: fact for name, fact in letter.facts.items() if name == "task" or name.startswith("candidates/")},
-            {name: array for name, array in letter.arrays.items() if name.startswith(("candidates/", "domain_"))},
-        )
-        self._rows = self._rows_of(task)
+        facts = {name: fact for name, fact in letter.facts.items() if name == "task" or name.startswith("candidates/")}
+        arrays = {name: a for name, a in letter.arrays.items() if name.startswith(("candidates/", "domain_"))}
+        kept = Letter("task", facts, arrays)
+        self._rows = self._rows_of(unpack_task(kept))
+        self.keep.store("task", kept)
         return self._rows
 
     def _rows_of(self, task: Task) -> Rows:
@@ -162,22 +161,13 @@ class Owner:
             list(task.domains).index(plain(given.domain)),
         )
 
-    def _record(self, rows: Rows) -> Letter:
-        kept = self._task_letter
-        return Letter("kept", {**kept.facts, "position": rows.position}, {**kept.arrays, "scores": rows.scores})
-
     def _remembered(self) -> Rows | None:
-        kept = self.keep.load("rows")
-        if kept is None:
+        task, kept = self.keep.load("task"), self.keep.load("rows")
+        if task is None or kept is None:
             return None
         position = int(kept.facts["position"])
         if self._rows is None or self._rows.position != position:
-            self._task_letter = Letter(
-                "kept",
-                {name: fact for name, fact in kept.facts.items() if name != "position"},
-                {name: array for name, array in kept.arrays.items() if name != "scores"},
-            )
-            self._rows = self._rows_of(unpack_task(kept))
+            self._rows = self._rows_of(unpack_task(task))
             self._rows.set_scores(kept.arrays["scores"], position)
         return self._rows
 

@@ -135,7 +135,7 @@ def fit_federated(
     trained = isinstance(candidates, TrainedByOwners)
     office = Office(
         transport,
-        clients,
+        [client for client in clients if client.trusted],  # of those who have learned Q
         task,
         clients_per_round=clients_per_round,
         seed=seed,

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_real, check_sample_weight
 from radboost.estimators import AgnosticClassifier
-from radboost.losses.judging import make_judging
-from radboost.rows.read import read_matrix
 
 # Radii are powers of two; the share of delta of the one with exponent j is 1 / (RADII (1 + |j|)^2), which sum to less
 # than 1 over all whole numbers.
@@ -89,7 +87,7 @@ def agnostic_bound(
     check_real("largest_row", largest_row, low=0.0, open_low=True)
     check_real("delta", delta, low=0.0, high=1.0 - 1e-12, open_low=True)
     settings = model._settings()
-    rows = read_matrix(model, X, {}, model._accepted)
+    rows, scores, losses = model._judging(X, y)
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     weights = check_sample_weight(sample_weight, len(rows))
     counts = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -101,9 +99,6 @@ def agnostic_bound(
             "of the source."
         )
     n_classes = len(model.classes_)
-    class_ids = np.searchsorted(model.classes_, np.asarray(y)).astype(np.uint16)
-    scores = np.ascontiguousarray(model.ensemble_.scores(rows).T)
-    losses = make_judging(settings.losses, class_ids, n_classes)
     steepness = np.array([loss.lipschitz_of_value for loss in losses])
     units = steepness if model.normalize else np.ones(len(losses))
     vertices = np.eye(len(losses)) if settings.vertices is None else settings.vertices

@@ -352,13 +352,13 @@ def _listed(classes: npt.NDArray[Any], most: int = 10) -> str:
     return f"{', '.join(names)}{more}"
 
 
-def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> ClassIds:
+def known_labels(y: npt.NDArray[Any], classes: npt.NDArray[Any], name: str = "y_val") -> ClassIds:
     """The places of labels that must be among the classes of the training rows."""
-    y = plain_labels(y)
+    y = plain_labels(y, name)
     unknown = np.setdiff1d(np.unique(y), classes)
     if len(unknown):
         raise ValueError(
-            f"y_val holds the label {unknown.tolist()[0]!r}, which is not one of the classes {_listed(classes)}."
+            f"{name} holds the label {unknown.tolist()[0]!r}, which is not one of the classes {_listed(classes)}."
         )
     return np.searchsorted(classes, y).astype(np.uint16)
 

@@ -23,7 +23,7 @@ demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the mar
 test: lint ## lint, then every test but those marked slow
 	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
 
-test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower and Ray
+test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray and PyTorch
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors

@@ -27,8 +27,8 @@ test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray and PyT
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
-	ruff check .
-	ruff format --check .
+	ruff check --no-cache .
+	ruff format --no-cache --check .
 	mypy
 
 format: $(VENV)/.dev ## let ruff rewrite what it can

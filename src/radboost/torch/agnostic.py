@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-
 import torch
+from torch import Tensor, nn
+
 from radboost._validation import check_real
 from radboost.linear.minimax import on_polytope, on_simplex
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.torch.losses import LOSSES, lipschitz
-from torch import Tensor, nn
 
 LossFunction = Callable[[Tensor, Tensor], Tensor]
 

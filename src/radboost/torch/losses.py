@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import torch
+from torch import Tensor
 from torch.nn import functional
 
-import torch
 from radboost.losses.judging import STEEPNESS
-from torch import Tensor
 
 
 def _two(scores: Tensor) -> bool:

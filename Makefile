@@ -23,7 +23,7 @@ demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the mar
 test: lint ## lint, then every test but those marked slow
 	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
 
-test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray and PyTorch
+test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray, PyTorch and OpenFst
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
@@ -101,5 +101,5 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VEN
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
-$(VENV)/.heavy: EXTRAS := test,lint,flower,torch
+$(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst
 $(VENV)/.bench: EXTRAS := bench,progress

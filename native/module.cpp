@@ -12,4 +12,5 @@ NB_MODULE(_native, m) {
     radboost::bind_sparse(m);
     radboost::bind_functions(m);
     radboost::bind_masks(m);
+    radboost::bind_automata(m);
 }

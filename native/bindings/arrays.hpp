@@ -61,5 +61,6 @@ void bind_gradient(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_masks(nb::module_& m);
+void bind_automata(nb::module_& m);
 
 }  // namespace radboost

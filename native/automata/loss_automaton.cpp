@@ -1,0 +1,230 @@
+#include "automata/loss_automaton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "automata/completions.hpp"
+#include "automata/merging.hpp"
+#include "automata/minimize.hpp"
+#include "automata/state_pool.hpp"
+#include "core/exact_math.hpp"
+
+namespace radboost {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Costs are kept to multiples of 2^-40, so that sums of the same costs in another order are the same state.
+constexpr double kGrid = 0x1p40;
+
+double log_sum(double a, double b) {
+    if (a > b) std::swap(a, b);
+    if (b == kInfinity || b - a > 700.0) return a;
+    return a - exact_log1p_unit(exact_exp(a - b));
+}
+
+double plus(CostSum sum, double a, double b) { return sum == CostSum::kMinimum ? std::min(a, b) : log_sum(a, b); }
+
+void follow_free_arcs(const LossSource& source, double* costs) {
+    for (const CostArc& arc : source.free_arcs)
+        if (costs[arc.origin] < kInfinity)
+            costs[arc.target] = plus(source.sum, costs[arc.target], costs[arc.origin] + arc.cost);
+}
+
+// `from` has followed the free arcs; `to` has not. That is done before the next symbol is read and at the end, because an
+// entry may be dropped in between for the sake of one from which a free arc leads there.
+void read_symbol(const LossSource& source, const double* from, std::size_t symbol_class, double* to) {
+    std::fill_n(to, source.n_entries, kInfinity);
+    if (source.sum == CostSum::kMinimum) {
+        for (const CostArc& arc : source.arcs[symbol_class])
+            to[arc.target] = std::min(to[arc.target], from[arc.origin] + arc.cost);
+    } else {
+        for (const CostArc& arc : source.arcs[symbol_class])
+            if (from[arc.origin] < kInfinity)
+                to[arc.target] = log_sum(to[arc.target], from[arc.origin] + arc.cost);
+    }
+}
+
+class Determinizer {
+public:
+    Determinizer(const LossSource& source, const LossAutomatonOptions& options, InterruptCheck check)
+        : source_(source), options_(options), completions_(source, options.length), check_(check) {}
+
+    // All states, or nothing where there are more than allowed and `merging` is off.
+    std::optional<LossAutomaton> build(bool merging) {
+        merging_ = merging;
+        n_ = source_.n_entries;
+        LossAutomaton made;
+        made.length = options_.length;
+        made.n_classes = source_.n_classes();
+        made.class_of = source_.class_of;
+        made.exact = !merging;
+        made.layer_start = {0, 1};
+        std::vector<double> costs(width(), kInfinity);
+        for (std::size_t half = 0; half < width(); half += n_)
+            std::copy(source_.initial.begin(), source_.initial.end(), costs.begin() + static_cast<std::ptrdiff_t>(half));
+        made.initial = normalize(costs.data(), options_.length);
+        require(made.initial < kInfinity, "the loss of every string of this length is infinite");
+        StatePool layer(width());
+        layer.insert(costs.data(), made.initial);
+        least_loss_ = made.initial;
+        for (std::size_t t = 0; t < options_.length; ++t) {
+            std::optional<StatePool> next = extend(layer, options_.length - t - 1, made);
+            if (!next) return std::nullopt;
+            layer = std::move(*next);
+        }
+        made.final_width.resize(layer.size());
+        for (std::size_t k = 0; k < layer.size(); ++k) made.final_width[k] = merging ? layer.row(k)[n_] : 0.0;
+        return made;
+    }
+
+private:
+    std::size_t width() const { return merging_ ? 2 * n_ : n_; }
+
+    // Brings a state into the form that all states with the same losses share, as far as that can be seen, and returns
+    // what was taken off its costs; infinite where no string can be completed.
+    double normalize(double* costs, std::size_t to_come) const {
+        if (to_come == 0) return finish(costs);
+        double* high = merging_ ? costs + n_ : costs;
+        const double* least = completions_.least(to_come);
+        if (source_.sum == CostSum::kMinimum) drop_beside_the_point(costs, high, to_come);
+        double best = kInfinity;
+        for (std::size_t entry = 0; entry < n_; ++entry) {
+            if (least[entry] == kInfinity) costs[entry] = high[entry] = kInfinity;
+            best = std::min(best, costs[entry] + least[entry]);
+        }
+        if (best == kInfinity) return kInfinity;
+        for (std::size_t entry = 0; entry < n_; ++entry) {
+            if (merging_) {
+                costs[entry] = std::floor((costs[entry] - best) * kGrid) / kGrid + 0.0;
+                high[entry] = std::ceil((high[entry] - best) * kGrid) / kGrid + 0.0;
+            } else {
+                costs[entry] = std::nearbyint((costs[entry] - best) * kGrid) / kGrid + 0.0;
+            }
+        }
+        return best;
+    }
+
+    // An entry is beside the point if with its cheapest completion it costs no less than another with any.
+    void drop_beside_the_point(double* low, double* high, std::size_t to_come) const {
+        for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, low + half);
+        const double* least = completions_.least(to_come);
+        const double* most = completions_.most(to_come);
+        double surest = kInfinity;
+        std::size_t keeper = n_;
+        for (std::size_t entry = 0; entry < n_; ++entry)
+            if (high[entry] + most[entry] < surest) {
+                surest = high[entry] + most[entry];
+                keeper = entry;
+            }
+        for (std::size_t entry = 0; entry < n_; ++entry)
+            if (entry != keeper && low[entry] + least[entry] >= surest) low[entry] = high[entry] = kInfinity;
+    }
+
+    // After the last symbol a state is its loss.
+    double finish(double* costs) const {
+        double low = kInfinity, high = kInfinity;
+        for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, costs + half);
+        for (std::size_t entry = 0; entry < n_; ++entry) {
+            low = plus(source_.sum, low, costs[entry] + source_.final[entry]);
+            if (merging_) high = plus(source_.sum, high, costs[n_ + entry] + source_.final[entry]);
+        }
+        if (low == kInfinity) return kInfinity;
+        std::fill_n(costs, width(), kInfinity);
+        costs[0] = 0.0;
+        if (merging_) costs[n_] = std::ceil(std::max(0.0, high - low) * kGrid) / kGrid;
+        return low;
+    }
+
+    std::optional<StatePool> extend(const StatePool& layer, std::size_t to_come, LossAutomaton& made) {
+        StatePool found(width());
+        std::vector<double> costs(width()), from(width());
+        const std::size_t first = made.next.size();
+        for (std::size_t k = 0; k < layer.size(); ++k) {
+            if (k % 1024 == 0) check_();
+            std::copy(layer.row(k), layer.row(k) + width(), from.begin());
+            for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, from.data() + half);
+            for (std::size_t c = 0; c < source_.n_classes(); ++c) {
+                for (std::size_t half = 0; half < width(); half += n_)
+                    read_symbol(source_, from.data() + half, c, costs.data() + half);
+                const double taken = normalize(costs.data(), to_come);
+                made.cost.push_back(taken < kInfinity ? taken : 0.0);
+                made.next.push_back(taken < kInfinity ? found.insert(costs.data(), layer.best[k] + made.cost.back()) : -1);
+            }
+            if (!merging_ && made.layer_start.back() + found.size() > options_.max_states) return std::nullopt;
+        }
+        require(found.size() > 0, "the loss of every string of this length is infinite");
+        if (merging_) {
+            const std::size_t left = options_.max_states - std::min(options_.max_states, made.layer_start.back());
+            const std::size_t room = std::max<std::size_t>(2, left / (to_come + 1));
+            if (found.size() > room) {
+                const bool minimum = source_.sum == CostSum::kMinimum;
+                Merged merged = merge_states(found, {n_, completions_.least(to_come),
+                                                     minimum ? completions_.most(to_come) : nullptr, room,
+                                                     least_loss_ + options_.threshold});
+                for (std::size_t k = first; k < made.next.size(); ++k)
+                    if (made.next[k] >= 0) made.next[k] = merged.place[made.next[k]];
+                found = std::move(merged.states);
+            }
+        }
+        made.layer_start.push_back(made.layer_start.back() + found.size());
+        return found;
+    }
+
+    const LossSource& source_;
+    LossAutomatonOptions options_;
+    Completions completions_;
+    InterruptCheck check_;
+    bool merging_ = false;
+    std::size_t n_ = 0;
+    double least_loss_ = 0.0;
+};
+
+}  // namespace
+
+std::pair<double, double> LossAutomaton::loss(const std::vector<std::int32_t>& string) const {
+    require(string.size() == length, "the string does not have the length that the automaton was made for");
+    double total = initial;
+    std::size_t state = 0;
+    for (std::size_t t = 0; t < length; ++t) {
+        const std::int32_t symbol = string[t];
+        require(symbol >= 0 && static_cast<std::size_t>(symbol) < class_of.size(), "a symbol is not in the alphabet");
+        const std::size_t arc = (layer_start[t] + state) * n_classes + static_cast<std::size_t>(class_of[symbol]);
+        if (next[arc] < 0) return {kInfinity, kInfinity};
+        total += cost[arc];
+        state = static_cast<std::size_t>(next[arc]);
+    }
+    return {total, total + final_width[state]};
+}
+
+double loss_of(const LossSource& source, const std::vector<std::int32_t>& string) {
+    std::vector<double> now = source.initial, next(source.n_entries);
+    for (const std::int32_t symbol : string) {
+        require(symbol >= 0 && static_cast<std::size_t>(symbol) < source.class_of.size(), "a symbol is not in the alphabet");
+        follow_free_arcs(source, now.data());
+        read_symbol(source, now.data(), static_cast<std::size_t>(source.class_of[symbol]), next.data());
+        now.swap(next);
+    }
+    follow_free_arcs(source, now.data());
+    double total = kInfinity;
+    for (std::size_t entry = 0; entry < now.size(); ++entry)
+        total = plus(source.sum, total, now[entry] + source.final[entry]);
+    return total;
+}
+
+LossAutomaton determinize_loss(const LossSource& source, const LossAutomatonOptions& options, InterruptCheck check) {
+    source.check();
+    require(options.length >= 1, "strings must have at least one symbol");
+    require(options.max_states >= 2 * options.length + 2, "the budget must allow for two states in every layer");
+    require(options.threshold >= 0.0, "the threshold must not be negative");
+    Determinizer determinizer(source, options, check);
+    std::optional<LossAutomaton> made;
+    if (options.threshold == kInfinity) made = determinizer.build(false);
+    if (!made) made = determinizer.build(true);
+    minimize(*made);
+    return std::move(*made);
+}
+
+}  // namespace radboost

@@ -1,0 +1,55 @@
+#include "automata/minimize.hpp"
+
+#include <cmath>
+
+#include "automata/state_pool.hpp"
+
+namespace radboost {
+
+void minimize(LossAutomaton& automaton) {
+    const std::size_t n_classes = automaton.n_classes;
+    std::vector<std::vector<double>> layers(automaton.length + 1);  // the kept states' arcs: targets, then costs
+    std::vector<std::int32_t> place(automaton.layer_size(automaton.length));
+    std::vector<double> widths;
+    StatePool ends(1);
+    for (std::size_t k = 0; k < place.size(); ++k) {
+        place[k] = ends.insert(&automaton.final_width[k], 0.0);
+        if (static_cast<std::size_t>(place[k]) == widths.size()) widths.push_back(automaton.final_width[k]);
+    }
+    automaton.final_width = widths;
+    std::vector<std::size_t> sizes(automaton.length + 1);
+    sizes[automaton.length] = widths.size();
+    std::vector<double> row(2 * n_classes);
+    for (std::size_t t = automaton.length; t-- > 0;) {
+        StatePool kept(2 * n_classes);
+        std::vector<std::int32_t> numbers(automaton.layer_size(t));
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            const std::size_t first = (automaton.layer_start[t] + k) * n_classes;
+            for (std::size_t c = 0; c < n_classes; ++c) {
+                const std::int32_t target = automaton.next[first + c];
+                row[c] = target < 0 ? -1.0 : static_cast<double>(place[target]);
+                // To the grid of the costs: sums in another order differ in their last bits.
+                row[n_classes + c] = std::nearbyint(automaton.cost[first + c] * 0x1p38) * 0x1p-38 + 0.0;
+            }
+            numbers[k] = kept.insert(row.data(), 0.0);
+        }
+        layers[t].assign(kept.row(0), kept.row(0) + kept.size() * 2 * n_classes);
+        sizes[t] = kept.size();
+        place = std::move(numbers);
+    }
+    automaton.next.clear();
+    automaton.cost.clear();
+    for (std::size_t t = 0; t < automaton.length; ++t) {
+        for (std::size_t k = 0; k < sizes[t]; ++k) {
+            const double* arcs = layers[t].data() + k * 2 * n_classes;
+            for (std::size_t c = 0; c < n_classes; ++c) {
+                automaton.next.push_back(static_cast<std::int32_t>(arcs[c]));
+                automaton.cost.push_back(arcs[n_classes + c]);
+            }
+        }
+        automaton.layer_start[t + 1] = automaton.layer_start[t] + sizes[t];
+    }
+    automaton.layer_start[automaton.length + 1] = automaton.layer_start[automaton.length] + sizes[automaton.length];
+}
+
+}  // namespace radboost

@@ -1,0 +1,56 @@
+"""Structured losses: models of strings trained on the loss that they are judged by (Storcheus, chapter 6)."""
+
+from radboost.structured.automata import LossCache, loss_value
+from radboost.structured.composition import LazyComposition, compose
+from radboost.structured.determinization import determinize
+from radboost.structured.distances import distance_from_initial, distance_to_final
+from radboost.structured.gradient import (
+    GradientTerms,
+    LayeredAcceptor,
+    expected_loss,
+    gradient_terms,
+    gradient_terms_batch,
+)
+from radboost.structured.losses import (
+    StringLoss,
+    edit_distance,
+    hamming,
+    ngram,
+    smith_waterman,
+    transducer_loss,
+)
+from radboost.structured.operations import pair_weight, remove_epsilon, string_weight, union
+from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.transducer import EPSILON, Arc, Transducer
+
+__all__ = [
+    "EPSILON",
+    "LOG",
+    "PROBABILITY",
+    "TROPICAL",
+    "Arc",
+    "GradientTerms",
+    "LayeredAcceptor",
+    "LazyComposition",
+    "LossCache",
+    "Semiring",
+    "StringLoss",
+    "Transducer",
+    "compose",
+    "determinize",
+    "distance_from_initial",
+    "distance_to_final",
+    "edit_distance",
+    "expected_loss",
+    "gradient_terms",
+    "gradient_terms_batch",
+    "hamming",
+    "loss_value",
+    "ngram",
+    "pair_weight",
+    "remove_epsilon",
+    "smith_waterman",
+    "string_weight",
+    "transducer_loss",
+    "union",
+]

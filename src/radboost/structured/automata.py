@@ -1,0 +1,160 @@
+"""From a loss and a true string to the deterministic automaton of its losses, made once and kept."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radboost._validation import check_integer, check_real
+from radboost.engine import LossAutomaton, LossSource, make_loss_source
+from radboost.structured.graphs import topological_order
+from radboost.structured.losses import StringLoss
+from radboost.structured.operations import remove_epsilon
+from radboost.structured.semirings import TROPICAL
+from radboost.structured.transducer import EPSILON, Arc, Transducer
+
+DEFAULT_STATES = 100_000
+DEFAULT_CACHE_BYTES = 2**28
+
+
+def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
+    """A string of symbols 0, ..., alphabet_size - 1 as an array."""
+    array = np.asarray(y)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be a sequence of integers from 0 to {alphabet_size - 1}; got {y!r:.80}.")
+    outside = np.flatnonzero((array < 0) | (array >= alphabet_size))
+    if outside.size:
+        raise ValueError(
+            f"{name} has the symbol {array[outside[0]]} at place {outside[0]}; the alphabet has {alphabet_size} "
+            f"symbols, 0 to {alphabet_size - 1}."
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> LossSource:
+    """Pi_1(U o Y_i) for the native code: arcs by classes of symbols, those that read nothing in topological order."""
+    acceptor = loss.acceptor([int(symbol) for symbol in y], alphabet_size)
+    silent = _in_order(acceptor)
+    if silent is None:
+        acceptor, silent = remove_epsilon(acceptor), []
+    if acceptor.n_states == 0:
+        raise ValueError("The transducer of the loss has no path to this string: the loss of every string is infinite.")
+    by_symbol: dict[int, list[Arc]] = {}
+    for arc in acceptor.arcs:
+        if arc.input != EPSILON:
+            by_symbol.setdefault(arc.input, []).append(arc)
+    classes: dict[tuple[tuple[int, int, float], ...], int] = {}
+    class_of = []
+    for symbol in range(alphabet_size):
+        moves = tuple(sorted((arc.origin, arc.target, arc.weight) for arc in by_symbol.get(symbol, ())))
+        class_of.append(classes.setdefault(moves, len(classes)))
+    arcs = [move for moves in classes for move in moves] + [(arc.origin, arc.target, arc.weight) for arc in silent]
+    starts = np.cumsum([0, *map(len, classes)])
+    columns = np.array(arcs, dtype=np.float64).reshape(-1, 3).T
+    initial, final = np.full(acceptor.n_states, math.inf), np.full(acceptor.n_states, math.inf)
+    for state, weight in acceptor.initial.items():
+        initial[state] = weight
+    for state, weight in acceptor.final.items():
+        final[state] = weight
+    return make_loss_source(
+        minimum=loss.semiring is TROPICAL,
+        initial=initial,
+        final=final,
+        class_of=np.array(class_of, dtype=np.int32),
+        class_starts=starts.astype(np.int64),
+        origin=np.ascontiguousarray(columns[0], dtype=np.int32),
+        target=np.ascontiguousarray(columns[1], dtype=np.int32),
+        cost=np.ascontiguousarray(columns[2]),
+    )
+
+
+def _in_order(acceptor: Transducer) -> list[Arc] | None:
+    """The arcs that read nothing, the origin of none being the target of a later one; None if they go in circles."""
+    silent = [arc for arc in acceptor.arcs if arc.input == EPSILON]
+    edges: list[list[tuple[int, float]]] = [[] for _ in range(acceptor.n_states)]
+    for arc in silent:
+        edges[arc.origin].append((arc.target, arc.weight))
+    states = sorted({state for arc in silent for state in (arc.origin, arc.target)})
+    order = topological_order(states, edges)
+    if len(order) < len(states):
+        return None
+    place = {state: k for k, state in enumerate(order)}
+    return sorted(silent, key=lambda arc: place[arc.origin])
+
+
+def loss_value(loss: StringLoss, y: Any, y_true: Any, alphabet_size: int | None = None) -> float:
+    """L(y, y_true). The alphabet is as large as the symbols ask for unless its size is given."""
+    if alphabet_size is None:
+        alphabet_size = 1 + max((int(np.max(string)) for string in (y, y_true) if len(string)), default=0)
+    size = check_integer("alphabet_size", alphabet_size, 1)
+    judged, true = check_string("y", y, size), check_string("y_true", y_true, size)
+    loss.check_lengths(len(judged), len(true))
+    return float(loss_source(loss, true, size).loss(judged))
+
+
+class LossCache:
+    """Deterministic automata of losses, the least recently used forgotten beyond `max_bytes`. Safe among threads."""
+
+    def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self.max_bytes = check_integer("max_bytes", max_bytes, 0, 2**62)
+        self._kept: OrderedDict[Any, LossAutomaton] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def automaton(
+        self,
+        loss: StringLoss,
+        y: NDArray[np.int32],
+        length: int,
+        alphabet_size: int,
+        max_states: int,
+        threshold: float,
+    ) -> LossAutomaton:
+        """B of Figures 6.2(a) and 6.4(a), before exp, for strings of one length."""
+        key = (loss, y.tobytes(), length, alphabet_size, max_states, threshold)
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = loss_source(loss, y, alphabet_size).determinize(length, max_states, threshold)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made
+                self._bytes += made.n_bytes
+            while self._bytes > self.max_bytes and self._kept:
+                self._bytes -= self._kept.popitem(last=False)[1].n_bytes
+        return made
+
+    # Copies and pickles of an estimator begin with an empty one: automata are made again where they are asked for.
+    def __getstate__(self) -> dict[str, int]:
+        return {"max_bytes": self.max_bytes}
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self.__init__(state["max_bytes"])  # type: ignore[misc]
+
+
+def check_budget(max_states: object, threshold: object, length: int) -> tuple[int, float]:
+    """The budget of states, and how far above the least loss strings are told apart at any price (None: no bound)."""
+    budget = check_integer("max_states", max_states, 1)
+    if budget < 2 * length + 2:
+        raise ValueError(
+            f"max_states must allow for two states at every place, at least {2 * length + 2} for strings of length "
+            f"{length}; got {budget}."
+        )
+    if threshold is None:
+        return budget, math.inf
+    return budget, check_real("threshold", threshold, low=0.0)
+
+
+__all__ = ["DEFAULT_STATES", "LossCache", "check_budget", "check_string", "loss_source", "loss_value"]

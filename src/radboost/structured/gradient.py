@@ -1,0 +1,279 @@
+"""The terms of the gradient of (6.1): log Z and Q(z, s), by automata instead of a sum over all strings.
+
+Storcheus, Figures 6.2(a) and 6.4(a), appendix D.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radboost._validation import check_integer
+from radboost.engine import LayeredArcs, make_chain, make_layered_arcs, structured_expected_loss, structured_flow
+from radboost.structured.automata import DEFAULT_STATES, LossCache, check_budget, check_string
+from radboost.structured.losses import StringLoss, get_string_loss
+
+# Costs are kept to multiples of 2^-38 and 2^-40 (native/automata): what that may add to a loss, for each symbol.
+ROUNDING = 2.0**-37
+
+_CACHE = LossCache()
+
+
+class LayeredAcceptor:
+    """Scores of strings as an automaton whose arcs lead from one layer of states to the next: a beam, or any lattice.
+
+    `arcs` are lines of (layer, origin, symbol, target), states being numbered within their layer; strings begin in the
+    one state of layer 0 and may end in any state of the last layer. `potentials` are the scores of the arcs, -inf for
+    one that must not be taken.
+    """
+
+    def __init__(self, n_states: Sequence[int], arcs: Any, potentials: Any, alphabet_size: int) -> None:
+        self.n_states = tuple(check_integer("n_states", size, 1) for size in n_states)
+        self.alphabet_size = check_integer("alphabet_size", alphabet_size, 1)
+        lines = np.asarray(arcs)
+        if lines.ndim != 2 or lines.shape[1] != 4 or lines.dtype.kind not in "iu":
+            raise ValueError(
+                "arcs must be lines of four integers (layer, origin, symbol, target); got an array of "
+                f"shape {lines.shape} and type {lines.dtype}."
+            )
+        self.potentials = _checked_potentials(potentials, (len(lines),))
+        self._order = np.lexsort((lines[:, 1], lines[:, 0]))
+        layer, origin, symbol, target = np.ascontiguousarray(lines[self._order].T.astype(np.int32))
+        sizes = np.array(self.n_states, dtype=np.int32)
+        self._arcs = make_layered_arcs(sizes, self.alphabet_size, layer, origin, symbol, target)
+
+    def with_potentials(self, potentials: Any) -> LayeredAcceptor:
+        """The same arcs with other scores."""
+        other = object.__new__(LayeredAcceptor)
+        other.__dict__.update(self.__dict__, potentials=_checked_potentials(potentials, self.potentials.shape))
+        return other
+
+    @property
+    def length(self) -> int:
+        return len(self.n_states) - 1
+
+    def _scores(self) -> tuple[LayeredArcs, NDArray[np.float64]]:
+        return self._arcs, np.ascontiguousarray(self.potentials[self._order])
+
+    def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.empty_like(through)
+        found[self._order] = through
+        return found
+
+
+def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
+    values = np.asarray(potentials, dtype=np.float64)
+    if shape is not None and values.shape != shape:
+        raise ValueError(f"potentials must have the shape {shape}; got {values.shape}.")
+    if np.isnan(values).any() or (values == math.inf).any():
+        raise ValueError(
+            "potentials must be finite, or -inf for what must not be taken; got NaN or +inf. Scores that grow without "
+            "bound ask for a smaller step or more regularisation."
+        )
+    return values
+
+
+class _Chain:
+    """Scores of shape (length, alphabet ** order): entry z of line s is w . psi(x, z, s)."""
+
+    def __init__(self, potentials: Any, order: int) -> None:
+        self.potentials = _checked_potentials(potentials)
+        self.order = check_integer("order", order, 1)
+        if self.potentials.ndim != 2 or 0 in self.potentials.shape:
+            raise ValueError(
+                "potentials must have the shape (length, alphabet_size ** order), with a length of at least 1; got "
+                f"{self.potentials.shape}."
+            )
+        self.length, width = self.potentials.shape
+        self.alphabet_size = round(width ** (1.0 / self.order))
+        if self.alphabet_size**self.order != width:
+            raise ValueError(
+                f"potentials must have alphabet_size ** order columns; got {width}, which is no number to the power of "
+                f"{order}."
+            )
+        self._used = used_potentials(self.length, self.alphabet_size, self.order)
+
+    def _scores(self) -> tuple[LayeredArcs, NDArray[np.float64]]:
+        chain = _chain(self.length, self.alphabet_size, self.order)
+        return chain, np.ascontiguousarray(self.potentials[self._used])
+
+    def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.zeros_like(self.potentials)
+        found[self._used] = through
+        return found
+
+
+@lru_cache(maxsize=64)
+def _chain(length: int, alphabet_size: int, order: int) -> LayeredArcs:
+    return make_chain(length, alphabet_size, order)
+
+
+@lru_cache(maxsize=64)
+def used_potentials(length: int, alphabet_size: int, order: int) -> NDArray[np.bool_]:
+    """Which entries of potentials are scores: at the first places substrings are shorter, and there are fewer."""
+    n_used = alphabet_size ** np.minimum(np.arange(1, length + 1), order)
+    used: NDArray[np.bool_] = np.arange(alphabet_size**order) < n_used[:, None]
+    used.setflags(write=False)
+    return used
+
+
+def substring_numbers(y: NDArray[np.int32], alphabet_size: int, order: int) -> NDArray[np.int64]:
+    """At each place the number of the substring of `order` symbols that ends there, in the columns of potentials."""
+    numbers = np.zeros(len(y), dtype=np.int64)
+    for back in range(order):
+        numbers[back:] += y[: len(y) - back].astype(np.int64) * alphabet_size**back
+    return numbers
+
+
+@dataclass(frozen=True)
+class GradientTerms:
+    """log Z and Q of (6.1) for one true string, and how far off they can be.
+
+    - `log_z`: log of the sum over all strings y of exp(L(y, y_i) + score(y));
+    - `q`: for each potential, the share of Z that goes through it; entries that are no scores are 0;
+    - `exact`: whether every loss was known exactly, up to rounding;
+    - `log_z_bounds`, `q_low`, `q_high`: what the exact values are certain to lie between;
+    - `n_states`: of the deterministic automaton of the loss.
+    """
+
+    log_z: float
+    q: NDArray[np.float64]
+    exact: bool
+    log_z_bounds: tuple[float, float]
+    q_low: NDArray[np.float64]
+    q_high: NDArray[np.float64]
+    n_states: int
+
+    @property
+    def log_z_error(self) -> float:
+        """What the error of log Z cannot exceed."""
+        return max(self.log_z - self.log_z_bounds[0], self.log_z_bounds[1] - self.log_z)
+
+    @property
+    def q_error(self) -> float:
+        """What the error of no entry of Q can exceed."""
+        return float(np.max(np.maximum(self.q - self.q_low, self.q_high - self.q)))
+
+
+def gradient_terms(
+    loss: StringLoss | str,
+    y: Any,
+    potentials: Any,
+    *,
+    order: int = 1,
+    max_states: int = DEFAULT_STATES,
+    threshold: float | None = None,
+    cache: LossCache | None = None,
+) -> GradientTerms:
+    """log Z and Q(z, s) of the structured objective (6.1) for one true string y.
+
+    `potentials` has the shape (length, alphabet_size ** order): line s, entry z is the score of the substring z of
+    `order` symbols that ends at place s, z read as a number with the last symbol as its last digit. At the places
+    before `order` substrings are shorter, and only the first alphabet_size ** s entries count. Or it is a
+    `LayeredAcceptor`.
+
+    Losses are exact while their automaton has at most `max_states` states. Beyond, states are merged, those of the
+    strings with the largest losses first, each string keeps a lower and an upper bound on its loss, and the bounds of
+    log Z and Q are sums over all strings by these. With a `threshold`, only strings whose loss is at most so much above
+    the least are told apart (as far as `max_states` allows). The automaton is made once for each y and kept in `cache`.
+    """
+    resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
+    return _terms(resolved, y, scores, max_states, threshold, _CACHE if cache is None else cache)
+
+
+def gradient_terms_batch(
+    loss: StringLoss | str,
+    targets: Sequence[Any],
+    potentials: Sequence[Any],
+    *,
+    order: int = 1,
+    max_states: int = DEFAULT_STATES,
+    threshold: float | None = None,
+    cache: LossCache | None = None,
+    n_jobs: int | None = None,
+) -> list[GradientTerms]:
+    """`gradient_terms` for each true string with its potentials, on `n_jobs` threads (None: one)."""
+    if len(targets) != len(potentials):
+        raise ValueError(f"There must be potentials for each of the {len(targets)} targets; got {len(potentials)}.")
+    resolved, kept = get_string_loss(loss), _CACHE if cache is None else cache
+
+    def one(k: int) -> GradientTerms:
+        try:
+            return _terms(resolved, targets[k], _scores_of(potentials[k], order), max_states, threshold, kept)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"Sequence {k}: {error}") from error
+
+    workers = 1 if n_jobs is None else check_integer("n_jobs", n_jobs, 1)
+    if workers == 1:
+        return [one(k) for k in range(len(targets))]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(one, range(len(targets))))
+
+
+def expected_loss(
+    loss: StringLoss | str,
+    y: Any,
+    potentials: Any,
+    *,
+    order: int = 1,
+    max_states: int = DEFAULT_STATES,
+    threshold: float | None = None,
+    cache: LossCache | None = None,
+) -> tuple[float, float]:
+    """Bounds of the expected loss of strings drawn with odds exp(score) against y; equal where the loss is exact."""
+    resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
+    automaton = _automaton(resolved, y, scores, max_states, threshold, _CACHE if cache is None else cache)
+    low, high = structured_expected_loss(*scores._scores(), automaton)
+    return float(low), float(high)
+
+
+def _scores_of(potentials: Any, order: int) -> LayeredAcceptor | _Chain:
+    return potentials if isinstance(potentials, LayeredAcceptor) else _Chain(potentials, order)
+
+
+def _automaton(
+    loss: StringLoss, y: Any, scores: LayeredAcceptor | _Chain, max_states: object, threshold: object, cache: LossCache
+) -> Any:
+    true = check_string("y", y, scores.alphabet_size)
+    loss.check_lengths(scores.length, len(true))
+    budget, bound = check_budget(max_states, threshold, scores.length)
+    return cache.automaton(loss, true, scores.length, scores.alphabet_size, budget, bound)
+
+
+def _terms(
+    loss: StringLoss, y: Any, scores: LayeredAcceptor | _Chain, max_states: object, threshold: object, cache: LossCache
+) -> GradientTerms:
+    automaton = _automaton(loss, y, scores, max_states, threshold, cache)
+    arcs, potentials = scores._scores()
+    log_z, through, infinite = structured_flow(arcs, potentials, automaton)
+    if infinite:
+        raise ValueError(
+            "The loss of a string that the potentials allow is infinite, and so is Z: the transducer of the loss has "
+            "no path for it. Smooth the loss (ngram() has smoothing=1.0), or give every pair of strings a path."
+        )
+    slack = ROUNDING * scores.length
+    middle, least, most = (log_z[0],) * 3 if automaton.exact else log_z
+    bounds = (least - slack, most + slack)
+    low, high = _within(through[0 if automaton.exact else 1], through[-1], bounds[1] - bounds[0])
+    q = scores._back(through[0])
+    return GradientTerms(middle, q, automaton.exact, bounds, scores._back(low), scores._back(high), automaton.n_states)
+
+
+def _within(
+    low: NDArray[np.float64], high: NDArray[np.float64], log_ratio: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds of N / (N + R), N and R being the weights of strings that take an arc and of those that do not.
+
+    `low` and `high` are the shares of N by the lower and the upper bounds of all losses, the ratio is that of Z by both.
+    """
+    ratio = math.exp(min(700.0, log_ratio))
+    lower = low / np.maximum(low + np.maximum(0.0, 1.0 - high) * ratio, 1e-300)
+    upper = high * ratio / np.maximum(high * ratio + np.maximum(0.0, 1.0 - low), 1e-300)
+    return lower, np.minimum(1.0, upper)

@@ -1,0 +1,92 @@
+"""Automata as graphs: which states are reached, in which order sums over paths can run, and where a cycle is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from radboost.structured.transducer import Arc, Transducer
+
+Edge = tuple[int, float]
+Edges = Sequence[Sequence[Edge]]
+"""For each state, the states that an edge leads to, and the weights of these edges."""
+
+
+def forward_edges(transducer: Transducer) -> Edges:
+    """The arcs of each state as edges."""
+    return [[(arc.target, arc.weight) for arc in transducer.arcs_from(s)] for s in range(transducer.n_states)]
+
+
+def backward_edges(transducer: Transducer) -> Edges:
+    """The arcs that lead to each state, as edges against their direction."""
+    edges: list[list[Edge]] = [[] for _ in range(transducer.n_states)]
+    for arc in transducer.arcs:
+        edges[arc.target].append((arc.origin, arc.weight))
+    return edges
+
+
+def reachable(sources: Iterable[int], edges: Edges) -> list[int]:
+    """The sources and all states that edges lead to from there."""
+    found = list(dict.fromkeys(sources))
+    seen = set(found)
+    for state in found:  # grows while it is read
+        for target, _ in edges[state]:
+            if target not in seen:
+                seen.add(target)
+                found.append(target)
+    return found
+
+
+def topological_order(states: Sequence[int], edges: Edges) -> list[int]:
+    """An order in which edges lead forward, of those states that lie on no cycle and behind none.
+
+    `states` holds with each state all those that edges lead to.
+    """
+    n_incoming = dict.fromkeys(states, 0)
+    for state in states:
+        for target, _ in edges[state]:
+            n_incoming[target] += 1
+    order = [state for state in states if n_incoming[state] == 0]
+    for state in order:  # grows while it is read
+        for target, _ in edges[state]:
+            n_incoming[target] -= 1
+            if n_incoming[target] == 0:
+                order.append(target)
+    return order
+
+
+def state_on_cycle(states: Sequence[int], edges: Edges) -> int | None:
+    """A state that lies on a cycle, None where there is no cycle."""
+    rest = set(states) - set(topological_order(states, edges))
+    if not rest:
+        return None
+    # Every state that is left has one before it that is left: going back long enough ends on a cycle.
+    before = {target: state for state in rest for target, _ in edges[state] if target in rest}
+    state, seen = next(iter(before)), set()
+    while state not in seen:
+        seen.add(state)
+        state = before[state]
+    return state
+
+
+def useful_states(transducer: Transducer) -> list[int]:
+    """The states on a path from an initial to a final state, in increasing order."""
+    from_initial = set(reachable(transducer.initial, forward_edges(transducer)))
+    return sorted(from_initial.intersection(reachable(transducer.final, backward_edges(transducer))))
+
+
+def trim(transducer: Transducer) -> Transducer:
+    """The transducer without the states that lie on no path from an initial to a final state.
+
+    The others keep their order. No weight T(x, y) changes.
+    """
+    number = {state: place for place, state in enumerate(useful_states(transducer))}
+    if len(number) == transducer.n_states:
+        return transducer
+    arcs = (
+        Arc(number[arc.origin], arc.input, arc.output, arc.weight, number[arc.target])
+        for arc in transducer.arcs
+        if arc.origin in number and arc.target in number
+    )
+    initial = {number[state]: weight for state, weight in transducer.initial.items() if state in number}
+    final = {number[state]: weight for state, weight in transducer.final.items() if state in number}
+    return Transducer(transducer.semiring, len(number), arcs, initial, final)

@@ -1,0 +1,274 @@
+"""Losses between strings as weighted transducers: L(y, y_i) = U(y, y_i), or -log U(y, y_i) where U counts.
+
+Storcheus, sections 6.2.1, 6.4 (rational losses) and 6.5 (tropical losses).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from radboost._validation import check_integer, check_real, resolve
+from radboost.structured.composition import compose
+from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.transducer import EPSILON, Arc, Transducer
+
+
+class StringLoss(ABC):
+    """A loss between strings over 0, ..., alphabet_size - 1.
+
+    A loss of one's own is made of a transducer by `transducer_loss`, or by a subclass with `transducers`.
+    """
+
+    @property
+    def semiring(self) -> Semiring:
+        """Tropical: the loss is the cheapest path. Log: it is -log of a sum over paths."""
+        return TROPICAL
+
+    @abstractmethod
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """Transducers whose composition is U, from the string that is judged to the true one."""
+
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        """Pi_1(U o Y_i): the losses of all strings against the true one, y. Storcheus, (6.2).
+
+        Composed from the right, so that only arcs that y can take are made.
+        """
+        composed = Transducer.of_string(y, self.semiring)
+        for factor in reversed(self.transducers(alphabet_size, len(y))):
+            composed = compose(factor, composed)
+        return composed.project("input")
+
+    def check_lengths(self, length: int, target_length: int) -> None:
+        """Refuse lengths between which there is no loss: here none."""
+        del length, target_length
+
+
+def _check_cost(name: str, value: float) -> float:
+    cost = check_real(name, value, low=-math.inf)
+    if not math.isfinite(cost):
+        raise ValueError(f"{name} must be a finite cost; got {value!r}.")
+    return cost
+
+
+def _edits(alphabet_size: int) -> tuple[int, int]:
+    """Symbols beyond the alphabet: one stands for a symbol that is substituted or deleted, one for an insertion."""
+    return alphabet_size, alphabet_size + 1
+
+
+def _rewriting(alphabet_size: int, markers: Iterable[int], inserted: Iterable[int]) -> Transducer:
+    """T_1 of Figure 6.4(b): each symbol as it is or marked, and marks for insertions. Linear in the alphabet."""
+    read = [(symbol, written) for symbol in range(alphabet_size) for written in (symbol, *markers)]
+    arcs = [(0, symbol, written, 0.0, 0) for symbol, written in [*read, *((EPSILON, mark) for mark in inserted)]]
+    return Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
+
+
+@dataclass(frozen=True)
+class EditDistance(StringLoss):
+    """The least cost of substitutions, insertions and deletions that turn a string into the true one. Figure 6.3(a)."""
+
+    substitution: float = 1.0
+    insertion: float = 1.0
+    deletion: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if _check_cost(field.name, getattr(self, field.name)) < 0.0:
+                raise ValueError(
+                    f"{field.name} must not be negative in an edit distance, got {getattr(self, field.name)!r}; "
+                    "smith_waterman() rewards matches."
+                )
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """The factors T_1 and T_2 of Figure 6.4(b)."""
+        changed, inserted = _edits(alphabet_size)
+        arcs = []
+        for symbol in range(alphabet_size):
+            arcs += [
+                (0, symbol, symbol, 0.0, 0),
+                (0, changed, symbol, self.substitution, 0),
+                (0, inserted, symbol, self.insertion, 0),
+            ]
+        arcs.append((0, changed, EPSILON, self.deletion, 0))
+        priced = Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
+        return _rewriting(alphabet_size, [changed], [inserted]), priced
+
+
+@dataclass(frozen=True)
+class SmithWaterman(StringLoss):
+    """The negative of the best local alignment's score: the least cost of aligning any part of one string with any part
+    of the other, what is left over being free. Figure 6.3(b). It is never positive.
+    """
+
+    match: float = -2.0
+    substitution: float = 1.0
+    insertion: float = 1.0
+    deletion: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check_cost(field.name, getattr(self, field.name))
+        if self.match > min(self.substitution, 0.0):
+            raise ValueError(
+                "match must be at most 0 and at most the cost of a substitution, got "
+                f"match={self.match!r}, substitution={self.substitution!r}."
+            )
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """Factored as the edit distance; the states are before, within and after the alignment."""
+        changed, inserted = _edits(alphabet_size)
+        skipped, passed = alphabet_size + 2, alphabet_size + 3
+        arcs = []
+        for symbol in range(alphabet_size):
+            arcs += [
+                (1, symbol, symbol, self.match, 1),
+                (1, changed, symbol, self.substitution, 1),
+                (1, inserted, symbol, self.insertion, 1),
+                (0, passed, symbol, 0.0, 0),
+                (2, passed, symbol, 0.0, 2),
+            ]
+        arcs.append((1, changed, EPSILON, self.deletion, 1))
+        arcs += [(state, skipped, EPSILON, 0.0, state) for state in (0, 2)]
+        arcs += [(state, EPSILON, EPSILON, 0.0, state + 1) for state in (0, 1)]
+        priced = Transducer(TROPICAL, 3, arcs, {0: 0.0}, {2: 0.0})
+        return _rewriting(alphabet_size, [changed, skipped], [inserted, passed]), priced
+
+
+@dataclass(frozen=True)
+class Hamming(StringLoss):
+    """The share of places at which two strings of the same length differ. Section 6.2.1."""
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """Symbols that agree are free, others cost 1 / length; factored by the mark for a symbol that is not right."""
+        changed, _ = _edits(alphabet_size)
+        arcs = []
+        for symbol in range(alphabet_size):
+            arcs += [(0, symbol, symbol, 0.0, 0), (0, changed, symbol, 1.0 / max(1, target_length), 0)]
+        priced = Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
+        return _rewriting(alphabet_size, [changed], []), priced
+
+    def check_lengths(self, length: int, target_length: int) -> None:
+        if length != target_length:
+            raise ValueError(
+                f"The Hamming loss needs strings of the same length, got {length} and {target_length}; "
+                "edit_distance() compares strings of different lengths."
+            )
+
+
+def ngram_counter(n: int, alphabet_size: int) -> Transducer:
+    """T_n-gram of Figure 6.1: T(y, u) is how often the n-gram u occurs in y."""
+    symbols = range(alphabet_size)
+    arcs = [(state, symbol, EPSILON, 1.0, state) for state in (0, n) for symbol in symbols]
+    arcs += [(place, symbol, symbol, 1.0, place + 1) for place in range(n) for symbol in symbols]
+    return Transducer(PROBABILITY, n + 1, arcs, {0: 1.0}, {n: 1.0})
+
+
+@dataclass(frozen=True)
+class NGram(StringLoss):
+    """-log(smoothing + the inner product of both strings' n-gram counts). Section 6.4.
+
+    Without smoothing the loss of a string that shares no n-gram with the true one is infinite, and so would be Z: the
+    thesis's construction gives such strings no weight at all instead.
+    """
+
+    n: int = 2
+    smoothing: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_integer("n", self.n, 1)
+        if _check_cost("smoothing", self.smoothing) <= 0.0:
+            raise ValueError(
+                f"smoothing must be a positive number; got {self.smoothing!r}. Without it the loss of strings that "
+                "share no n-gram is infinite."
+            )
+
+    @property
+    def semiring(self) -> Semiring:
+        return LOG
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """T_n-gram and its inverse; smoothing comes with `acceptor`."""
+        counting = ngram_counter(self.n, alphabet_size).map_weights(lambda weight: -math.log(weight), LOG)
+        return counting, counting.inverse()
+
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        """The same losses as by composition, with one state for each beginning of an n-gram of y."""
+        counts = Counter(tuple(y[first : first + self.n]) for first in range(len(y) - self.n + 1))
+        beginnings = sorted({gram[:size] for gram in counts for size in range(self.n)} | {()})
+        state_of = {beginning: state for state, beginning in enumerate(beginnings)}
+        counted, smoothed = len(beginnings), len(beginnings) + 1
+        loops = (state_of[()], counted, smoothed)
+        arcs = [Arc(state, symbol, symbol, 0.0, state) for state in loops for symbol in range(alphabet_size)]
+        for beginning in beginnings[1:]:
+            symbol = beginning[-1]
+            arcs.append(Arc(state_of[beginning[:-1]], symbol, symbol, 0.0, state_of[beginning]))
+        for gram, count in sorted(counts.items()):
+            arcs.append(Arc(state_of[gram[:-1]], gram[-1], gram[-1], -math.log(count), counted))
+        initial = {state_of[()]: 0.0, smoothed: -math.log(self.smoothing)}
+        return Transducer(LOG, smoothed + 1, arcs, initial, {counted: 0.0, smoothed: 0.0})
+
+
+@dataclass(frozen=True, eq=False)
+class TransducerLoss(StringLoss):
+    """A loss of one's own: U over the tropical semiring (L = U), or over the log or probability one (L = -log U)."""
+
+    transducer: Transducer
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.transducer, Transducer):
+            raise TypeError(
+                f"transducer must be a radboost.structured.Transducer, got {type(self.transducer).__name__}."
+            )
+
+    @property
+    def semiring(self) -> Semiring:
+        return TROPICAL if self.transducer.semiring is TROPICAL else LOG
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        if self.transducer.semiring is PROBABILITY:
+            return (self.transducer.map_weights(lambda weight: -math.log(weight), LOG),)
+        return (self.transducer,)
+
+
+def edit_distance(substitution: float = 1.0, insertion: float = 1.0, deletion: float = 1.0) -> EditDistance:
+    """The edit distance with costs of one's own (none negative)."""
+    return EditDistance(substitution, insertion, deletion)
+
+
+def smith_waterman(
+    match: float = -2.0, substitution: float = 1.0, insertion: float = 1.0, deletion: float = 1.0
+) -> SmithWaterman:
+    """The negative Smith-Waterman score. A match has a cost of at most 0."""
+    return SmithWaterman(match, substitution, insertion, deletion)
+
+
+def ngram(n: int = 2, smoothing: float = 1.0) -> NGram:
+    """-log(smoothing + inner product of n-gram counts)."""
+    return NGram(n, smoothing)
+
+
+def hamming() -> Hamming:
+    """The share of places that differ."""
+    return Hamming()
+
+
+def transducer_loss(transducer: Transducer) -> TransducerLoss:
+    """The loss of a transducer of one's own."""
+    return TransducerLoss(transducer)
+
+
+STRING_LOSSES: dict[str, Callable[[], StringLoss]] = {
+    "edit_distance": EditDistance,
+    "smith_waterman": SmithWaterman,
+    "ngram": NGram,
+    "hamming": Hamming,
+}
+
+
+def get_string_loss(loss: StringLoss | str) -> StringLoss:
+    """A loss, or the one with this name and its usual costs."""
+    known = "a loss of radboost.structured such as edit_distance(2.0)"
+    return resolve("loss", loss, STRING_LOSSES, StringLoss, known)  # type: ignore[type-abstract]

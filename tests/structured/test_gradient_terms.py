@@ -1,0 +1,353 @@
+"""log Z and Q by automata against the sum over all strings, and certificates where losses are known within bounds."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from radboost.structured import (
+    LayeredAcceptor,
+    LossCache,
+    Transducer,
+    edit_distance,
+    expected_loss,
+    gradient_terms,
+    gradient_terms_batch,
+    hamming,
+    loss_value,
+    ngram,
+    smith_waterman,
+    transducer_loss,
+)
+from radboost.structured.automata import loss_source
+from radboost.structured.gradient import substring_numbers
+
+LOSSES = {
+    "edit": edit_distance(),
+    "edit with costs": edit_distance(1.0, 3.0, 2.0),
+    "edit with odd costs": edit_distance(0.7, 0.3, 1.1),
+    "smith_waterman": smith_waterman(),
+    "bigram": ngram(2),
+    "trigram": ngram(3, 0.1),
+    "hamming": hamming(),
+}
+SIZES = [(2, 6, 1), (4, 4, 1), (2, 6, 2), (3, 5, 2), (4, 4, 2), (2, 5, 3), (3, 4, 3), (4, 3, 3)]
+
+
+def by_enumeration(loss, y, potentials, order):
+    """Grad-Naive, Figure D.1 of the thesis."""
+    length, width = potentials.shape
+    size = round(width ** (1.0 / order))
+    strings = [np.array(x, dtype=np.int32) for x in itertools.product(range(size), repeat=length)]
+    places = np.arange(length)
+    numbers = np.array([substring_numbers(x, size, order) for x in strings])
+    source = loss_source(loss, np.asarray(y, dtype=np.int32), size)
+    weights = np.array([source.loss(x) for x in strings]) + potentials[places, numbers].sum(axis=1)
+    log_z = np.logaddexp.reduce(weights)
+    q = np.zeros_like(potentials)
+    for share, line in zip(np.exp(weights - log_z), numbers, strict=True):
+        q[places, line] += share
+    return log_z, q
+
+
+def problem(rng, loss, size, length, order, scale=1.0):
+    same = isinstance(loss, type(hamming()))
+    y = rng.integers(0, size, length if same else max(1, length + rng.integers(-1, 2)))
+    return y, scale * rng.normal(size=(length, size**order))
+
+
+@pytest.mark.parametrize(("size", "length", "order"), SIZES)
+@pytest.mark.parametrize("name", LOSSES)
+def test_terms_are_the_sums_over_all_strings(name, size, length, order):
+    rng = np.random.default_rng([size, length, order])
+    for scale in (0.0, 1.0, 5.0):
+        y, potentials = problem(rng, LOSSES[name], size, length, order, scale)
+        terms = gradient_terms(LOSSES[name], y, potentials, order=order)
+        log_z, q = by_enumeration(LOSSES[name], y, potentials, order)
+        assert terms.exact
+        assert terms.log_z == pytest.approx(log_z, abs=1e-9)
+        np.testing.assert_allclose(terms.q, q, atol=1e-9)
+        assert terms.log_z_error < 1e-9
+        assert terms.q_error < 1e-9
+        np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_q_is_the_derivative_of_log_z(name):
+    rng = np.random.default_rng(1)
+    y, potentials = problem(rng, LOSSES[name], 3, 6, 2)
+    terms = gradient_terms(LOSSES[name], y, potentials, order=2)
+    step = 1e-5
+    for entry in itertools.product(range(6), range(9)):
+        values = []
+        for sign in (-1.0, 1.0):
+            moved = potentials.copy()
+            moved[entry] += sign * step
+            values.append(gradient_terms(LOSSES[name], y, moved, order=2).log_z)
+        assert terms.q[entry] == pytest.approx((values[1] - values[0]) / (2.0 * step), abs=1e-6)
+
+
+def test_losses_beyond_the_range_of_floats():
+    # exp(1200) is no float: sums are taken of logarithms there.
+    rng = np.random.default_rng(2)
+    loss = edit_distance(200.0, 130.0, 90.0)
+    y, potentials = rng.integers(0, 3, 5), 100.0 * rng.normal(size=(6, 9))
+    terms = gradient_terms(loss, y, potentials, order=2)
+    log_z, q = by_enumeration(loss, y, potentials, 2)
+    assert terms.log_z == pytest.approx(log_z, rel=1e-12)
+    np.testing.assert_allclose(terms.q, q, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [hamming(), ngram(2), edit_distance(), smith_waterman(-20.0)])
+def test_two_hundred_symbols_do_not_overflow(loss):
+    rng = np.random.default_rng(3)
+    y, potentials = rng.integers(0, 4, 200), 300.0 * rng.normal(size=(200, 16))
+    terms = gradient_terms(loss, y, potentials, order=2, max_states=20_000)
+    assert math.isfinite(terms.log_z)
+    assert np.isfinite(terms.q).all()
+    np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
+    assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
+
+
+def test_hamming_is_a_product_over_places():
+    # One symbol at a time: the answer is known for any length.
+    rng = np.random.default_rng(4)
+    y, potentials = rng.integers(0, 5, 200), rng.normal(size=(200, 5))
+    augmented = potentials + (np.arange(5) != y[:, None]) / 200.0
+    terms = gradient_terms(hamming(), y, potentials)
+    assert terms.log_z == pytest.approx(np.logaddexp.reduce(augmented, axis=1).sum())
+    np.testing.assert_allclose(terms.q, np.exp(augmented) / np.exp(augmented).sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_any_layered_acceptor():
+    """A beam: arcs that leave out most strings, with two ways of reading some of them."""
+    rng = np.random.default_rng(5)
+    n_states = (1, 3, 4, 2)
+    pairs = [(t, i, j) for t in range(3) for i in range(n_states[t]) for j in range(n_states[t + 1])]
+    arcs = [(t, i, int(rng.integers(0, 3)), j) for t, i, j in pairs if rng.random() < 0.7 or (i, j) == (0, 0)]
+    arcs = [arcs[k] for k in rng.permutation(len(arcs))]
+    potentials = rng.normal(size=len(arcs))
+    y = (0, 2, 1, 1)
+    weights, paths = [], []
+    for path in itertools.product(*[[k for k, arc in enumerate(arcs) if arc[0] == layer] for layer in range(3)]):
+        chosen = [arcs[k] for k in path]
+        if chosen[0][1] == 0 and all(a[3] == b[1] for a, b in itertools.pairwise(chosen)):
+            string = [arc[2] for arc in chosen]
+            weights.append(loss_value(edit_distance(), string, y, 3) + potentials[list(path)].sum())
+            paths.append(path)
+    shares = np.exp(np.array(weights) - np.logaddexp.reduce(weights))
+    q = np.zeros(len(arcs))
+    for share, path in zip(shares, paths, strict=True):
+        q[list(path)] += share
+    acceptor = LayeredAcceptor(n_states, arcs, potentials, 3)
+    terms = gradient_terms("edit_distance", y, acceptor)
+    assert terms.log_z == pytest.approx(np.logaddexp.reduce(weights))
+    np.testing.assert_allclose(terms.q, q, atol=1e-12)
+    again = gradient_terms("edit_distance", y, acceptor.with_potentials(potentials + 1.0))
+    assert again.log_z == pytest.approx(terms.log_z + 3.0)
+
+
+def test_potentials_of_minus_infinity_forbid():
+    rng = np.random.default_rng(6)
+    y, potentials = rng.integers(0, 3, 4), rng.normal(size=(4, 3))
+    potentials[1, 2] = -math.inf
+    terms = gradient_terms("edit_distance", y, potentials)
+    potentials[1, 2] = -1e4
+    np.testing.assert_allclose(terms.q, gradient_terms("edit_distance", y, potentials).q, atol=1e-12)
+    assert terms.q[1, 2] == 0.0
+
+
+# --- certificates ---------------------------------------------------------------------------------------------------
+
+
+def pruned_cases(n_cases):
+    """Problems small enough to be exact, with far too few states, by budget and by threshold."""
+    rng = np.random.default_rng(7)
+    names = ["edit", "edit with costs", "edit with odd costs", "smith_waterman", "bigram", "trigram"]
+    for case in range(n_cases):
+        loss = LOSSES[names[case % len(names)]]
+        size, length, order = int(rng.integers(2, 5)), int(rng.integers(4, 10)), int(rng.integers(1, 3))
+        y, potentials = problem(rng, loss, size, length, order, float(rng.choice([0.3, 1.0, 3.0])))
+        budget = int(rng.integers(2 * length + 2, 6 * length))
+        threshold = None if case % 3 else float(rng.choice([0.0, 1.0, 2.5]))
+        yield loss, y, potentials, order, budget, threshold
+
+
+@pytest.fixture(scope="module")
+def pruned():
+    found = []
+    for loss, y, potentials, order, budget, threshold in pruned_cases(1000):
+        kept = LossCache(0)
+        exact = gradient_terms(loss, y, potentials, order=order, max_states=10**6, cache=kept)
+        assert exact.exact
+        terms = gradient_terms(loss, y, potentials, order=order, max_states=budget, threshold=threshold, cache=kept)
+        found.append((exact, terms))
+    return found
+
+
+def outside(exact, low, high):
+    """How far exact values lie outside bounds, beyond rounding."""
+    return max(np.max(low - exact), np.max(exact - high)) > 1e-9
+
+
+def test_pruned_terms_stay_inside_their_certificates(pruned):
+    approximate = [(exact, terms) for exact, terms in pruned if not terms.exact]
+    assert len(approximate) > 600
+    for exact, terms in approximate:
+        assert not outside(exact.log_z, *terms.log_z_bounds)
+        assert not outside(exact.q, terms.q_low, terms.q_high)
+        assert abs(exact.log_z - terms.log_z) <= terms.log_z_error + 1e-9
+        assert np.max(np.abs(exact.q - terms.q)) <= terms.q_error + 1e-9
+        assert terms.log_z_bounds[0] <= terms.log_z <= terms.log_z_bounds[1]
+        np.testing.assert_allclose(terms.q.sum(axis=1), 1.0)
+
+
+def test_a_wrong_certificate_would_be_caught(pruned):
+    """Bounds that leave out what merging costs, or a quarter of it on each side, fail the test above."""
+    wide = [(exact, terms) for exact, terms in pruned if terms.log_z_error > 0.1]
+    assert len(wide) > 200
+    n_caught = {"none": 0, "half": 0, "q": 0}
+    for exact, terms in wide:
+        low, high = terms.log_z_bounds
+        n_caught["none"] += outside(exact.log_z, terms.log_z, terms.log_z)
+        n_caught["half"] += outside(exact.log_z, 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high)
+        n_caught["q"] += outside(exact.q, terms.q - 1e-3, terms.q + 1e-3)
+    assert n_caught["none"] > 0.9 * len(wide)
+    assert n_caught["half"] > 20
+    assert n_caught["q"] > 0.5 * len(wide)
+
+
+def test_losses_of_strings_lie_between_their_bounds():
+    rng = np.random.default_rng(8)
+    for loss in LOSSES.values():
+        y = rng.integers(0, 3, 7).astype(np.int32)
+        source = loss_source(loss, y, 3)
+        automaton = source.determinize(7, 20, math.inf)
+        for x in itertools.islice(itertools.product(range(3), repeat=7), 0, None, 11):
+            string = np.array(x, dtype=np.int32)
+            low, high = automaton.loss(string)
+            assert low - 1e-9 <= source.loss(string) <= high + 1e-9
+
+
+def test_more_states_give_closer_bounds():
+    rng = np.random.default_rng(9)
+    y, potentials = rng.integers(0, 6, 12), rng.normal(size=(12, 6))
+    errors = [gradient_terms("edit_distance", y, potentials, max_states=n).log_z_error for n in (100, 1000, 10_000)]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-9
+
+
+def test_strings_within_the_threshold_are_exact():
+    """All the weight is on strings near the true one: what was merged beyond costs almost nothing."""
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 4, 14)
+    potentials = 12.0 * (np.arange(4) == y[:, None])
+    terms = gradient_terms("edit_distance", y, potentials, max_states=3000, threshold=3.0)
+    assert not terms.exact
+    assert terms.log_z_error < 1e-6
+    far = gradient_terms("edit_distance", y, 0.0 * potentials, max_states=3000, threshold=3.0)
+    assert far.log_z_error > 0.01
+
+
+def test_fewer_states_than_by_plain_determinization():
+    # 4,195 states at length 8 over ten symbols (reachable weighted subsets); here those that no completion tells apart
+    # are one.
+    rng = np.random.default_rng(11)
+    sizes = [
+        gradient_terms(edit_distance(), rng.integers(0, 10, length), np.zeros((length, 10))).n_states
+        for length in (8, 12)
+    ]
+    assert sizes[0] < 400
+    assert sizes[1] < 8000
+
+
+# --- cache, batches, expectations -----------------------------------------------------------------------------------
+
+
+def test_automata_are_made_once():
+    rng = np.random.default_rng(12)
+    kept = LossCache()
+    y = rng.integers(0, 3, 6).astype(np.int32)
+    for _ in range(3):
+        gradient_terms("edit_distance", y, rng.normal(size=(6, 3)), cache=kept)
+    assert len(kept) == 1
+    arguments = (edit_distance(), y, 6, 3, 100_000, math.inf)
+    assert kept.automaton(*arguments) is kept.automaton(*arguments)
+    small = LossCache(1)
+    gradient_terms("edit_distance", y, rng.normal(size=(6, 3)), cache=small)
+    assert len(small) == 0
+
+
+def test_batches_are_the_terms_of_each():
+    rng = np.random.default_rng(13)
+    targets = [rng.integers(0, 3, n) for n in (4, 6, 5, 6)]
+    potentials = [rng.normal(size=(len(y), 9)) for y in targets]
+    singles = [gradient_terms("smith_waterman", y, p, order=2) for y, p in zip(targets, potentials, strict=True)]
+    for n_jobs in (None, 3):
+        batch = gradient_terms_batch("smith_waterman", targets, potentials, order=2, n_jobs=n_jobs)
+        for one, other in zip(singles, batch, strict=True):
+            assert one.log_z == other.log_z
+            np.testing.assert_array_equal(one.q, other.q)
+    with pytest.raises(ValueError, match="Sequence 1: y has the symbol 7"):
+        gradient_terms_batch("hamming", [[0], [7]], [np.zeros((1, 3))] * 2)
+    with pytest.raises(ValueError, match="each of the 2 targets; got 1"):
+        gradient_terms_batch("hamming", [[0], [1]], [np.zeros((1, 3))])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_expected_losses(name):
+    rng = np.random.default_rng(14)
+    y, potentials = problem(rng, LOSSES[name], 3, 5, 2)
+    weights, losses = [], []
+    for x in itertools.product(range(3), repeat=5):
+        string = np.array(x, dtype=np.int32)
+        weights.append(potentials[np.arange(5), substring_numbers(string, 3, 2)].sum())
+        losses.append(loss_value(LOSSES[name], string, y, 3))
+    expected = np.exp(np.array(weights) - np.logaddexp.reduce(weights)) @ losses
+    low, high = expected_loss(LOSSES[name], y, potentials, order=2)
+    assert low == pytest.approx(expected, abs=1e-9)
+    assert high == pytest.approx(expected, abs=1e-9)
+    low, high = expected_loss(LOSSES[name], y, potentials, order=2, max_states=12)
+    assert low - 1e-9 <= expected <= high + 1e-9
+
+
+def test_empty_true_strings_are_legal_where_the_loss_has_them():
+    terms = gradient_terms("edit_distance", [], np.zeros((3, 2)))
+    assert terms.log_z == pytest.approx(3.0 * (1.0 + math.log(2.0)))
+    with pytest.raises(ValueError, match="same length, got 3 and 0"):
+        gradient_terms("hamming", [], np.zeros((3, 2)))
+
+
+NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0}, {0: 0.0}))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((0, 2))), ValueError, "length of at least 1"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros(4)), ValueError, "shape"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((2, 5)), order=2), ValueError, "5, which is no number"),
+        (lambda: gradient_terms("edit_distance", [0], [[math.nan, 0.0]]), ValueError, "NaN or \\+inf"),
+        (lambda: gradient_terms("edit_distance", [0], [[math.inf, 0.0]]), ValueError, "NaN or \\+inf"),
+        (lambda: gradient_terms("edit_distance", [0], [[-math.inf] * 2]), ValueError, "no string has a finite score"),
+        (lambda: gradient_terms("edit_distance", [2], np.zeros((1, 2))), ValueError, "symbol 2 at place 0"),
+        (lambda: gradient_terms("edit_distance", [-1], np.zeros((1, 2))), ValueError, "symbol -1"),
+        (lambda: gradient_terms("hamming", [0, 1], np.zeros((1, 2))), ValueError, "same length, got 1 and 2"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), max_states=0), ValueError, "max_states"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((9, 2)), max_states=19), ValueError, "at least 20"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), threshold=-1.0), ValueError, "threshold"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), order=0), ValueError, "order"),
+        (lambda: gradient_terms(NO_PATH, [0], np.zeros((1, 2))), ValueError, "loss of a string .* is infinite"),
+        (lambda: gradient_terms(NO_PATH, [0, 0], np.zeros((1, 2))), ValueError, "every string .* is infinite"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0)], [0.0], 1), ValueError, "four integers"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1), ValueError, "state that does not exist"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 4, 0)], [0.0], 1), ValueError, "outside the alphabet"),
+        (lambda: LayeredAcceptor((2, 1), [(0, 0, 0, 0)], [0.0], 1), ValueError, "one state in its first layer"),
+        (lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1), ValueError, "sorted by layer"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 0)], [0.0, 1.0], 1), ValueError, "shape"),
+    ],
+)
+def test_bad_input_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,137 @@
+"""Semirings: their laws, numbers at the ends of the range of floats, and what is no weight."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radboost.structured.semirings import LOG, PROBABILITY, SEMIRINGS, TROPICAL, Semiring, get_semiring
+from structured_tools import close, every_semiring, naive_sum
+
+INF = math.inf
+# Neither so large that products leave the range of floats nor so small that sums lose them.
+weights = st.floats(0.01, 100.0)
+
+
+@every_semiring
+@given(a=weights, b=weights, c=weights)
+def test_the_laws_of_a_semiring(semiring: Semiring, a: float, b: float, c: float) -> None:
+    plus, times = semiring.plus, semiring.times
+    assert plus(a, b) == plus(b, a)
+    assert times(a, b) == times(b, a)
+    assert plus(plus(a, b), c) == close(plus(a, plus(b, c)))
+    assert times(times(a, b), c) == close(times(a, times(b, c)))
+    assert times(a, plus(b, c)) == close(plus(times(a, b), times(a, c)))
+    assert plus(a, semiring.zero) == a
+    assert times(a, semiring.one) == a
+    assert times(a, semiring.zero) == semiring.zero
+    assert times(b, semiring.divide(a, b)) == close(a)
+    assert semiring.divide(semiring.zero, a) == semiring.zero
+    assert (plus(a, a) == a) is semiring.idempotent
+
+
+@every_semiring
+@given(values=st.lists(weights, max_size=8))
+def test_a_sum_is_repeated_plus(semiring: Semiring, values: list[float]) -> None:
+    added = semiring.zero
+    for value in values:
+        added = semiring.plus(added, value)
+    assert semiring.sum(iter(values)) == close(added)
+    assert semiring.sum(values) == close(naive_sum(semiring, values))
+
+
+def test_the_log_semiring_is_the_probability_semiring_in_logarithms() -> None:
+    for p, q in [(0.3, 0.2), (1.0, 7.0), (1e-9, 1e9)]:
+        assert LOG.plus(-math.log(p), -math.log(q)) == close(-math.log(p + q))
+        assert LOG.times(-math.log(p), -math.log(q)) == close(-math.log(p * q))
+
+
+def test_logarithms_neither_overflow_nor_lose_infinity() -> None:
+    assert LOG.plus(-1e300, 1e300) == -1e300
+    assert LOG.plus(-1.7e308, 1.7e308) == -1.7e308
+    assert LOG.plus(800.0, 800.0) == 800.0 - math.log(2.0)
+    assert LOG.plus(-800.0, -800.0) == -800.0 - math.log(2.0)
+    assert LOG.plus(INF, INF) == INF
+    assert LOG.plus(3.0, INF) == LOG.plus(INF, 3.0) == 3.0
+    assert LOG.times(INF, -1e308) == INF
+    assert LOG.sum([]) == LOG.sum([INF, INF]) == INF
+    assert LOG.sum([INF, 2.0]) == 2.0
+    assert LOG.sum([1000.0] * 8) == close(1000.0 - math.log(8.0))
+    assert LOG.sum([-1000.0] * 8) == close(-1000.0 - math.log(8.0))
+    assert LOG.sum([-1.7e308, 1.7e308]) == -1.7e308
+
+
+def test_sums_of_the_other_semirings_at_the_ends() -> None:
+    assert TROPICAL.sum([]) == TROPICAL.plus(INF, INF) == INF
+    assert TROPICAL.times(INF, -5.0) == INF
+    assert PROBABILITY.sum([]) == 0.0
+    assert PROBABILITY.sum([0.1] * 10) == 1.0
+    assert PROBABILITY.sum([1e308, 1e308]) == INF
+
+
+@every_semiring
+def test_nothing_is_divided_by_zero(semiring: Semiring) -> None:
+    with pytest.raises(
+        ZeroDivisionError, match=rf"1\.5 cannot be divided by .* the zero of the {semiring.name} semiring"
+    ):
+        semiring.divide(1.5, semiring.zero)
+
+
+@pytest.mark.parametrize("weight", [math.nan, INF, -INF, -1e-9, np.float64("nan")])
+def test_what_is_no_weight_of_the_probability_semiring(weight: float) -> None:
+    message = rf"p must be a finite number of at least 0 in the probability semiring; got {float(weight)}\. For weights"
+    with pytest.raises(ValueError, match=message):
+        PROBABILITY.check(weight, "p")
+    with pytest.raises(ValueError, match="take the log semiring"):
+        PROBABILITY.check(weight)
+
+
+@pytest.mark.parametrize("semiring", [LOG, TROPICAL])
+@pytest.mark.parametrize("weight", [math.nan, -INF])
+def test_what_is_no_cost(semiring: Semiring, weight: float) -> None:
+    message = rf"weight must be a finite number or \+inf in the {semiring.name} semiring; got {weight}\. Where a path"
+    with pytest.raises(ValueError, match=message):
+        semiring.check(weight)
+
+
+@every_semiring
+@pytest.mark.parametrize("weight", ["1", None, True, 1j])
+def test_what_is_no_number(semiring: Semiring, weight: object) -> None:
+    with pytest.raises(TypeError, match=f"weight must be a finite number .*got {weight!r}"):
+        semiring.check(weight)
+
+
+@every_semiring
+def test_numbers_become_floats(semiring: Semiring) -> None:
+    for weight in (2, np.float32(2.0), np.int64(2), Fraction(4, 2)):
+        checked = semiring.check(weight)
+        assert type(checked) is float
+        assert checked == 2.0
+    assert semiring.check(semiring.zero) == semiring.zero
+    with pytest.raises(ValueError, match="got a number beyond the range of floats"):
+        semiring.check(10**400)
+
+
+def test_semirings_by_name() -> None:
+    assert [get_semiring(name) for name in ("probability", "log", "tropical")] == [PROBABILITY, LOG, TROPICAL]
+    assert get_semiring(LOG) is LOG
+    with pytest.raises(ValueError, match=r"Unknown semiring 'max'\. Known are 'probability', 'log', 'tropical', or"):
+        get_semiring("max")
+    with pytest.raises(TypeError, match=r"semiring must be one of 'probability', 'log', 'tropical', or .*got 3"):
+        get_semiring(3)  # type: ignore[arg-type]
+
+
+@every_semiring
+def test_semirings_are_values(semiring: Semiring) -> None:
+    assert pickle.loads(pickle.dumps(semiring)) == semiring
+    assert [other == semiring for other in SEMIRINGS.values()].count(True) == 1
+    assert semiring.name in repr(semiring)
+    with pytest.raises(FrozenInstanceError):
+        semiring.zero = 3.0  # type: ignore[misc]

@@ -1,0 +1,162 @@
+"""Losses between strings against plain dynamic programmes and counts."""
+
+import itertools
+import math
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from radboost.structured import (
+    EPSILON,
+    LOG,
+    PROBABILITY,
+    TROPICAL,
+    Transducer,
+    compose,
+    edit_distance,
+    hamming,
+    loss_value,
+    ngram,
+    smith_waterman,
+    string_weight,
+    transducer_loss,
+    union,
+)
+from radboost.structured.losses import get_string_loss, ngram_counter
+
+
+def plain_edit_distance(x, y, substitution, insertion, deletion):
+    costs = [j * insertion for j in range(len(y) + 1)]
+    for symbol in x:
+        following = [costs[0] + deletion]
+        for j, true in enumerate(y):
+            changed = costs[j] + (0.0 if symbol == true else substitution)
+            following.append(min(changed, costs[j + 1] + deletion, following[j] + insertion))
+        costs = following
+    return costs[-1]
+
+
+def plain_smith_waterman(x, y, match, substitution, insertion, deletion):
+    best = np.zeros((len(x) + 1, len(y) + 1))
+    for i, j in itertools.product(range(1, len(x) + 1), range(1, len(y) + 1)):
+        aligned = best[i - 1, j - 1] + (match if x[i - 1] == y[j - 1] else substitution)
+        best[i, j] = min(0.0, aligned, best[i - 1, j] + deletion, best[i, j - 1] + insertion)
+    return best.min()
+
+
+def plain_ngram(x, y, n, smoothing):
+    grams = [Counter(tuple(s[k : k + n]) for k in range(len(s) - n + 1)) for s in (x, y)]
+    return -math.log(smoothing + sum(count * grams[1][gram] for gram, count in grams[0].items()))
+
+
+def random_pairs(n_pairs=60, largest=7, alphabet_size=3):
+    rng = np.random.default_rng(5)
+    for _ in range(n_pairs):
+        yield tuple(rng.integers(0, alphabet_size, rng.integers(0, largest + 1)).tolist() for _ in range(2))
+
+
+@pytest.mark.parametrize("costs", [(1.0, 1.0, 1.0), (1.0, 3.0, 2.0), (0.3, 0.25, 0.0), (5.0, 1.0, 1.5)])
+def test_edit_distance(costs):
+    for x, y in random_pairs():
+        assert loss_value(edit_distance(*costs), x, y, 3) == pytest.approx(plain_edit_distance(x, y, *costs), abs=1e-12)
+
+
+@pytest.mark.parametrize("costs", [(-2.0, 1.0, 1.0, 1.0), (-1.0, 0.5, 2.0, 0.25), (0.0, 1.0, 1.0, 1.0)])
+def test_smith_waterman(costs):
+    for x, y in random_pairs():
+        assert loss_value(smith_waterman(*costs), x, y, 3) == pytest.approx(
+            plain_smith_waterman(x, y, *costs), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize(("n", "smoothing"), [(1, 1.0), (2, 1.0), (2, 0.01), (3, 0.5)])
+def test_ngrams(n, smoothing):
+    for x, y in random_pairs():
+        expected = plain_ngram(x, y, n, smoothing)
+        assert loss_value(ngram(n, smoothing), x, y, 3) == pytest.approx(expected, abs=1e-10)
+
+
+def test_hamming_is_divided_by_the_length():
+    for x, y in random_pairs():
+        if len(x) == len(y) > 0:
+            share = np.mean([a != b for a, b in zip(x, y, strict=True)])
+            assert loss_value(hamming(), x, y, 3) == pytest.approx(share)
+
+
+def test_ngram_acceptor_is_the_composition_of_the_counters():
+    counter = ngram_counter(2, 2)
+    y = (0, 1, 1, 0, 1, 1)
+    counted = compose(counter, compose(counter.inverse(), Transducer.of_string(y, PROBABILITY))).project("input")
+    loops = [(0, symbol, symbol, 1.0, 0) for symbol in (0, 1)]
+    smoothed = union(counted, Transducer(PROBABILITY, 1, loops, {0: 0.25}, {0: 1.0}))
+    acceptor = ngram(2, 0.25).acceptor(y, 2)
+    for length in range(5):
+        for x in itertools.product((0, 1), repeat=length):
+            assert -math.log(string_weight(smoothed, x)) == pytest.approx(string_weight(acceptor, x))
+
+
+def test_factored_edit_distance_is_the_transducer_of_the_thesis():
+    # Figure 6.3(a): substitution 1, deletion 2, insertion 3.
+    arcs = [(0, a, b, float(a != b), 0) for a in (0, 1) for b in (0, 1)]
+    arcs += [(0, a, EPSILON, 2.0, 0) for a in (0, 1)] + [(0, EPSILON, a, 3.0, 0) for a in (0, 1)]
+    own = transducer_loss(Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0}))
+    for x, y in random_pairs(alphabet_size=2):
+        assert loss_value(own, x, y, 2) == loss_value(edit_distance(1.0, 3.0, 2.0), x, y, 2)
+
+
+def test_a_transducer_of_probabilities_is_a_loss_by_its_logarithm():
+    arcs = [(0, a, b, 0.7 if a == b else 0.3, 0) for a in (0, 1) for b in (0, 1)]
+    for semiring, weights in ((PROBABILITY, lambda w: w), (LOG, lambda w: -math.log(w))):
+        mapped = [(o, a, b, weights(w), t) for o, a, b, w, t in arcs]
+        one = semiring.one
+        own = transducer_loss(Transducer(semiring, 1, mapped, {0: one}, {0: one}))
+        assert loss_value(own, (0, 1, 1), (0, 0, 1)) == pytest.approx(-math.log(0.7 * 0.3 * 0.7))
+
+
+def test_silent_circles_of_a_transducer():
+    base = [(0, 0, 0, 0.0, 0), (0, EPSILON, EPSILON, 1.0, 1)]
+    harmless = Transducer(TROPICAL, 2, [*base, (1, EPSILON, EPSILON, 0.0, 0)], {0: 0.0}, {1: 0.0})
+    assert loss_value(transducer_loss(harmless), (0, 0), (0, 0)) == 1.0
+    endless = Transducer(TROPICAL, 2, [*base, (1, EPSILON, EPSILON, -2.0, 0)], {0: 0.0}, {1: 0.0})
+    with pytest.raises(ValueError, match="negative"):
+        loss_value(transducer_loss(endless), (0, 0), (0, 0))
+
+
+def test_losses_are_values():
+    assert edit_distance() == edit_distance(1.0, 1.0, 1.0)
+    assert edit_distance() != edit_distance(2.0)
+    for loss in (edit_distance(), smith_waterman(), ngram(), hamming()):
+        assert pickle.loads(pickle.dumps(loss)) == loss
+        assert hash(loss) == hash(pickle.loads(pickle.dumps(loss)))
+    assert get_string_loss("smith_waterman") == smith_waterman()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: edit_distance(insertion=-1.0), "insertion must not be negative"),
+        (lambda: edit_distance(math.nan), "substitution must"),
+        (lambda: edit_distance(deletion=math.inf), "deletion must"),
+        (lambda: smith_waterman(match=2.0), "match must be at most 0"),
+        (lambda: smith_waterman(insertion=math.inf), "insertion must"),
+        (lambda: ngram(0), "n must be"),
+        (lambda: ngram(2, 0.0), "share no n-gram is infinite"),
+        (lambda: get_string_loss("levenshtein"), "'edit_distance', 'smith_waterman', 'ngram', 'hamming'"),
+        (lambda: loss_value(hamming(), (0, 1), (0,)), "same length, got 2 and 1"),
+        (lambda: loss_value(edit_distance(), (0, 3), (0,), 2), "symbol 3 at place 1"),
+    ],
+)
+def test_bad_losses_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_what_is_no_loss_is_refused():
+    with pytest.raises(TypeError, match="loss must be one of"):
+        get_string_loss(3)
+    with pytest.raises(TypeError, match="Transducer"):
+        transducer_loss("edit")
+    with pytest.raises(TypeError, match="sequence of integers"):
+        loss_value(edit_distance(), ["a"], [0], 2)

@@ -1,0 +1,175 @@
+"""Transducers: what is checked, and the operations that only change labels or weights."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.transducer import EPSILON, Arc, Transducer
+from structured_tools import assert_same, every_semiring, language, naive_sum, random_transducer, relation, strings
+
+
+def test_arcs_are_grouped_by_origin() -> None:
+    arcs = [(1, 0, 1, 0.5, 2), (0, 2, EPSILON, 1.0, 1), (1, EPSILON, 0, 2.0, 0)]
+    transducer = Transducer("probability", 3, arcs, {0: 1.0}, {2: 0.25})
+    assert transducer.semiring is PROBABILITY
+    assert transducer.n_states == 3
+    assert transducer.n_arcs == 3
+    assert transducer.arcs == (arcs[1], arcs[0], arcs[2])
+    assert transducer.arcs_from(1) == (Arc(1, 0, 1, 0.5, 2), Arc(1, EPSILON, 0, 2.0, 0))
+    assert transducer.arcs_from(2) == ()
+    assert dict(transducer.initial) == {0: 1.0}
+    assert dict(transducer.final) == {2: 0.25}
+    assert not transducer.is_acceptor
+    assert repr(transducer) == "Transducer('probability', n_states=3, n_arcs=3, n_initial=1, n_final=1)"
+
+
+def test_a_transducer_never_changes() -> None:
+    initial = {0: 1.0}
+    transducer = Transducer(PROBABILITY, 1, [], initial, {0: 1.0})
+    initial[0] = 2.0
+    assert transducer.initial[0] == 1.0
+    with pytest.raises(TypeError):
+        transducer.initial[0] = 2.0  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        transducer.n_states = 2  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        transducer.note = "new"  # type: ignore[attr-defined]
+
+
+@every_semiring
+def test_what_weighs_zero_is_left_out(semiring: Semiring) -> None:
+    zero, one = semiring.zero, semiring.one
+    arcs = [Arc(0, 0, 0, zero, 1), Arc(0, 1, 1, one, 1)]
+    transducer = Transducer(semiring, 2, arcs, {0: one, 1: zero}, {0: zero, 1: one})
+    assert transducer.arcs == (arcs[1],)
+    assert set(transducer.initial) == {0}
+    assert set(transducer.final) == {1}
+
+
+def test_numbers_of_numpy_become_those_of_python() -> None:
+    arc = (np.int64(0), np.uint8(1), np.int32(1), np.float32(0.5), np.int64(1))
+    transducer = Transducer(LOG, np.int64(2), [arc], {np.int64(0): np.float64(0.0)}, {1: 0})  # type: ignore[arg-type]
+    values = [*transducer.arcs[0], *transducer.initial, *transducer.initial.values(), *transducer.final.values()]
+    assert [type(value) for value in values] == [int, int, int, float, int, int, float, float]
+    assert Transducer.of_string(np.array([0, 1]), LOG).n_arcs == 2
+
+
+REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"n_states": -1}, ValueError, "n_states must be at least 0; got -1"),
+    ({"n_states": 1.5}, TypeError, "n_states must be an integer; got 1.5"),
+    ({"semiring": "max"}, ValueError, "Unknown semiring 'max'"),
+    ({"arcs": [(0, 0, 0, 1.0)]}, TypeError, r"must be a tuple \(origin, input, output, weight, target\); got \(0, 0"),
+    ({"arcs": [7]}, TypeError, "An arc must be a tuple .*got 7"),
+    ({"arcs": [(2, 0, 0, 1.0, 0)]}, ValueError, "origin of an arc must be a state, .*; got 2, where n_states is 2"),
+    ({"arcs": [(0, 0, 0, 1.0, 9)]}, ValueError, "target of an arc must be a state, .*; got 9, where n_states is 2"),
+    ({"arcs": [(-1, 0, 0, 1.0, 0)]}, ValueError, "origin of an arc must be at least 0; got -1"),
+    ({"arcs": [("a", 0, 0, 1.0, 0)]}, TypeError, "origin of an arc must be an integer; got 'a'"),
+    ({"arcs": [(0, -2, 0, 1.0, 0)]}, ValueError, r"input of an arc must be a symbol, .*or EPSILON \(-1\); got -2"),
+    ({"arcs": [(0, 0, "b", 1.0, 0)]}, TypeError, r"output of an arc must be a symbol, .*; got 'b'"),
+    ({"arcs": [(0, 0, 0, -1.0, 0)]}, ValueError, "weight of an arc must be a finite number of at least 0.*got -1.0"),
+    ({"arcs": [(0, 0, 0, None, 0)]}, TypeError, "weight of an arc must be a finite number .*got None"),
+    ({"initial": {5: 1.0}}, ValueError, "initial state must be a state, .*; got 5"),
+    ({"initial": [0]}, TypeError, r"initial must be a mapping from states to weights, .*; got \[0\]"),
+    ({"final": {1: math.nan}}, ValueError, "final weight of state 1 must be a finite number .*; got nan"),
+]
+
+
+@pytest.mark.parametrize(("change", "kind", "message"), REFUSED)
+def test_what_is_refused(change: dict[str, Any], kind: type[Exception], message: str) -> None:
+    right: dict[str, Any] = {"semiring": PROBABILITY, "n_states": 2, "arcs": [], "initial": {0: 1.0}, "final": {1: 1.0}}
+    with pytest.raises(kind, match=message):
+        Transducer(**right | change)
+
+
+@every_semiring
+def test_the_acceptor_of_a_string(semiring: Semiring) -> None:
+    for y in [(), (1,), (0, 3, 0)]:
+        acceptor = Transducer.of_string(y, semiring)
+        assert acceptor.is_deterministic
+        assert language(acceptor) == {y: semiring.one}
+
+
+@every_semiring
+def test_the_acceptor_of_all_strings_of_a_length(semiring: Semiring) -> None:
+    for length in (0, 1, 3):
+        acceptor = Transducer.of_length(length, 2, semiring)
+        assert acceptor.is_deterministic
+        assert language(acceptor) == {y: semiring.one for y in strings(2, length) if len(y) == length}
+
+
+def test_what_the_constructors_refuse() -> None:
+    with pytest.raises(ValueError, match=r"A string must consist of symbols, .*; got EPSILON \(-1\) at place 1"):
+        Transducer.of_string([0, EPSILON], LOG)
+    with pytest.raises(TypeError, match=r"input of an arc must be a symbol, .*; got 'a'"):
+        Transducer.of_string("ab", LOG)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="length must be at least 0; got -1"):
+        Transducer.of_length(-1, 2, LOG)
+    with pytest.raises(ValueError, match="alphabet_size must be at least 1; got 0"):
+        Transducer.of_length(2, 0, LOG)
+
+
+@every_semiring
+@pytest.mark.parametrize("seed", range(5))
+def test_the_inverse_exchanges_what_is_read_and_written(semiring: Semiring, seed: int) -> None:
+    transducer = random_transducer(np.random.default_rng(seed), semiring)
+    inverse = transducer.inverse()
+    assert_same(relation(inverse), {(y, x): weight for (x, y), weight in relation(transducer).items()})
+    assert inverse.inverse().arcs == transducer.arcs
+
+
+@every_semiring
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("side", "place"), [("input", 0), ("output", 1)])
+def test_a_projection_adds_over_the_other_side(semiring: Semiring, seed: int, side: str, place: int) -> None:
+    transducer = random_transducer(np.random.default_rng(seed), semiring)
+    weights: dict[tuple[int, ...], list[float]] = {}
+    for pair, weight in relation(transducer).items():
+        weights.setdefault(pair[place], []).append(weight)
+    expected = {string: naive_sum(semiring, found) for string, found in weights.items()}
+    assert_same(language(transducer.project(side)), expected)
+
+
+def test_a_projection_has_two_sides() -> None:
+    with pytest.raises(ValueError, match="side must be one of 'input', 'output'; got 'both'"):
+        Transducer.of_string([0], LOG).project("both")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_are_mapped_into_another_semiring(seed: int) -> None:
+    """Inverse weights of a deterministic automaton give the inverse of each string's weight (section 6.4)."""
+    rng = np.random.default_rng(seed)
+    transducer = random_transducer(rng, PROBABILITY)
+    mapped = transducer.map_weights(lambda weight: -math.log(weight), "log")
+    assert mapped.semiring is LOG
+    assert_same(relation(mapped), {pair: -math.log(weight) for pair, weight in relation(transducer).items()})
+    single = Transducer(PROBABILITY, 2, [Arc(0, 0, 0, 4.0, 1)], {0: 2.0}, {1: 0.5})
+    inverted = single.map_weights(lambda weight: 1.0 / weight, PROBABILITY)
+    assert relation(inverted) == {((0,), (0,)): 0.25}
+    with pytest.raises(ValueError, match="weight of an arc must be a finite number of at least 0"):
+        single.map_weights(lambda weight: -weight, PROBABILITY)
+
+
+def test_what_is_deterministic() -> None:
+    def made(arcs: list[tuple[int, int, int, float, int]], initial: dict[int, float]) -> Transducer:
+        return Transducer(TROPICAL, 2, arcs, initial, {1: 0.0})
+
+    assert made([(0, 0, 0, 1.0, 1), (0, 1, 1, 1.0, 1), (1, 0, 0, 1.0, 1)], {0: 0.0}).is_deterministic
+    assert made([], {}).is_deterministic
+    assert not made([(0, 0, 0, 1.0, 1), (0, 0, 1, 2.0, 1)], {0: 0.0}).is_deterministic
+    assert not made([(0, EPSILON, 0, 1.0, 1)], {0: 0.0}).is_deterministic
+    assert not made([(0, 0, 0, 1.0, 1)], {0: 0.0, 1: 0.0}).is_deterministic
+
+
+def test_a_transducer_can_be_pickled() -> None:
+    transducer = random_transducer(np.random.default_rng(0), TROPICAL)
+    copy = pickle.loads(pickle.dumps(transducer))
+    assert copy.arcs == transducer.arcs
+    assert copy.initial == transducer.initial
+    assert copy.final == transducer.final
+    assert copy.semiring == TROPICAL

@@ -1,0 +1,191 @@
+"""Automata by brute force: sums over paths that are found one by one, and random automata to try them on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost.structured.semirings import SEMIRINGS, Semiring
+from radboost.structured.transducer import EPSILON, Arc, Transducer
+
+String = tuple[int, ...]
+Relation = dict[tuple[String, String], float]
+
+every_semiring = pytest.mark.parametrize("semiring", SEMIRINGS.values(), ids=SEMIRINGS)
+
+
+def naive_sum(semiring: Semiring, weights: Sequence[float]) -> float:
+    """The sum in a semiring by its definition, for weights of moderate size."""
+    if semiring.name == "probability":
+        return sum(weights)
+    if semiring.name == "tropical":
+        return min(weights, default=math.inf)
+    total = sum(math.exp(-weight) for weight in weights)
+    return -math.log(total) if total > 0.0 else math.inf
+
+
+def naive_product(semiring: Semiring, weights: Sequence[float]) -> float:
+    return math.prod(weights) if semiring.name == "probability" else math.fsum(weights)
+
+
+def close(value: float) -> Any:
+    """What is equal but for rounding."""
+    return pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def paths(transducer: Transducer, longest: int = 50) -> Iterator[tuple[float, tuple[Arc, ...], int]]:
+    """All paths from initial states, of up to so many arcs: the initial weight, the arcs, the last state."""
+
+    def continued(arcs: tuple[Arc, ...], state: int) -> Iterator[tuple[tuple[Arc, ...], int]]:
+        yield arcs, state
+        if len(arcs) < longest:
+            for arc in transducer.arcs:
+                if arc.origin == state:
+                    yield from continued((*arcs, arc), arc.target)
+
+    for state, weight in transducer.initial.items():
+        for arcs, last in continued((), state):
+            yield weight, arcs, last
+
+
+def label(arcs: Sequence[Arc]) -> tuple[String, String]:
+    """What a path reads and writes."""
+    read = tuple(arc.input for arc in arcs if arc.input != EPSILON)
+    written = tuple(arc.output for arc in arcs if arc.output != EPSILON)
+    return read, written
+
+
+def relation(transducer: Transducer) -> Relation:
+    """T(x, y) of an acyclic transducer for all x and y that are not of weight zero, path by path."""
+    found: dict[tuple[String, String], list[float]] = {}
+    for weight, arcs, last in paths(transducer):
+        if last in transducer.final:
+            factors = [weight, *(arc.weight for arc in arcs), transducer.final[last]]
+            found.setdefault(label(arcs), []).append(naive_product(transducer.semiring, factors))
+    return {pair: naive_sum(transducer.semiring, weights) for pair, weights in found.items()}
+
+
+def language(acceptor: Transducer) -> dict[String, float]:
+    """A(x) of an acyclic acceptor for all x that are not of weight zero."""
+    assert acceptor.is_acceptor
+    return {read: weight for (read, _), weight in relation(acceptor).items()}
+
+
+def brute_weight(transducer: Transducer, x: Sequence[int], y: Sequence[int]) -> float:
+    """T(x, y) by depth-first search, also where there are cycles, if none of them reads and writes nothing."""
+    found: list[float] = []
+
+    def search(state: int, read: int, written: int, factors: list[float]) -> None:
+        if read == len(x) and written == len(y) and state in transducer.final:
+            found.append(naive_product(transducer.semiring, [*factors, transducer.final[state]]))
+        for arc in transducer.arcs_from(state):
+            reads, writes = arc.input != EPSILON, arc.output != EPSILON
+            fits_x = not reads or (read < len(x) and x[read] == arc.input)
+            fits_y = not writes or (written < len(y) and y[written] == arc.output)
+            if fits_x and fits_y:
+                search(arc.target, read + reads, written + writes, [*factors, arc.weight])
+
+    for state, weight in transducer.initial.items():
+        search(state, 0, 0, [weight])
+    return naive_sum(transducer.semiring, found)
+
+
+def brute_composition(left: Transducer, right: Transducer) -> Relation:
+    """The sum over all strings in the middle: Storcheus, equation D.1, for acyclic transducers."""
+    semiring = left.semiring
+    found: dict[tuple[String, String], list[float]] = {}
+    for ((x, middle), first), ((other, y), second) in product(relation(left).items(), relation(right).items()):
+        if middle == other:
+            found.setdefault((x, y), []).append(naive_product(semiring, [first, second]))
+    return {pair: naive_sum(semiring, weights) for pair, weights in found.items()}
+
+
+def assert_same(found: Mapping[Any, float], expected: Mapping[Any, float]) -> None:
+    assert dict(found) == {key: close(weight) for key, weight in expected.items()}
+
+
+def strings(alphabet_size: int, longest: int) -> list[String]:
+    """All strings of up to a length."""
+    return [y for length in range(longest + 1) for y in product(range(alphabet_size), repeat=length)]
+
+
+def random_weight(rng: np.random.Generator, semiring: Semiring) -> float:
+    return float(rng.uniform(0.2, 1.5)) if semiring.name == "probability" else float(rng.uniform(-1.0, 3.0))
+
+
+def random_transducer(
+    rng: np.random.Generator,
+    semiring: Semiring,
+    n_states: int = 4,
+    n_arcs: int = 7,
+    alphabet_size: int = 2,
+    *,
+    epsilons: float = 0.3,
+    acceptor: bool = False,
+    cyclic: bool = False,
+) -> Transducer:
+    """A transducer of which each label is an epsilon with some chance; several states are initial and final.
+
+    Arcs lead to higher states; in a cyclic one, those that read and write do not all.
+    """
+    arcs = []
+    for _ in range(n_arcs):
+        low, high = sorted(rng.choice(n_states, size=2, replace=False).tolist())
+        read, written = (
+            EPSILON if rng.random() < epsilons else int(rng.integers(alphabet_size)) for _ in ("input", "output")
+        )
+        written = read if acceptor else written
+        if cyclic and read != EPSILON and written != EPSILON and rng.random() < 0.5:
+            low, high = high, low
+        arcs.append(Arc(low, read, written, random_weight(rng, semiring), high))
+    initial = {state: random_weight(rng, semiring) for state in {0, int(rng.integers(n_states))}}
+    final = {state: random_weight(rng, semiring) for state in {n_states - 1, int(rng.integers(n_states))}}
+    return Transducer(semiring, n_states, arcs, initial, final)
+
+
+def acceptor_of(semiring: Semiring, n_states: int, arcs: list[tuple[int, int, float, int]]) -> Transducer:
+    """From arcs (origin, symbol, weight, target), state 0 to the last."""
+    doubled = [Arc(origin, symbol, symbol, weight, target) for origin, symbol, weight, target in arcs]
+    return Transducer(semiring, n_states, doubled, {0: semiring.one}, {n_states - 1: semiring.one})
+
+
+def epsilon_cycle(semiring: Semiring, back: float) -> Transducer:
+    """0 -> 1 and back without symbols, then a symbol."""
+    arcs = [(0, EPSILON, 0.25, 1), (1, EPSILON, back, 0), (1, 3, 0.5, 2), (0, 3, 2.0, 2)]
+    return acceptor_of(semiring, 3, arcs)
+
+
+def edit_transducer(
+    alphabet_size: int, substitution: float, deletion: float, insertion: float, semiring: Semiring | str
+) -> Transducer:
+    """The edit-distance transducer of Storcheus, Figure 6.3(a)."""
+    symbols = range(alphabet_size)
+    arcs = [Arc(0, a, b, 0.0 if a == b else substitution, 0) for a, b in product(symbols, symbols)]
+    arcs += [Arc(0, a, EPSILON, deletion, 0) for a in symbols]
+    arcs += [Arc(0, EPSILON, a, insertion, 0) for a in symbols]
+    return Transducer(semiring, 1, arcs, {0: 0.0}, {0: 0.0})
+
+
+def edit_distance(x: Sequence[int], y: Sequence[int], substitution: float, deletion: float, insertion: float) -> float:
+    """The textbook's dynamic programme."""
+    row = [insertion * place for place in range(len(y) + 1)]
+    for symbol in x:
+        above, row = row, [row[0] + deletion]
+        for place, other in enumerate(y):
+            changed = above[place] + (0.0 if symbol == other else substitution)
+            row.append(min(changed, above[place + 1] + deletion, row[place] + insertion))
+    return row[-1]
+
+
+def bigram_transducer(alphabet_size: int, semiring: Semiring) -> Transducer:
+    """The transducer of Storcheus, Figure 6.1, which counts bigrams."""
+    one = semiring.one
+    symbols = range(alphabet_size)
+    skipping = [Arc(state, a, EPSILON, one, state) for state in (0, 2) for a in symbols]
+    counting = [Arc(state, a, a, one, state + 1) for state in (0, 1) for a in symbols]
+    return Transducer(semiring, 3, skipping + counting, {0: one}, {2: one})

@@ -271,7 +271,7 @@ def _within(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds of N / (N + R), N and R being the weights of strings that take an arc and of those that do not.
 
-    `low` and `high` are the shares of N by the lower and the upper bounds of all losses, the ratio is that of Z by both.
+    `low` and `high` are the shares of N by the lower and the upper bounds of losses, the ratio is that of Z by both.
     """
     ratio = math.exp(min(700.0, log_ratio))
     lower = low / np.maximum(low + np.maximum(0.0, 1.0 - high) * ratio, 1e-300)

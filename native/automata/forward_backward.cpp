@@ -201,8 +201,8 @@ private:
     void backward(Flow& flow, InterruptCheck check) {
         beta_.resize(layers_.back().score_state.size());
         for (std::size_t k = 0; k < beta_.size(); ++k) {
-            const double width = loss_.final_width[layers_.back().loss_state[k]];
-            const std::array<double, 3> ends{kEnds == 1 ? width : 0.5 * width, 0.0, width};
+            const auto state = static_cast<std::size_t>(layers_.back().loss_state[k]);
+            const std::array<double, 3> ends{loss_.final_middle[state], 0.0, loss_.final_width[state]};
             for (std::size_t e = 0; e < kEnds; ++e) beta_[k][e] = Number::of_log(ends[e]);
         }
         for (std::size_t t = loss_.length; t-- > 0;) {

@@ -9,8 +9,8 @@
 
 namespace radboost {
 
-// Of strings drawn with odds exp(loss + score). Three numbers where the loss is known within bounds: by the middle of the
-// bounds, by the lower ones, by the upper ones; one where it is exact.
+// Of strings drawn with odds exp(loss + score). Three numbers where the loss is known within bounds: by the middle
+// losses, by the lower bounds, by the upper ones; one where it is exact.
 struct Flow {
     std::vector<double> log_z;
     std::vector<std::vector<double>> through;  // of each arc of A: the weight of the strings that take it / Z

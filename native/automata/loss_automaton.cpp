@@ -60,11 +60,10 @@ public:
         made.length = options_.length;
         made.n_classes = source_.n_classes();
         made.class_of = source_.class_of;
-        made.exact = !merging;
         made.layer_start = {0, 1};
         std::vector<double> costs(width(), kInfinity);
-        for (std::size_t half = 0; half < width(); half += n_)
-            std::copy(source_.initial.begin(), source_.initial.end(), costs.begin() + static_cast<std::ptrdiff_t>(half));
+        for (std::size_t part = 0; part < width(); part += n_)
+            std::copy(source_.initial.begin(), source_.initial.end(), costs.begin() + static_cast<std::ptrdiff_t>(part));
         made.initial = normalize(costs.data(), options_.length);
         require(made.initial < kInfinity, "the loss of every string of this length is infinite");
         StatePool layer(width());
@@ -75,13 +74,16 @@ public:
             if (!next) return std::nullopt;
             layer = std::move(*next);
         }
-        made.final_width.resize(layer.size());
-        for (std::size_t k = 0; k < layer.size(); ++k) made.final_width[k] = merging ? layer.row(k)[n_] : 0.0;
+        for (std::size_t k = 0; k < layer.size(); ++k) {
+            made.final_width.push_back(made.exact ? 0.0 : layer.row(k)[n_]);
+            made.final_middle.push_back(made.exact ? 0.0 : layer.row(k)[2 * n_]);
+        }
         return made;
     }
 
 private:
-    std::size_t width() const { return merging_ ? 2 * n_ : n_; }
+    // Costs; or lower, upper and middle ones.
+    std::size_t width() const { return merging_ ? 3 * n_ : n_; }
 
     // Brings a state into the form that all states with the same losses share, as far as that can be seen, and returns
     // what was taken off its costs; infinite where no string can be completed.
@@ -89,10 +91,10 @@ private:
         if (to_come == 0) return finish(costs);
         double* high = merging_ ? costs + n_ : costs;
         const double* least = completions_.least(to_come);
-        if (source_.sum == CostSum::kMinimum) drop_beside_the_point(costs, high, to_come);
+        if (source_.sum == CostSum::kMinimum) drop_beside_the_point(costs, to_come);
         double best = kInfinity;
         for (std::size_t entry = 0; entry < n_; ++entry) {
-            if (least[entry] == kInfinity) costs[entry] = high[entry] = kInfinity;
+            if (least[entry] == kInfinity) forget(costs, entry);
             best = std::min(best, costs[entry] + least[entry]);
         }
         if (best == kInfinity) return kInfinity;
@@ -100,6 +102,8 @@ private:
             if (merging_) {
                 costs[entry] = std::floor((costs[entry] - best) * kGrid) / kGrid + 0.0;
                 high[entry] = std::ceil((high[entry] - best) * kGrid) / kGrid + 0.0;
+                double& middle = costs[2 * n_ + entry];
+                middle = std::nearbyint((middle - best) * kGrid) / kGrid + 0.0;
             } else {
                 costs[entry] = std::nearbyint((costs[entry] - best) * kGrid) / kGrid + 0.0;
             }
@@ -108,8 +112,9 @@ private:
     }
 
     // An entry is beside the point if with its cheapest completion it costs no less than another with any.
-    void drop_beside_the_point(double* low, double* high, std::size_t to_come) const {
-        for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, low + half);
+    void drop_beside_the_point(double* costs, std::size_t to_come) const {
+        for (std::size_t part = 0; part < width(); part += n_) follow_free_arcs(source_, costs + part);
+        const double* high = merging_ ? costs + n_ : costs;
         const double* least = completions_.least(to_come);
         const double* most = completions_.most(to_come);
         double surest = kInfinity;
@@ -120,21 +125,30 @@ private:
                 keeper = entry;
             }
         for (std::size_t entry = 0; entry < n_; ++entry)
-            if (entry != keeper && low[entry] + least[entry] >= surest) low[entry] = high[entry] = kInfinity;
+            if (entry != keeper && costs[entry] + least[entry] >= surest) forget(costs, entry);
+    }
+
+    void forget(double* costs, std::size_t entry) const {
+        for (std::size_t part = 0; part < width(); part += n_) costs[part + entry] = kInfinity;
     }
 
     // After the last symbol a state is its loss.
     double finish(double* costs) const {
-        double low = kInfinity, high = kInfinity;
-        for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, costs + half);
-        for (std::size_t entry = 0; entry < n_; ++entry) {
-            low = plus(source_.sum, low, costs[entry] + source_.final[entry]);
-            if (merging_) high = plus(source_.sum, high, costs[n_ + entry] + source_.final[entry]);
+        double totals[3] = {kInfinity, kInfinity, kInfinity};
+        for (std::size_t part = 0; part < width(); part += n_) {
+            follow_free_arcs(source_, costs + part);
+            double& total = totals[part / n_];
+            for (std::size_t entry = 0; entry < n_; ++entry)
+                total = plus(source_.sum, total, costs[part + entry] + source_.final[entry]);
         }
+        const double low = totals[0];
         if (low == kInfinity) return kInfinity;
         std::fill_n(costs, width(), kInfinity);
         costs[0] = 0.0;
-        if (merging_) costs[n_] = std::ceil(std::max(0.0, high - low) * kGrid) / kGrid;
+        if (merging_) {
+            costs[n_] = std::ceil(std::max(0.0, totals[1] - low) * kGrid) / kGrid;
+            costs[2 * n_] = std::nearbyint(std::min(costs[n_], std::max(0.0, totals[2] - low)) * kGrid) / kGrid;
+        }
         return low;
     }
 
@@ -145,10 +159,10 @@ private:
         for (std::size_t k = 0; k < layer.size(); ++k) {
             if (k % 1024 == 0) check_();
             std::copy(layer.row(k), layer.row(k) + width(), from.begin());
-            for (std::size_t half = 0; half < width(); half += n_) follow_free_arcs(source_, from.data() + half);
+            for (std::size_t part = 0; part < width(); part += n_) follow_free_arcs(source_, from.data() + part);
             for (std::size_t c = 0; c < source_.n_classes(); ++c) {
-                for (std::size_t half = 0; half < width(); half += n_)
-                    read_symbol(source_, from.data() + half, c, costs.data() + half);
+                for (std::size_t part = 0; part < width(); part += n_)
+                    read_symbol(source_, from.data() + part, c, costs.data() + part);
                 const double taken = normalize(costs.data(), to_come);
                 made.cost.push_back(taken < kInfinity ? taken : 0.0);
                 made.next.push_back(taken < kInfinity ? found.insert(costs.data(), layer.best[k] + made.cost.back()) : -1);
@@ -167,6 +181,7 @@ private:
                 for (std::size_t k = first; k < made.next.size(); ++k)
                     if (made.next[k] >= 0) made.next[k] = merged.place[made.next[k]];
                 found = std::move(merged.states);
+                made.exact = false;
             }
         }
         made.layer_start.push_back(made.layer_start.back() + found.size());

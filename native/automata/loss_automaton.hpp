@@ -18,14 +18,15 @@ struct LossAutomatonOptions {
 };
 
 // States are numbered layer by layer; `next` counts from the first state of the next layer. The loss of a string is
-// `initial` + the costs of its arcs + the end of its last state, which lies between 0 and `final_width`.
+// `initial` + the costs of its arcs + the end of its last state, which lies between 0 and `final_width` and is, by the mean
+// of the states that were merged, `final_middle`.
 struct LossAutomaton {
     std::size_t length = 0, n_classes = 0;
     std::vector<std::int32_t> class_of;    // of each symbol
     std::vector<std::size_t> layer_start;  // length + 2 numbers
     std::vector<std::int32_t> next;        // [state][class], -1 where the loss of every such string is infinite
     std::vector<double> cost;              // [state][class]
-    std::vector<double> final_width;       // of each state of the last layer; 0 throughout where the automaton is exact
+    std::vector<double> final_width, final_middle;  // of each state of the last layer; 0 where the automaton is exact
     double initial = 0.0;
     bool exact = true;
 

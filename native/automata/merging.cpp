@@ -1,6 +1,7 @@
 #include "automata/merging.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -9,6 +10,8 @@ namespace radboost {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Means are rounded, so that states do not differ in what nobody can know.
+constexpr double kMiddleGrid = 256.0;
 
 class Merger {
 public:
@@ -28,38 +31,51 @@ public:
         const std::vector<std::int32_t> far(order.begin() + static_cast<std::ptrdiff_t>(n_near), order.end());
         const std::vector<std::int32_t> groups = grouped(far, rules_.n_kept - n_near);
 
-        Merged merged{StatePool(2 * n_), std::vector<std::int32_t>(states_.size())};
+        Merged merged{StatePool(3 * n_), std::vector<std::int32_t>(states_.size())};
         for (std::size_t k = 0; k < n_near; ++k)
             merged.place[order[k]] = merged.states.insert(states_.row(order[k]), states_.best[order[k]]);
         const auto n_groups = static_cast<std::size_t>(*std::max_element(groups.begin(), groups.end()) + 1);
-        std::vector<double> hulls(n_groups * 2 * n_), best(n_groups, kInfinity);
-        for (std::size_t g = 0; g < n_groups; ++g) {
-            std::fill_n(hulls.begin() + static_cast<std::ptrdiff_t>(g * 2 * n_), n_, kInfinity);
-            std::fill_n(hulls.begin() + static_cast<std::ptrdiff_t>((2 * g + 1) * n_), n_, -kInfinity);
-        }
-        for (std::size_t k = 0; k < far.size(); ++k) {
-            double* hull = hulls.data() + static_cast<std::size_t>(groups[k]) * 2 * n_;
-            const double* low = states_.row(far[k]);
-            const double* high = wide_.data() + static_cast<std::size_t>(far[k]) * 2 * n_ + n_;
-            for (std::size_t entry = 0; entry < n_; ++entry) {
-                hull[entry] = std::min(hull[entry], low[entry]);
-                hull[n_ + entry] = std::max(hull[n_ + entry], high[entry]);
-            }
+        const std::vector<double> hulls = hulls_of(far, groups, n_groups);
+        std::vector<double> best(n_groups, kInfinity);
+        for (std::size_t k = 0; k < far.size(); ++k)
             best[groups[k]] = std::min(best[groups[k]], states_.best[far[k]]);
-        }
         std::vector<std::int32_t> numbers(n_groups);
-        for (std::size_t g = 0; g < n_groups; ++g) {
-            double* hull = hulls.data() + g * 2 * n_;
-            // An entry that is beside the point for all members stays so.
-            for (std::size_t entry = 0; entry < n_; ++entry)
-                if (hull[entry] == kInfinity) hull[n_ + entry] = kInfinity;
-            numbers[g] = merged.states.insert(hull, best[g]);
-        }
+        for (std::size_t g = 0; g < n_groups; ++g) numbers[g] = merged.states.insert(hulls.data() + g * 3 * n_, best[g]);
         for (std::size_t k = 0; k < far.size(); ++k) merged.place[far[k]] = numbers[groups[k]];
         return merged;
     }
 
 private:
+    std::vector<double> hulls_of(const std::vector<std::int32_t>& far, const std::vector<std::int32_t>& groups,
+                                 std::size_t n_groups) const {
+        std::vector<double> hulls(n_groups * 3 * n_), counts(n_groups);
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            std::fill_n(hulls.begin() + static_cast<std::ptrdiff_t>(g * 3 * n_), n_, kInfinity);
+            std::fill_n(hulls.begin() + static_cast<std::ptrdiff_t>((3 * g + 1) * n_), n_, -kInfinity);
+        }
+        for (std::size_t k = 0; k < far.size(); ++k) {
+            double* hull = hulls.data() + static_cast<std::size_t>(groups[k]) * 3 * n_;
+            const double* costs = states_.row(far[k]);
+            const double* raised = wide_.data() + static_cast<std::size_t>(far[k]) * 2 * n_ + n_;
+            counts[groups[k]] += 1.0;
+            for (std::size_t entry = 0; entry < n_; ++entry) {
+                hull[entry] = std::min(hull[entry], costs[entry]);
+                hull[n_ + entry] = std::max(hull[n_ + entry], raised[entry]);
+                hull[2 * n_ + entry] += std::min(costs[2 * n_ + entry], raised[entry]);
+            }
+        }
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            double* hull = hulls.data() + g * 3 * n_;
+            for (std::size_t entry = 0; entry < n_; ++entry) {
+                double& middle = hull[2 * n_ + entry];
+                middle = std::nearbyint(middle / counts[g] * kMiddleGrid) / kMiddleGrid + 0.0;
+                // An entry that is beside the point for all members stays so.
+                if (hull[entry] == kInfinity) hull[n_ + entry] = middle = kInfinity;
+            }
+        }
+        return hulls;
+    }
+
     // The slack of each entry, and upper costs that are as low as they may be: an entry that is beside the point, because
     // another is cheaper with every completion, can be given the cost at which it begins to be so.
     void widen(std::size_t k) {

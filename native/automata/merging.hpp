@@ -9,7 +9,7 @@
 
 namespace radboost {
 
-// What merging asks of a layer. Rows hold the lower costs, then the upper ones.
+// What merging asks of a layer. Rows hold the lower costs, then the upper ones, then those in the middle.
 struct MergeRules {
     std::size_t n_entries;
     const double* least;      // of completions, for each entry (`Completions`)
@@ -26,7 +26,7 @@ struct Merged {
 // The states of the best strings stay. The others are merged where they agree on the entries that can matter most: those
 // whose costs, with the cheapest completion, are within a slack of the state's best. The slack is the largest that fits.
 // A merged state has the least of the lower costs and the largest of the upper ones, so that the loss of every string
-// stays between the two.
+// stays between the two, and the mean of those in the middle.
 Merged merge_states(const StatePool& states, const MergeRules& rules);
 
 }  // namespace radboost

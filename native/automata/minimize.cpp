@@ -10,15 +10,19 @@ void minimize(LossAutomaton& automaton) {
     const std::size_t n_classes = automaton.n_classes;
     std::vector<std::vector<double>> layers(automaton.length + 1);  // the kept states' arcs: targets, then costs
     std::vector<std::int32_t> place(automaton.layer_size(automaton.length));
-    std::vector<double> widths;
-    StatePool ends(1);
+    StatePool ends(2);
     for (std::size_t k = 0; k < place.size(); ++k) {
-        place[k] = ends.insert(&automaton.final_width[k], 0.0);
-        if (static_cast<std::size_t>(place[k]) == widths.size()) widths.push_back(automaton.final_width[k]);
+        const double end[2] = {automaton.final_width[k], automaton.final_middle[k]};
+        place[k] = ends.insert(end, 0.0);
     }
-    automaton.final_width = widths;
+    automaton.final_width.clear();
+    automaton.final_middle.clear();
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+        automaton.final_width.push_back(ends.row(k)[0]);
+        automaton.final_middle.push_back(ends.row(k)[1]);
+    }
     std::vector<std::size_t> sizes(automaton.length + 1);
-    sizes[automaton.length] = widths.size();
+    sizes[automaton.length] = ends.size();
     std::vector<double> row(2 * n_classes);
     for (std::size_t t = automaton.length; t-- > 0;) {
         StatePool kept(2 * n_classes);

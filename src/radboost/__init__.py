@@ -71,4 +71,6 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_ON_DEMAND, "__version__"})
 
 
-loaded_on_demand(lambda: import_module("radboost.baselines"))  # models of the baselines can be opened as well
+# Models of these can be opened as well.
+loaded_on_demand(lambda: import_module("radboost.baselines"))
+loaded_on_demand(lambda: import_module("radboost.structured"))

@@ -250,6 +250,12 @@ def test_strings_within_the_threshold_are_exact():
     assert far.log_z_error > 0.01
 
 
+def test_a_threshold_that_merges_nothing_is_exact():
+    terms = gradient_terms("smith_waterman", [0, 1, 2, 1], np.zeros((4, 3)), threshold=1.0)
+    assert terms.exact
+    assert terms.log_z == pytest.approx(gradient_terms("smith_waterman", [0, 1, 2, 1], np.zeros((4, 3))).log_z)
+
+
 def test_fewer_states_than_by_plain_determinization():
     # 4,195 states at length 8 over ten symbols (reachable weighted subsets); here those that no completion tells apart
     # are one.

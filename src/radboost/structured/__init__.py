@@ -13,6 +13,7 @@ from radboost.structured.gradient import (
 )
 from radboost.structured.losses import (
     StringLoss,
+    cross_entropy,
     edit_distance,
     hamming,
     ngram,
@@ -21,6 +22,7 @@ from radboost.structured.losses import (
 )
 from radboost.structured.operations import pair_weight, remove_epsilon, string_weight, union
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
+from radboost.structured.sequence_classifier import SequenceClassifier
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 __all__ = [
@@ -34,9 +36,11 @@ __all__ = [
     "LazyComposition",
     "LossCache",
     "Semiring",
+    "SequenceClassifier",
     "StringLoss",
     "Transducer",
     "compose",
+    "cross_entropy",
     "determinize",
     "distance_from_initial",
     "distance_to_final",

@@ -28,7 +28,7 @@ def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be a sequence of integers from 0 to {alphabet_size - 1}; got {y!r:.80}.")
+        raise TypeError(f"{name} must be a sequence of integers from 0 to {alphabet_size - 1}; got {repr(y)[:80]}.")
     outside = np.flatnonzero((array < 0) | (array >= alphabet_size))
     if outside.size:
         raise ValueError(

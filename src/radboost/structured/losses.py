@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from radboost._validation import check_integer, check_real, resolve
+from radboost.model_file import storable_value
 from radboost.structured.composition import compose
 from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL, Semiring
 from radboost.structured.transducer import EPSILON, Arc, Transducer
@@ -66,6 +67,7 @@ def _rewriting(alphabet_size: int, markers: Iterable[int], inserted: Iterable[in
     return Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0})
 
 
+@storable_value
 @dataclass(frozen=True)
 class EditDistance(StringLoss):
     """The least cost of substitutions, insertions and deletions that turn a string into the true one. Figure 6.3(a)."""
@@ -97,6 +99,7 @@ class EditDistance(StringLoss):
         return _rewriting(alphabet_size, [changed], [inserted]), priced
 
 
+@storable_value
 @dataclass(frozen=True)
 class SmithWaterman(StringLoss):
     """The negative of the best local alignment's score: the least cost of aligning any part of one string with any part
@@ -137,6 +140,7 @@ class SmithWaterman(StringLoss):
         return _rewriting(alphabet_size, [changed, skipped], [inserted, passed]), priced
 
 
+@storable_value
 @dataclass(frozen=True)
 class Hamming(StringLoss):
     """The share of places at which two strings of the same length differ. Section 6.2.1."""
@@ -158,6 +162,24 @@ class Hamming(StringLoss):
             )
 
 
+@storable_value
+@dataclass(frozen=True)
+class CrossEntropy(StringLoss):
+    """No loss at all: with L = 0, (6.1) is the cross-entropy of a conditional random field."""
+
+    def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
+        """Every symbol to nothing, and nothing to every symbol."""
+        del target_length
+        arcs = [(0, symbol, EPSILON, 0.0, 0) for symbol in range(alphabet_size)]
+        arcs += [(0, EPSILON, symbol, 0.0, 0) for symbol in range(alphabet_size)]
+        return (Transducer(TROPICAL, 1, arcs, {0: 0.0}, {0: 0.0}),)
+
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        del y
+        loops = [(0, symbol, symbol, 0.0, 0) for symbol in range(alphabet_size)]
+        return Transducer(TROPICAL, 1, loops, {0: 0.0}, {0: 0.0})
+
+
 def ngram_counter(n: int, alphabet_size: int) -> Transducer:
     """T_n-gram of Figure 6.1: T(y, u) is how often the n-gram u occurs in y."""
     symbols = range(alphabet_size)
@@ -166,6 +188,7 @@ def ngram_counter(n: int, alphabet_size: int) -> Transducer:
     return Transducer(PROBABILITY, n + 1, arcs, {0: 1.0}, {n: 1.0})
 
 
+@storable_value
 @dataclass(frozen=True)
 class NGram(StringLoss):
     """-log(smoothing + the inner product of both strings' n-gram counts). Section 6.4.
@@ -255,6 +278,11 @@ def hamming() -> Hamming:
     return Hamming()
 
 
+def cross_entropy() -> CrossEntropy:
+    """A loss of 0 between any strings, by which a model is trained as usual, to compare with."""
+    return CrossEntropy()
+
+
 def transducer_loss(transducer: Transducer) -> TransducerLoss:
     """The loss of a transducer of one's own."""
     return TransducerLoss(transducer)
@@ -265,6 +293,7 @@ STRING_LOSSES: dict[str, Callable[[], StringLoss]] = {
     "smith_waterman": SmithWaterman,
     "ngram": NGram,
     "hamming": Hamming,
+    "cross_entropy": CrossEntropy,
 }
 
 

@@ -37,6 +37,10 @@ class Semiring:
     members: str = field(repr=False)
     advice: str = field(repr=False)
 
+    def __reduce__(self) -> tuple[Callable[[str], Semiring], tuple[str]]:
+        """Copies and pickles of a semiring are the semiring itself, by its name: others are told apart by identity."""
+        return get_semiring, (self.name,)
+
     def divide(self, dividend: float, divisor: float) -> float:
         """The x with divisor (x) x = dividend; nothing is divided by the zero of the semiring."""
         if divisor == self.zero:

@@ -1,4 +1,4 @@
-"""Several losses at once for networks of PyTorch: the worst mixture of them, learned beside the weights.
+"""Losses for networks of PyTorch: the worst mixture of several, and losses between whole strings.
 
     losses = AgnosticLoss(("cross_entropy", "hinge"))
     for X, y in batches:
@@ -6,7 +6,10 @@
         losses(network(X), y).backward()  # the mixture takes its own step, upwards
         optimizer.step()
 
-Storcheus, PhD thesis (NYU, 2021), chapter 5. Needs PyTorch, which is an extra: ``pip install "radboost[torch]"``.
+`StructuredLoss("edit_distance")` stands in the same place for scores of every symbol at every place of a sequence.
+
+Storcheus, PhD thesis (NYU, 2021), chapters 5 and 6. Needs PyTorch, which is an extra:
+``pip install "radboost[torch]"``.
 """
 
 from __future__ import annotations
@@ -23,5 +26,7 @@ except ModuleNotFoundError as error:
 from radboost.torch.agnostic import AgnosticLoss
 from radboost.torch.losses import LOSSES, lipschitz
 from radboost.torch.network import network
+from radboost.torch.structured import StructuredLoss
+from radboost.torch.tagger import tagger
 
-__all__ = ["LOSSES", "AgnosticLoss", "lipschitz", "network"]
+__all__ = ["LOSSES", "AgnosticLoss", "StructuredLoss", "lipschitz", "network", "tagger"]

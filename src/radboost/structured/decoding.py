@@ -1,0 +1,91 @@
+"""Strings from scores: the highest scoring ones, and the one with the least expected loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radboost.structured.automata import LossCache
+from radboost.structured.gradient import expected_loss, gradient_terms
+from radboost.structured.losses import CrossEntropy, Hamming, StringLoss
+
+
+def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -> NDArray[np.int32]:
+    """The `n_best` strings with the highest scores, best first (Viterbi's algorithm with a list at every state).
+
+    Of equal scores the string that comes first in lexicographic order is the first.
+    """
+    length, width = potentials.shape
+    size = round(width ** (1.0 / order))
+    n_states = size ** (order - 1)
+    # Strings begin with zeros before their first place, which is how shorter substrings are numbered.
+    scores = np.full((n_states, n_best), -np.inf)
+    scores[0, 0] = 0.0
+    back = np.empty((length, n_states, n_best, 2), dtype=np.int64)
+    for place in range(length):
+        # From (oldest symbol, others, rank) by a symbol to (others, symbol): with order 1 there is one state.
+        candidates = scores[:, :, None] + potentials[place].reshape(n_states, 1, size)
+        oldest = size if order > 1 else 1
+        grouped = candidates.reshape(oldest, n_states // oldest, n_best, size)
+        lists = grouped.transpose(1, 3, 0, 2) if order > 1 else grouped.transpose(1, 0, 2, 3)
+        lists = lists.reshape(n_states, -1)
+        chosen = np.argsort(-lists, axis=1, kind="stable")[:, :n_best]
+        scores = np.take_along_axis(lists, chosen, axis=1)
+        if order > 1:
+            others = np.arange(n_states) // size
+            origin = (chosen // n_best) * (n_states // oldest) + others[:, None]
+            back[place] = np.stack([origin, chosen % n_best], axis=2)
+        else:
+            back[place] = np.stack([chosen % size, chosen // size], axis=2)
+    return _read_back(scores, back, order, size, n_best)
+
+
+def _read_back(
+    scores: NDArray[np.float64], back: NDArray[np.int64], order: int, size: int, n_best: int
+) -> NDArray[np.int32]:
+    length = len(back)
+    flat = scores.ravel()
+    ends = np.argsort(-flat, kind="stable")[:n_best]
+    ends = ends[flat[ends] > -np.inf]
+    strings = np.empty((len(ends), length), dtype=np.int32)
+    for number, end in enumerate(ends):
+        state, rank = divmod(int(end), n_best)
+        for place in range(length - 1, -1, -1):
+            first, rank_before = back[place, state, rank]
+            if order > 1:
+                strings[number, place] = state % size
+                state, rank = int(first), int(rank_before)
+            else:
+                strings[number, place] = first
+                rank = int(rank_before)
+    return strings
+
+
+def marginals(potentials: NDArray[np.float64], order: int, cache: LossCache) -> NDArray[np.float64]:
+    """The chance of each symbol at each place, for strings drawn with odds exp(score)."""
+    length, width = potentials.shape
+    size = round(width ** (1.0 / order))
+    terms = gradient_terms(CrossEntropy(), [0] * length, potentials, order=order, cache=cache)
+    return np.asarray(terms.q.reshape(length, -1, size).sum(axis=1))
+
+
+def least_expected_loss(
+    loss: StringLoss, potentials: NDArray[np.float64], order: int, n_candidates: int, cache: LossCache, **budget: Any
+) -> NDArray[np.int32]:
+    """The string with the least expected loss under the model.
+
+    For the Hamming loss it is made of the likeliest symbol at each place. For others it is the best of the
+    `n_candidates` strings with the highest scores and that one; their expected losses are sums over all strings, by
+    automata.
+    """
+    likeliest: NDArray[np.int32] = marginals(potentials, order, cache).argmax(axis=1).astype(np.int32)
+    if isinstance(loss, Hamming):
+        return likeliest
+    candidates = best_strings(potentials, order, n_candidates)
+    if isinstance(loss, CrossEntropy):
+        return np.asarray(candidates[0])
+    tried = np.unique(np.vstack([candidates, likeliest]), axis=0)
+    expected = [sum(expected_loss(loss, one, potentials, order=order, cache=cache, **budget)) for one in tried]
+    return np.asarray(tried[int(np.argmin(expected))])

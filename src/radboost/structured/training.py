@@ -1,0 +1,137 @@
+"""Minimising (6.1): L-BFGS on all sequences, or stochastic descent on a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from radboost.structured.automata import LossCache, loss_source
+from radboost.structured.chains import ChainShape
+from radboost.structured.gradient import GradientTerms, gradient_terms_batch, substring_numbers
+from radboost.structured.losses import StringLoss
+
+# Scores beyond it say nothing any more.
+LARGEST_WEIGHT = 1e100
+
+Report = Callable[[NDArray[np.float64]], None]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Of the automata of losses (`gradient_terms`)."""
+
+    max_states: int
+    threshold: float | None
+
+
+class Objective:
+    """F of (6.1) over weighted sequences, less L(y_i, y_i), with half the squared norm of the weights times `alpha`.
+
+    The mean of log Z_i - score(y_i) - L(y_i, y_i) bounds how much larger the loss of the highest scoring string is than
+    that of the true one, since Z_i has the term of the highest scoring string.
+    """
+
+    def __init__(
+        self,
+        shape: ChainShape,
+        features: list[Any],
+        targets: list[NDArray[np.int32]],
+        shares: NDArray[np.float64],
+        *,
+        loss: StringLoss,
+        alpha: float,
+        budget: Budget,
+        n_jobs: int,
+    ) -> None:
+        self.shape, self.features, self.targets, self.shares = shape, features, targets, shares
+        self.loss, self.alpha, self.budget, self.n_jobs = loss, alpha, budget, n_jobs
+        self.cache = LossCache(2**62)  # the automata of all sequences, until the end of the fit
+        self._own = [float(loss_source(loss, y, shape.alphabet_size).loss(y)) for y in targets]
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.targets)
+
+    def terms(self, weights: NDArray[np.float64], chosen: Any) -> list[tuple[NDArray[np.float64], GradientTerms]]:
+        """Scores and gradient terms of some sequences."""
+        scores = [self.shape.potentials(weights, self.features[k]) for k in chosen]
+        found = gradient_terms_batch(
+            self.loss,
+            [self.targets[k] for k in chosen],
+            scores,
+            order=self.shape.order,
+            max_states=self.budget.max_states,
+            threshold=self.budget.threshold,
+            cache=self.cache,
+            n_jobs=self.n_jobs,
+        )
+        return list(zip(scores, found, strict=True))
+
+    def value_and_gradient(self, weights: NDArray[np.float64], chosen: Any = None) -> tuple[float, NDArray[np.float64]]:
+        """Of all sequences, or the estimate by some of them."""
+        numbers = range(self.n_sequences) if chosen is None else chosen
+        total = float(sum(self.shares[k] for k in numbers))
+        value, gradient = 0.5 * self.alpha * float(weights @ weights), self.alpha * weights
+        for k, (scores, terms) in zip(numbers, self.terms(weights, numbers), strict=True):
+            share, true = self.shares[k] / total, self.targets[k]
+            places = np.arange(len(true)), substring_numbers(true, self.shape.alphabet_size, self.shape.order)
+            difference = terms.q.copy()
+            difference[places] -= 1.0
+            value += share * (terms.log_z - float(scores[places].sum()) - self._own[k])
+            gradient = gradient + share * self.shape.gradient(difference, self.features[k])
+        return value, gradient
+
+
+def by_lbfgs(objective: Objective, n_rounds: int, tol: float, report: Report) -> tuple[NDArray[np.float64], str]:
+    """The weights, and why it stopped. No round raises F."""
+    start = np.zeros(objective.shape.n_weights)
+    found = minimize(
+        objective.value_and_gradient,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=report,
+        options={"maxiter": n_rounds, "gtol": tol, "ftol": 0.0},
+    )
+    return found.x, "n_rounds" if found.status == 1 else "tol"
+
+
+def by_descent(
+    objective: Objective,
+    n_rounds: int,
+    *,
+    batch_size: int,
+    learning_rate: float,
+    rng: np.random.Generator,
+    report: Report,
+) -> tuple[NDArray[np.float64], str]:
+    """Steps of learning_rate / sqrt(t) on `batch_size` sequences; rounds are passes over all of them.
+
+    The weights are the mean over the second half of the steps.
+    """
+    weights = np.zeros(objective.shape.n_weights)
+    mean = np.zeros_like(weights)
+    n_steps = n_rounds * -(-objective.n_sequences // batch_size)
+    done = averaged = 0
+    for _ in range(n_rounds):
+        order = rng.permutation(objective.n_sequences)
+        for first in range(0, len(order), batch_size):
+            done += 1
+            with np.errstate(over="ignore", invalid="ignore"):
+                _, gradient = objective.value_and_gradient(weights, order[first : first + batch_size])
+                weights = weights - learning_rate / np.sqrt(done) * gradient
+            if not np.abs(weights).max() < LARGEST_WEIGHT:
+                raise ValueError(
+                    f"The weights grow without bound: after {done} steps the largest is {np.abs(weights).max():.1e}. "
+                    f"Lower learning_rate={learning_rate}."
+                )
+            if 2 * done > n_steps:
+                averaged += 1
+                mean += (weights - mean) / averaged
+        report(mean if averaged else weights)
+    return mean, "n_rounds"

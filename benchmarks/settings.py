@@ -58,6 +58,7 @@ class Sizes:
     amazon_rows: int | None = None
     sparse_dense: tuple[int, int] = (5_000, 2_000)
     satimage_rows: int | None = None
+    structured_length: int = 30
     growth_rows: int = 10_000
     growth_rounds: tuple[int, int] = (5, 25)
     growth_repeats: int = 2
@@ -96,6 +97,7 @@ class Sizes:
             amazon_rows=500,
             sparse_dense=(300, 100),
             satimage_rows=300,
+            structured_length=6,
             growth_rows=500,
             growth_rounds=(2, 6),
             growth_repeats=1,

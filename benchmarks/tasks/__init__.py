@@ -23,6 +23,7 @@ from benchmarks.tasks import (
     sparse_amazon,
     sparse_dense,
     sparse_satimage,
+    structured,
 )
 
 TASKS: dict[str, Callable[[Sizes], Result]] = {
@@ -44,4 +45,5 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "sparse-amazon": sparse_amazon.run,
     "sparse-dense": sparse_dense.run,
     "sparse-satimage": sparse_satimage.run,
+    **structured.TASKS,
 }

@@ -22,6 +22,8 @@ from radboost.experiments.soft_max_boosting import STUDIES as _SOFT_MAX
 from radboost.experiments.spec import Algorithm, Figures, Table
 from radboost.experiments.structural_sparsity import STUDIES as _STRUCTURAL_SPARSITY
 from radboost.experiments.structural_sparsity import SparsityStudy
+from radboost.experiments.structured import STUDIES as _STRUCTURED
+from radboost.experiments.structured_alignment import STUDIES as _ALIGNMENT
 from radboost.experiments.studies import Outcome
 from radboost.experiments.study import Study
 
@@ -29,7 +31,8 @@ TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 """With a grid of parameters and folds: `reproduce` runs them."""
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED, *_ALMO)
+    study.name: study
+    for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED, *_ALMO, *_STRUCTURED, *_ALIGNMENT)
 }
 """Without a grid: `radboost.experiments.studies` runs them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 256
-# gamma_lambda; the mixture has settled after some hundred batches.
-ASCENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,13 @@ def train(
     rows, targets = _tensor(matrix, centre, spread), torch.tensor(labels.reshape(-1))
     module = network(matrix.shape[1], 1 if len(classes) == 2 else len(classes))
     shares = [[1.0 / len(losses)] * len(losses)] if uniform else None
-    mixed = AgnosticLoss(losses, n_classes=len(classes), mixtures=shares, step=ASCENT)
+    n_batches = epochs * -(-len(targets) // BATCH)
+    # gamma_lambda of Theorem 5.4: the diameter of the simplex over the square root of the steps, for losses about 1.
+    mixed = AgnosticLoss(losses, n_classes=len(classes), mixtures=shares, step=math.sqrt(2.0 / n_batches))
     optimizer = torch.optim.Adam(module.parameters(), lr=setting["lr"], weight_decay=setting["weight_decay"])
     order = np.random.default_rng(seed)
     averaged = AveragedModel(module)
     module.train()
-    n_batches = epochs * -(-len(targets) // BATCH)
     done = 0
     for _ in range(epochs):
         shuffled = torch.tensor(order.permutation(len(targets)))

@@ -24,6 +24,8 @@ from radboost.experiments.kept import KeptResults
 from radboost.experiments.multi_source_fits import fit_sources_unit
 from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
 from radboost.experiments.sparsity_fits import SPARSITY_FITS, fit_sparsity_unit
+from radboost.experiments.structured import fit_structured_unit
+from radboost.experiments.structured_alignment import fit_alignment_unit
 from radboost.experiments.study import Study
 from radboost.experiments.workers import in_processes
 
@@ -32,7 +34,7 @@ Facts = dict[str, Any]
 
 
 # The first of these that a unit has tells it from others, for the progress bar.
-NAMING = ("dataset", "sources", "federated", "almo", "algorithm", "penalty", "update")
+NAMING = ("dataset", "sources", "federated", "almo", "structured", "alignment", "algorithm", "penalty", "update")
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,10 @@ def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
     """One unit."""
     if "almo" in facts:
         return fit_almo_unit(facts, data_dir)
+    if "structured" in facts:
+        return fit_structured_unit(facts)
+    if "alignment" in facts:
+        return fit_alignment_unit(facts)
     if "federated" in facts:
         return fit_federated_unit(facts, data_dir)
     if "sources" in facts:

@@ -18,13 +18,17 @@ from radboost.experiments.soft_max_boosting import (
     StagedTable,
 )
 from radboost.experiments.structural_sparsity import SparsityStudy
+from radboost.experiments.structured import GradientTimes
+from radboost.experiments.structured_alignment import AlignmentStudy
 from radboost.experiments.studies import Outcome
 from radboost.experiments.study import Study
 from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
+from radboost.plot.alignment import draw_alignment
 from radboost.plot.losses import draw_almo
 from radboost.plot.noise import draw_noise_curves
 from radboost.plot.sources import draw_sources_table
 from radboost.plot.sparsity import draw_sparsity_study
+from radboost.plot.structured import draw_gradient_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +40,10 @@ def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
         return draw_sparsity_study(study, outcomes)
     if isinstance(study, AlmoTable):
         return draw_almo(study, outcomes)
+    if isinstance(study, GradientTimes):
+        return draw_gradient_times(outcomes)
+    if isinstance(study, AlignmentStudy):
+        return draw_alignment(outcomes)
     if isinstance(study, SourcesTable):
         return draw_sources_table(study, outcomes)
     if isinstance(study, StagedTable):

@@ -97,6 +97,19 @@ def test_ngram_acceptor_is_the_composition_of_the_counters():
             assert -math.log(string_weight(smoothed, x)) == pytest.approx(string_weight(acceptor, x))
 
 
+@pytest.mark.parametrize("costs", [(-2.0, 1.0, 1.0, 1.0), (-1.0, 0.5, 2.0, 0.25), (-1.0, -0.5, -0.25, 0.5)])
+def test_smith_waterman_acceptor_is_the_composition_of_its_transducers(costs):
+    loss = smith_waterman(*costs)
+    for y in ((), (0,), (0, 1, 1, 0)):
+        composed = Transducer.of_string(y, TROPICAL)
+        for factor in reversed(loss.transducers(2, len(y))):
+            composed = compose(factor, composed)
+        acceptor = loss.acceptor(y, 2)
+        for length in range(5):
+            for x in itertools.product((0, 1), repeat=length):
+                assert string_weight(acceptor, x) == pytest.approx(string_weight(composed.project("input"), x))
+
+
 def test_factored_edit_distance_is_the_transducer_of_the_thesis():
     # Figure 6.3(a): substitution 1, deletion 2, insertion 3.
     arcs = [(0, a, b, float(a != b), 0) for a in (0, 1) for b in (0, 1)]

@@ -139,6 +139,19 @@ class SmithWaterman(StringLoss):
         priced = Transducer(TROPICAL, 3, arcs, {0: 0.0}, {2: 0.0})
         return _rewriting(alphabet_size, [changed, skipped], [inserted, passed]), priced
 
+    def acceptor(self, y: Sequence[int], alphabet_size: int) -> Transducer:
+        """The same losses as by composition, with a third of the states: places of y count within an alignment only."""
+        before, after = len(y) + 1, len(y) + 2
+        arcs = [Arc(state, a, a, 0.0, state) for state in (before, after) for a in range(alphabet_size)]
+        for place in range(len(y) + 1):
+            arcs += [Arc(before, EPSILON, EPSILON, 0.0, place), Arc(place, EPSILON, EPSILON, 0.0, after)]
+            arcs += [Arc(place, a, a, self.deletion, place) for a in range(alphabet_size)]
+        for place, true in enumerate(y):
+            arcs.append(Arc(place, EPSILON, EPSILON, self.insertion, place + 1))
+            for a in range(alphabet_size):
+                arcs.append(Arc(place, a, a, self.match if a == true else self.substitution, place + 1))
+        return Transducer(TROPICAL, len(y) + 3, arcs, {before: 0.0}, {after: 0.0})
+
 
 @storable_value
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def draw_almo(study: AlmoTable, outcomes: Sequence[Outcome]) -> Figure:
             found = np.array([[one[loss] for loss in LOSSES] for one in outcome.result["trained"]]).mean(axis=0)
             colour = COLOURS[0] if method == "ALMO" else "#999999"
             panel.barh(place, found.max(), color=colour, alpha=0.35, height=0.7)
+            panel.annotate(f" {found.max():.2f}", (found.max(), place), va="center", fontsize=8)
             panel.plot(found, [place] * len(found), ".", color=colour)
             paper = study.paper[name].get(method)
             if paper is not None:
@@ -72,5 +73,8 @@ def draw_almo(study: AlmoTable, outcomes: Sequence[Outcome]) -> Figure:
         panel.set_yticks(range(len(METHODS)), list(reversed(METHODS)))
         panel.set_title(name, fontsize=10)
         panel.set_xlabel("loss on test rows")
+        # A model that is trained by one loss can be twenty times as bad by another.
+        panel.set_xscale("log")
+        panel.margins(x=0.12)
         tidy(panel)
     return figure

@@ -23,7 +23,7 @@ LAYERS: list[set[str]] = [
     {"rows"},
     {"objectives"},
     {"families"},
-    {"boosting", "linear"},
+    {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
     {"estimators", "sparsity"},
     {"baselines"},

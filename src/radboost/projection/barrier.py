@@ -1,0 +1,136 @@
+"""Minimising a sum of costs a_k / mu_k over a cell of mixtures, from the inside: no step leaves it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.projection.mixtures import Cell
+
+SHARPEST = 1e-11  # the weight of the last barrier, beside costs about 1
+
+
+def interior_point(cell: Cell, start: FloatArray) -> FloatArray | None:
+    """A mixture that keeps all conditions of the cell with room to spare; None where there is none.
+
+    Newton's method on the least excess s that all conditions are broken by, with a logarithmic barrier, until s < 0.
+    """
+    scale = _scales(cell)
+    point = np.maximum(start, 1e-6)
+    excess = float(np.max(-cell.slacks(point) / scale)) + 1.0
+    if excess - 1.0 < -1e-9:
+        return point
+    weight = 1.0
+    for _ in range(60):
+        for _ in range(30):
+            step, decrement = _phase_one_step(cell, scale, point, excess, weight)
+            length = 1.0
+            while length > 1e-12 and not _inside(cell, scale, point + length * step[:-1], excess + length * step[-1]):
+                length *= 0.5
+            point, excess = point + 0.9 * length * step[:-1], excess + 0.9 * length * step[-1]
+            slacks = cell.slacks(point) / scale
+            if slacks.min() > 1e-7:
+                return point
+            if decrement < 1e-9:
+                break
+        weight *= 0.2
+        if weight < 1e-9:
+            break
+    return None
+
+
+def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
+    """The mixture of the cell with the least sum of costs_k / mu_k; `start` lies inside, and so does every step."""
+    if not (costs > 0.0).any():
+        return start
+    unit = costs / float(np.sum(costs / start))  # the sum is 1 at the start
+    point, weight = start, 0.1
+    while weight > SHARPEST:
+        for _ in range(50):
+            step, decrement = _newton_step(cell, unit, point, weight)
+            if decrement < 1e-12:
+                break
+            length = 1.0
+            value = _barrier_value(cell, unit, point, weight)
+            while length > 1e-14:
+                tried = point + length * step
+                if _barrier_value(cell, unit, tried, weight) <= value - 0.1 * length * decrement:
+                    break
+                length *= 0.5
+            else:
+                break
+            point = tried
+        weight *= 0.1
+    return point
+
+
+def _scales(cell: Cell) -> FloatArray:
+    """In which units conditions are compared: the sizes of their coefficients."""
+    rows = np.maximum(np.abs(cell.rows).max(axis=1), 1e-300)
+    inverse = cell.inverse_sum if cell.inverse_sum < math.inf else 1.0
+    return np.append(rows, inverse)
+
+
+def _active(cell: Cell) -> int:
+    """How many conditions there are; without a limit on the inverses that on them is none."""
+    return len(cell.limits) + (cell.inverse_sum < math.inf)
+
+
+def _inside(cell: Cell, scale: FloatArray, point: FloatArray, excess: float) -> bool:
+    if not (point > 0.0).all():
+        return False
+    slacks = (cell.slacks(point) / scale)[: _active(cell)] + excess
+    return bool(slacks.min() > 0.0)
+
+
+def _derivatives(cell: Cell, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Slacks, their gradients (a line each), and the second derivatives of the last condition, on the diagonal."""
+    slacks = cell.slacks(point)
+    gradients = np.vstack([-cell.rows, 1.0 / point**2])
+    return slacks, gradients, -2.0 / point**3
+
+
+def _barrier_value(cell: Cell, unit: FloatArray, point: FloatArray, weight: float) -> float:
+    if not (point > 0.0).all():
+        return math.inf
+    slacks = cell.slacks(point)[: _active(cell)]
+    if slacks.min() <= 0.0:
+        return math.inf
+    return float(np.sum(unit / point) - weight * (np.sum(np.log(slacks)) + np.sum(np.log(point))))
+
+
+def _newton_step(cell: Cell, unit: FloatArray, point: FloatArray, weight: float) -> tuple[FloatArray, float]:
+    n = _active(cell)
+    slacks, gradients, curved = _derivatives(cell, point)
+    shares = gradients[:n] / slacks[:n, None]
+    gradient = -unit / point**2 - weight * (shares.sum(axis=0) + 1.0 / point)
+    hessian = weight * shares.T @ shares
+    diagonal = 2.0 * unit / point**3 + weight / point**2
+    if n > len(cell.limits):
+        diagonal = diagonal - weight * curved / slacks[-1]
+    hessian[np.diag_indices(len(point))] += diagonal
+    step = -np.linalg.solve(hessian, gradient)
+    return step, float(-gradient @ step)
+
+
+def _phase_one_step(
+    cell: Cell, scale: FloatArray, point: FloatArray, excess: float, weight: float
+) -> tuple[FloatArray, float]:
+    """Newton's step for s - weight * (sum of logarithms of slack / scale + s, and of mu)."""
+    n = _active(cell)
+    slacks, gradients, curved = _derivatives(cell, point)
+    room = (slacks / scale)[:n] + excess
+    lines = np.hstack([(gradients / scale[:, None])[:n], np.ones((n, 1))]) / room[:, None]
+    gradient = -weight * lines.sum(axis=0)
+    gradient[:-1] -= weight / point
+    gradient[-1] += 1.0
+    hessian = weight * lines.T @ lines
+    diagonal = weight / point**2
+    if n > len(cell.limits):
+        diagonal = diagonal - weight * curved / scale[-1] / room[-1]
+    hessian[np.arange(len(point)), np.arange(len(point))] += diagonal
+    hessian[-1, -1] += 1e-12
+    step = -np.linalg.solve(hessian, gradient)
+    return step, float(-gradient @ step)

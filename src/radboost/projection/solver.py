@@ -1,0 +1,173 @@
+"""The mixture, the projection and the classifier together: convex within a cell, from cell to cell by descent.
+
+With counts n the features are phi_kj, j <= n_k (E.7 without mu), and beta_kj = sqrt(mu_k) w_kj makes
+
+    F(mu, beta) = mean loss(sum_kj beta_kj phi_kj(x) + b) + alpha/2 sum_k |beta_k|^2 / mu_k
+
+jointly convex in (mu, beta): the penalty is a square over a linear function. The conditions are on mu alone, so that
+minimising in turn over beta and over mu leads to the minimum of the cell. Between cells the projection jumps, and F
+with it: a neighbouring cell is entered only if its minimum is lower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radboost._typing import FloatArray
+from radboost.projection.barrier import interior_point, least_costs
+from radboost.projection.mixtures import Cell, Counts, MixtureSet
+
+# If there are no more cells than this, all of them are looked at.
+FEW_CELLS = 256
+# Alternations in a cell at most, and the relative gain below which it is done.
+ALTERNATIONS, SETTLED = 200, 1e-9
+
+
+class RidgeProblem(Protocol):
+    """The loss on the labelled rows with a quadratic penalty."""
+
+    def solve(self, features: FloatArray, penalties: FloatArray, start: FloatArray | None) -> tuple[FloatArray, float]:
+        """Coefficients, a line for each feature and last the intercepts, that minimise F; and F."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The minimum of a cell."""
+
+    counts: Counts
+    mixture: FloatArray
+    coefficients: FloatArray
+    objective: float
+    # Exchanges at whose boundary it stands: there the projection would jump.
+    kinks: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Course:
+    """What was accepted, in order."""
+
+    objective: list[float] = field(default_factory=list)
+    mixtures: list[FloatArray] = field(default_factory=list)
+    counts: list[Counts] = field(default_factory=list)
+
+    def accept(self, objective: float, mixture: FloatArray, counts: Counts) -> None:
+        self.objective.append(objective)
+        self.mixtures.append(mixture.copy())
+        self.counts.append(counts)
+
+
+class ProjectionProblem:
+    """Features of every kernel on the labelled rows, and the mixtures that are allowed."""
+
+    def __init__(self, mixtures: MixtureSet, features: list[FloatArray], ridge: RidgeProblem, alpha: float) -> None:
+        self.mixtures, self.features, self.ridge, self.alpha = mixtures, features, ridge, alpha
+        self._solved: dict[Counts, Solved | None] = {}
+
+    def chosen(self, counts: Counts) -> tuple[FloatArray, NDArray[np.int64]]:
+        """The features of a cell, and the kernel of each."""
+        columns = [self.features[k][:, :count] for k, count in enumerate(counts)]
+        owners = np.repeat(np.arange(len(counts)), counts)
+        return np.hstack(columns), owners
+
+    def at(self, mixture: FloatArray) -> float:
+        """F at a mixture, minimised over the classifier: what a grid would try."""
+        features, owners = self.chosen(self.mixtures.counts(mixture))
+        return self.ridge.solve(features, self.alpha / mixture[owners], None)[1]
+
+    def minimum(self, counts: Counts, near: FloatArray, report: Callable[..., None] | None = None) -> Solved | None:
+        """The minimum of a cell; None where no mixture of M has these counts. Each is computed once."""
+        if counts not in self._solved or report is not None:
+            cell = self.mixtures.cell(counts)
+            start = interior_point(cell, near)
+            self._solved[counts] = None if start is None else self._descend(cell, start, report)
+        return self._solved[counts]
+
+    def _descend(self, cell: Cell, inside: FloatArray, report: Callable[..., None] | None) -> Solved:
+        features, owners = self.chosen(cell.counts)
+        mixture = inside
+        coefficients, objective = self.ridge.solve(features, self.alpha / mixture[owners], None)
+        if report is not None:
+            report(objective, mixture, cell.counts)
+        for _ in range(ALTERNATIONS):
+            squares = np.sum(coefficients[:-1] ** 2, axis=1)
+            costs = np.asarray(
+                0.5 * self.alpha * np.bincount(owners, squares, minlength=len(mixture)), dtype=np.float64
+            )
+            proposed = least_costs(cell, costs, inside)
+            found, value = self.ridge.solve(features, self.alpha / proposed[owners], coefficients)
+            if value >= objective:
+                break
+            settled = objective - value <= SETTLED * max(abs(objective), 1e-300)
+            mixture, coefficients, objective = proposed, found, value
+            if report is not None:
+                report(objective, mixture, cell.counts)
+            if settled:
+                break
+        return Solved(cell.counts, mixture, coefficients, objective, _kinks(cell, mixture))
+
+
+def _kinks(cell: Cell, mixture: FloatArray) -> tuple[tuple[int, int], ...]:
+    slacks = cell.slacks(mixture)[:-1]
+    sizes = np.abs(cell.rows) @ mixture
+    return tuple(
+        neighbour
+        for neighbour, slack, size in zip(cell.neighbours, slacks, sizes, strict=True)
+        if neighbour is not None and slack < 1e-6 * size
+    )
+
+
+def descend(problem: ProjectionProblem, start: FloatArray, course: Course) -> Solved | None:
+    """From the cell of a mixture to neighbouring ones while that lowers F, first across the kinks where it stands."""
+    mixtures = problem.mixtures
+    best = problem.minimum(mixtures.counts(start), start, course.accept)
+    if best is None:
+        return None
+    while True:
+        exchanges = list(mixtures.exchanges(best.counts))
+        ordered = [*best.kinks, *(one for one in exchanges if one not in best.kinks)]
+        for exchange in ordered:
+            tried = problem.minimum(mixtures.moved(best.counts, exchange), best.mixture)
+            if tried is not None and tried.objective < best.objective:
+                best = tried
+                course.accept(best.objective, best.mixture, best.counts)
+                break
+        else:
+            return best
+
+
+def search(problem: ProjectionProblem, starts: Sequence[FloatArray], course: Course) -> Solved | None:
+    """The best of the descents from several mixtures; where cells are few, of all cells.
+
+    `course` is that of the descent which led there. None where no start lies in M with a cell around it.
+    """
+    best: Solved | None = None
+    for start in starts:
+        part = Course()
+        found = descend(problem, start, part)
+        if found is not None and (best is None or found.objective < best.objective):
+            best = found
+            course.objective, course.mixtures, course.counts = part.objective, part.mixtures, part.counts
+    n, rank = problem.mixtures.n_kernels, problem.mixtures.rank
+    if best is None or math.comb(rank + n - 1, n - 1) > FEW_CELLS:
+        return best
+    for counts in _all_counts(n, rank):
+        tried = problem.minimum(counts, best.mixture)
+        if tried is not None and tried.objective < best.objective:
+            best = tried
+            course.accept(best.objective, best.mixture, best.counts)
+    return best
+
+
+def _all_counts(n_kernels: int, rank: int) -> Iterator[Counts]:
+    if n_kernels == 1:
+        yield (rank,)
+        return
+    for first in range(rank, -1, -1):
+        for rest in _all_counts(n_kernels - 1, rank - first):
+            yield (first, *rest)

@@ -166,8 +166,15 @@ public:
     Flow run(double log_total, InterruptCheck check) {
         forward(check);
         Flow flow;
-        flow.through.assign(kEnds, std::vector<double>(share_.size(), Number::kZero));
-        backward(flow, check);
+        through_.assign(kEnds, std::vector<double>(share_.size(), Number::kZero));
+        backward(check);
+        for (double& share : through_[0]) share = Number::share(share, beta_[0][0]);
+        flow.through = std::move(through_[0]);
+        for (std::size_t e = 1; e < kEnds; ++e) {
+            const double whole = Number::log_of(beta_[0][e]);
+            for (double& share : through_[e]) share = Number::log_of(share) - whole;
+            flow.log_through.push_back(std::move(through_[e]));
+        }
         for (std::size_t e = 0; e < kEnds; ++e)
             flow.log_z.push_back(log_total + loss_.initial + shift_ + Number::log_of(beta_[0][e]));
         return flow;
@@ -198,7 +205,7 @@ private:
         }
     }
 
-    void backward(Flow& flow, InterruptCheck check) {
+    void backward(InterruptCheck check) {
         beta_.resize(layers_.back().score_state.size());
         for (std::size_t k = 0; k < beta_.size(); ++k) {
             const auto state = static_cast<std::size_t>(layers_.back().loss_state[k]);
@@ -220,15 +227,13 @@ private:
                     for (std::size_t e = 0; e < kEnds; ++e) {
                         const double rest = Number::times(w, beta_[to][e]);
                         now[k][e] = Number::plus(now[k][e], rest);
-                        double& through = flow.through[e][arc];
+                        double& through = through_[e][arc];
                         through = Number::plus(through, Number::times(alpha_[t][k], rest));
                     }
                 }
             }
             beta_ = std::move(now);
         }
-        for (std::size_t e = 0; e < kEnds; ++e)
-            for (double& through : flow.through[e]) through = Number::share(through, beta_[0][e]);
     }
 
     const LayeredAcceptor& scores_;
@@ -238,6 +243,7 @@ private:
     double shift_ = 0.0;
     std::vector<std::vector<double>> alpha_;
     std::vector<std::array<double, kEnds>> beta_;
+    std::vector<std::vector<double>> through_;
 };
 
 template <class Number>

@@ -13,7 +13,9 @@ namespace radboost {
 // losses, by the lower bounds, by the upper ones; one where it is exact.
 struct Flow {
     std::vector<double> log_z;
-    std::vector<std::vector<double>> through;  // of each arc of A: the weight of the strings that take it / Z
+    std::vector<double> through;               // of each arc of A: the weight of the strings that take it / Z
+    // The logarithms of the same by the lower and by the upper bounds, each in units of its own Z; none where it is exact.
+    std::vector<std::vector<double>> log_through;
     bool infinite_loss = false;                // of a string that the scores allow: nothing else is filled in then
 };
 

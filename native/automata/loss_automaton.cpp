@@ -174,6 +174,7 @@ private:
             const std::size_t left = options_.max_states - std::min(options_.max_states, made.layer_start.back());
             const std::size_t room = std::max<std::size_t>(2, left / (to_come + 1));
             if (found.size() > room) {
+                check_();
                 const bool minimum = source_.sum == CostSum::kMinimum;
                 Merged merged = merge_states(found, {n_, completions_.least(to_come),
                                                      minimum ? completions_.most(to_come) : nullptr, room,
@@ -198,6 +199,18 @@ private:
 };
 
 }  // namespace
+
+double LossAutomaton::largest_cost() const {
+    double largest = std::abs(initial);
+    for (std::size_t k = 0; k < cost.size(); ++k)
+        if (next[k] >= 0) largest = std::max(largest, std::abs(cost[k]));
+    for (const double width : final_width) largest = std::max(largest, width);
+    return largest;
+}
+
+bool LossAutomaton::bounded() const {
+    return std::all_of(final_width.begin(), final_width.end(), [](double width) { return width < kInfinity; });
+}
 
 std::pair<double, double> LossAutomaton::loss(const std::vector<std::int32_t>& string) const {
     require(string.size() == length, "the string does not have the length that the automaton was made for");
@@ -238,7 +251,7 @@ LossAutomaton determinize_loss(const LossSource& source, const LossAutomatonOpti
     std::optional<LossAutomaton> made;
     if (options.threshold == kInfinity) made = determinizer.build(false);
     if (!made) made = determinizer.build(true);
-    minimize(*made);
+    minimize(*made, check);
     return std::move(*made);
 }
 

@@ -30,6 +30,10 @@ struct LossAutomaton {
     double initial = 0.0;
     bool exact = true;
 
+    // The largest cost in size, and whether every loss has an upper bound.
+    double largest_cost() const;
+    bool bounded() const;
+
     std::size_t n_states() const { return layer_start.back(); }
     std::size_t layer_size(std::size_t layer) const { return layer_start[layer + 1] - layer_start[layer]; }
     // Bounds of the loss of a string.

@@ -6,7 +6,7 @@
 
 namespace radboost {
 
-void minimize(LossAutomaton& automaton) {
+void minimize(LossAutomaton& automaton, InterruptCheck check) {
     const std::size_t n_classes = automaton.n_classes;
     std::vector<std::vector<double>> layers(automaton.length + 1);  // the kept states' arcs: targets, then costs
     std::vector<std::int32_t> place(automaton.layer_size(automaton.length));
@@ -25,6 +25,7 @@ void minimize(LossAutomaton& automaton) {
     sizes[automaton.length] = ends.size();
     std::vector<double> row(2 * n_classes);
     for (std::size_t t = automaton.length; t-- > 0;) {
+        check();
         StatePool kept(2 * n_classes);
         std::vector<std::int32_t> numbers(automaton.layer_size(t));
         for (std::size_t k = 0; k < numbers.size(); ++k) {

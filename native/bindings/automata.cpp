@@ -5,8 +5,32 @@
 
 #include "bindings/arrays.hpp"
 
+#include <atomic>
+#include <stdexcept>
+
 namespace radboost {
 namespace {
+
+// Signals reach the main thread only: it sets this flag to end what its worker threads do.
+struct StopFlag {
+    std::atomic<bool> stopped{false};
+};
+
+thread_local const StopFlag* watched_flag = nullptr;
+
+// Watches a flag during a call.
+class Watching {
+public:
+    explicit Watching(const StopFlag* flag) { watched_flag = flag; }
+    ~Watching() { watched_flag = nullptr; }
+    Watching(const Watching&) = delete;
+    Watching& operator=(const Watching&) = delete;
+};
+
+void check_stop() {
+    if (watched_flag == nullptr) return check_signals();
+    if (watched_flag->stopped.load(std::memory_order_relaxed)) throw std::runtime_error("interrupted by the main thread");
+}
 
 using Numbers = Vector<double>;
 using Ids = Vector<std::int32_t>;
@@ -49,9 +73,11 @@ LossSource make_source(bool minimum, Numbers initial, Numbers final, Ids class_o
     return source;
 }
 
-LossAutomaton determinize(const LossSource& source, std::size_t length, std::size_t max_states, double threshold) {
+LossAutomaton determinize(const LossSource& source, std::size_t length, std::size_t max_states, double threshold,
+                          const StopFlag* stop) {
     nb::gil_scoped_release release;
-    return determinize_loss(source, {length, max_states, threshold}, check_signals);
+    const Watching watching(stop);
+    return determinize_loss(source, {length, max_states, threshold}, check_stop);
 }
 
 LayeredAcceptor make_acceptor(Ids layer_size, std::int32_t alphabet_size, Ids layer, Ids origin, Ids symbol, Ids target) {
@@ -59,16 +85,17 @@ LayeredAcceptor make_acceptor(Ids layer_size, std::int32_t alphabet_size, Ids la
                        as_vector(target));
 }
 
-auto flow_of(const LayeredAcceptor& scores, Numbers potentials, const LossAutomaton& loss) {
+auto flow_of(const LayeredAcceptor& scores, Numbers potentials, const LossAutomaton& loss, const StopFlag* stop) {
     require(potentials.size() == scores.n_arcs(), "there must be a potential for each arc");
     Flow flow;
     {
         nb::gil_scoped_release release;
-        flow = forward_backward(scores, potentials.data(), loss, check_signals);
+        const Watching watching(stop);
+        flow = forward_backward(scores, potentials.data(), loss, check_stop);
     }
-    std::vector<Output<double>> through;
-    for (auto& one : flow.through) through.push_back(as_array(std::move(one)));
-    return std::make_tuple(flow.log_z, through, flow.infinite_loss);
+    std::vector<Output<double>> log_through;
+    for (auto& one : flow.log_through) log_through.push_back(as_array(std::move(one)));
+    return std::make_tuple(flow.log_z, as_array(std::move(flow.through)), log_through, flow.infinite_loss);
 }
 
 auto expected_loss_of(const LayeredAcceptor& scores, Numbers potentials, const LossAutomaton& loss) {
@@ -80,10 +107,13 @@ auto expected_loss_of(const LayeredAcceptor& scores, Numbers potentials, const L
 }  // namespace
 
 void bind_automata(nb::module_& m) {
+    nb::class_<StopFlag>(m, "StopFlag").def(nb::init<>()).def("set", [](StopFlag& flag) { flag.stopped = true; });
     nb::class_<LossAutomaton>(m, "LossAutomaton")
         .def_ro("length", &LossAutomaton::length)
         .def_ro("exact", &LossAutomaton::exact)
         .def_prop_ro("n_states", &LossAutomaton::n_states)
+        .def_prop_ro("largest_cost", &LossAutomaton::largest_cost)
+        .def_prop_ro("bounded", &LossAutomaton::bounded)
         .def_prop_ro("n_bytes",
                      [](const LossAutomaton& one) {
                          return one.next.size() * (sizeof(std::int32_t) + sizeof(double)) + sizeof one;
@@ -91,7 +121,8 @@ void bind_automata(nb::module_& m) {
         .def("loss", [](const LossAutomaton& one, Ids string) { return one.loss(as_vector(string)); });
     nb::class_<LossSource>(m, "LossSource")
         .def("loss", [](const LossSource& one, Ids string) { return loss_of(one, as_vector(string)); }, nb::arg("string"))
-        .def("determinize", &determinize, nb::arg("length"), nb::arg("max_states"), nb::arg("threshold"));
+        .def("determinize", &determinize, nb::arg("length"), nb::arg("max_states"), nb::arg("threshold"),
+             nb::arg("stop") = nb::none());
     m.def("make_loss_source", &make_source, nb::arg("minimum"), nb::arg("initial"), nb::arg("final"),
           nb::arg("class_of"), nb::arg("class_starts"), nb::arg("origin"), nb::arg("target"), nb::arg("cost"));
     nb::class_<LayeredAcceptor>(m, "LayeredArcs")
@@ -100,7 +131,8 @@ void bind_automata(nb::module_& m) {
     m.def("make_chain", &chain, nb::arg("length"), nb::arg("alphabet_size"), nb::arg("order"));
     m.def("make_layered_arcs", &make_acceptor, nb::arg("layer_size"), nb::arg("alphabet_size"), nb::arg("layer"),
           nb::arg("origin"), nb::arg("symbol"), nb::arg("target"));
-    m.def("structured_flow", &flow_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"));
+    m.def("structured_flow", &flow_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"),
+          nb::arg("stop") = nb::none());
     m.def("structured_expected_loss", &expected_loss_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"));
 }
 

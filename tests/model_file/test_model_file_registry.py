@@ -64,7 +64,9 @@ MODELS: list[tuple[Any, Any]] = [
 
 
 def test_every_estimator_is_here() -> None:
-    assert sorted(type(model).__name__ for model, _ in MODELS) == known_estimators()
+    """Models of sequences do not learn from these rows: tests/structured opens them in a fresh process."""
+    here = {type(model).__name__ for model, _ in MODELS}
+    assert sorted(here | {"SequenceClassifier"}) == known_estimators()
 
 
 def test_a_fresh_process_opens_every_kind(tmp_path: Path) -> None:

@@ -2,13 +2,20 @@
 
 import itertools
 import math
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
 from radboost.structured import (
+    EPSILON,
+    PROBABILITY,
     LayeredAcceptor,
     LossCache,
+    StringLoss,
     Transducer,
     edit_distance,
     expected_loss,
@@ -218,6 +225,93 @@ def test_a_wrong_certificate_would_be_caught(pruned):
     assert n_caught["q"] > 0.5 * len(wide)
 
 
+def test_certificates_of_large_costs():
+    """Bounds that are hundreds of nats apart: what is left of Z beside an arc must not be found by a difference."""
+    rng = np.random.default_rng(21)
+    n_merged = 0
+    for _ in range(150):
+        length, size = int(rng.integers(3, 8)), int(rng.integers(2, 4))
+        loss = edit_distance(*(float(rng.choice([20.0, 60.0, 300.0])) * rng.uniform(0.5, 1.5, 3)))
+        y, potentials = problem(rng, loss, size, length, 1, 2.0)
+        kept = LossCache(0)
+        terms = gradient_terms(loss, y, potentials, max_states=2 * length + 2, cache=kept)
+        exact = gradient_terms(loss, y, potentials, max_states=10**6, cache=kept)
+        n_merged += not terms.exact
+        assert not outside(exact.log_z, *terms.log_z_bounds)
+        assert np.max(terms.q_low - exact.q) <= 1e-9
+        assert np.max(exact.q - terms.q_high) <= 1e-9
+        assert np.all((terms.q_low <= terms.q + 1e-9) & (terms.q <= terms.q_high + 1e-9))
+    assert n_merged > 50
+
+
+def test_large_numbers_widen_the_bounds():
+    for scale in (1e3, 1e6, 1e9):
+        loss = edit_distance(scale, 1.1 * scale, 0.9 * scale)
+        potentials = scale * np.random.default_rng(22).normal(size=(4, 2))
+        terms = gradient_terms(loss, [1, 0, 0, 1], potentials)
+        log_z, q = by_enumeration(loss, [1, 0, 0, 1], potentials, 1)
+        assert not outside(log_z, *terms.log_z_bounds)
+        assert np.max(terms.q_low - q) <= 1e-9
+        assert np.max(q - terms.q_high) <= 1e-9
+    with pytest.raises(ValueError, match="1e\\+12"):
+        edit_distance(1e13)
+    with pytest.raises(ValueError, match="1e\\+12 in size"):
+        gradient_terms("edit_distance", [0], [[1e13, 0.0]])
+    arcs = [(0, a, b, 1e13, 0) for a in (0, 1) for b in (0, 1)]
+    with pytest.raises(ValueError, match="costs of a loss must be at most 1e\\+12"):
+        gradient_terms(transducer_loss(Transducer("tropical", 1, arcs, {0: 0.0}, {0: 0.0})), [0], np.zeros((1, 2)))
+
+
+def test_strings_that_cannot_be_merged_ask_for_more_states():
+    """Which of the states can end, and at which cost, is known at the end only: upper costs are infinite."""
+    size = 4
+    arcs = [(0, a, EPSILON, 1.0, 1 + a) for a in range(size)]
+    arcs += [(1 + b, a, EPSILON, 1.0 + (a + b) % size, 1 + b) for b in range(size) for a in range(size)]
+    final = {1 + b: 1.0 + b for b in range(size)}
+    loss = transducer_loss(Transducer("probability", 1 + size, arcs, {0: 1.0}, final))
+    assert gradient_terms(loss, [], np.zeros((3, size))).exact
+    with pytest.raises(ValueError, match=r"max_states=8 is too few .* Raise max_states"):
+        gradient_terms(loss, [], np.zeros((3, size)), max_states=8)
+
+
+def test_a_loss_over_the_probability_semiring_is_read_as_one():
+    class Halves(StringLoss):
+        semiring = PROBABILITY
+
+        def transducers(self, alphabet_size, target_length):
+            arcs = [(0, a, EPSILON, 0.5, 0) for a in range(alphabet_size)]
+            arcs += [(0, EPSILON, a, 1.0, 0) for a in range(alphabet_size)]
+            return (Transducer("probability", 1, arcs, {0: 1.0}, {0: 1.0}),)
+
+    assert gradient_terms(Halves(), [], np.zeros((3, 2))).log_z == pytest.approx(3.0 * math.log(4.0))
+
+
+def test_ngram_and_hamming_losses_have_no_budget():
+    rng = np.random.default_rng(23)
+    terms = gradient_terms(ngram(2), rng.integers(0, 4, 50), rng.normal(size=(50, 4)))
+    assert terms.exact
+    assert terms.n_states > 100_000
+    assert gradient_terms("hamming", [0] * 300, np.zeros((300, 2))).exact
+
+
+def test_ctrl_c_stops_threads_too():
+    script = (
+        "import numpy as np, sys\n"
+        "from radboost.structured import gradient_terms_batch\n"
+        "y = [np.random.default_rng(k).integers(0, 10, 25) for k in range(4)]\n"
+        "print('begun', flush=True)\n"
+        "gradient_terms_batch('edit_distance', y, [np.zeros((25, 10))] * 4, max_states=10**7, n_jobs=2)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+
+
 def test_losses_of_strings_lie_between_their_bounds():
     rng = np.random.default_rng(8)
     for loss in LOSSES.values():
@@ -334,8 +428,8 @@ NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0
         (lambda: gradient_terms("edit_distance", [0], np.zeros((0, 2))), ValueError, "length of at least 1"),
         (lambda: gradient_terms("edit_distance", [0], np.zeros(4)), ValueError, "shape"),
         (lambda: gradient_terms("edit_distance", [0], np.zeros((2, 5)), order=2), ValueError, "5, which is no number"),
-        (lambda: gradient_terms("edit_distance", [0], [[math.nan, 0.0]]), ValueError, "NaN or \\+inf"),
-        (lambda: gradient_terms("edit_distance", [0], [[math.inf, 0.0]]), ValueError, "NaN or \\+inf"),
+        (lambda: gradient_terms("edit_distance", [0], [[math.nan, 0.0]]), ValueError, "NaN, \\+inf or a larger one"),
+        (lambda: gradient_terms("edit_distance", [0], [[math.inf, 0.0]]), ValueError, "NaN, \\+inf or a larger one"),
         (lambda: gradient_terms("edit_distance", [0], [[-math.inf] * 2]), ValueError, "no string has a finite score"),
         (lambda: gradient_terms("edit_distance", [2], np.zeros((1, 2))), ValueError, "symbol 2 at place 0"),
         (lambda: gradient_terms("edit_distance", [-1], np.zeros((1, 2))), ValueError, "symbol -1"),
@@ -346,11 +440,27 @@ NO_PATH = transducer_loss(Transducer("tropical", 1, [(0, 0, 0, 0.0, 0)], {0: 0.0
         (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), order=0), ValueError, "order"),
         (lambda: gradient_terms(NO_PATH, [0], np.zeros((1, 2))), ValueError, "loss of a string .* is infinite"),
         (lambda: gradient_terms(NO_PATH, [0, 0], np.zeros((1, 2))), ValueError, "every string .* is infinite"),
+        (lambda: gradient_terms("edit_distance", [0], None), TypeError, "array of numbers; got None"),
+        (lambda: gradient_terms("edit_distance", [0], [[0.0], [0.0, 1.0]]), TypeError, "array of numbers"),
+        (lambda: gradient_terms("edit_distance", [0], [[0j, 1j]]), TypeError, "array of numbers"),
+        (lambda: gradient_terms("edit_distance", [[0], [0, 1]], np.zeros((1, 2))), TypeError, "sequence of integers"),
+        (lambda: gradient_terms("edit_distance", [0], np.zeros((1, 2)), cache={}), TypeError, "LossCache"),
+        (lambda: gradient_terms_batch("hamming", None, []), TypeError, "targets must be a list"),
+        (lambda: LayeredAcceptor(2, [], [], 1), TypeError, "how many states each"),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 2**32 + 1, 0)], [0.0], 2), ValueError, "symbol 4294967297"),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 0)], [0.0], 1), ValueError, "four integers"),
-        (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1), ValueError, "state that does not exist"),
-        (lambda: LayeredAcceptor((1, 1), [(0, 0, 4, 0)], [0.0], 1), ValueError, "outside the alphabet"),
+        (
+            lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 1)], [0.0], 1),
+            ValueError,
+            "Arc 0 has the target 1, which must be from 0 to 0",
+        ),
+        (lambda: LayeredAcceptor((1, 1), [(0, 0, 4, 0)], [0.0], 1), ValueError, "Arc 0 has the symbol 4"),
         (lambda: LayeredAcceptor((2, 1), [(0, 0, 0, 0)], [0.0], 1), ValueError, "one state in its first layer"),
-        (lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1), ValueError, "sorted by layer"),
+        (
+            lambda: LayeredAcceptor((1, 1), [(1, 0, 0, 0)], [0.0], 1),
+            ValueError,
+            "the layer 1, which must be from 0 to 0",
+        ),
         (lambda: LayeredAcceptor((1, 1), [(0, 0, 0, 0)], [0.0, 1.0], 1), ValueError, "shape"),
     ],
 )

@@ -207,6 +207,53 @@ def test_neither_order_nor_threads_nor_repetitions_matter(solver):
     np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
 
 
+def test_descent_minds_weights_and_repetitions():
+    settings = {"loss": "cross_entropy", "order": 1, "alpha": 1e-6}
+    model = SequenceClassifier(**settings, solver="sgd", batch_size=1, n_rounds=500, random_state=0, learning_rate=1.0)
+    model.fit(["a"] * 20, ["x"] * 19 + ["y"])
+    assert model.predict_marginals(["a"])[0][0, 0] == pytest.approx(0.95, abs=0.02)
+
+
+def test_stop_reasons():
+    X, y = hidden_chains(10)
+    assert SequenceClassifier(n_rounds=2).fit(X, y).stop_reason_ == "n_rounds"
+    assert SequenceClassifier(alpha=1.0, tol=1e-3).fit(X, y).stop_reason_ == "tol"
+    assert SequenceClassifier(alpha=1.0, tol=0.0, n_rounds=5000).fit(X, y).stop_reason_ == "no_progress"
+
+
+def test_unseen_labels_keep_the_symbols_of_a_transducer():
+    arcs = [(0, a, b, 0.0 if a == b else 1.0 + 9.0 * (b == 2), 0) for a in range(3) for b in range(3)]
+    own = transducer_loss(Transducer("tropical", 1, arcs, {0: 0.0}, {0: 0.0}))
+    model = SequenceClassifier(own, order=1).fit(["pq", "pp"], ["bc", "bb"])
+    assert "".join(model.predict(["ppp"])[0]) == "bbb"
+    assert model.losses(["ppp"], ["cba"]).tolist() == [11.0]  # b for c costs 1, for the unseen a 10
+
+
+def test_errors_name_the_sequence_that_was_given():
+    arcs = [(0, a, b, float(a != b), 0) for a in range(3) for b in range(3) if (a, b) != (0, 2)]
+    own = transducer_loss(Transducer("tropical", 1, arcs, {0: 0.0}, {0: 0.0}))
+    with pytest.raises(ValueError, match="Sequence 1: The loss of a string"):
+        SequenceClassifier(own, order=1).fit(["q", "a", "bb"], ["x", "z", "yy"])
+    with pytest.raises(ValueError, match="Sequence 1 of X"):
+        SequenceClassifier().fit([[], [0.5]], ["", "x"], sample_weight=[0.0, 1.0])
+
+
+def test_features_of_ones_own_are_supplied_again(tmp_path):
+    X, y = hidden_chains(8)
+    model = SequenceClassifier(n_rounds=3, features=lambda x: np.eye(5)[x]).fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    with pytest.raises(radboost.model_file.MissingPartError, match="set_params"):
+        loaded.predict(X)
+    loaded.set_params(features=model.features)
+    np.testing.assert_array_equal(np.concatenate(loaded.predict(X)), np.concatenate(model.predict(X)))
+
+
+def test_booleans_are_labels():
+    model = SequenceClassifier(n_rounds=5).fit([[0, 1, 1]], [[False, True, True]])
+    assert model.predict([[1, 0]])[0].tolist() == [True, False]
+
+
 def test_few_states_are_said():
     X, y = hidden_chains(10)
     exact = SequenceClassifier("smith_waterman", n_rounds=3).fit(X, y)
@@ -309,8 +356,14 @@ def test_bad_input_is_refused(settings, data, message):
 
 
 def test_wrong_types_are_refused():
-    with pytest.raises(TypeError, match="lists with an entry for each sequence"):
+    with pytest.raises(TypeError, match="X must be a list with an entry for each sequence; got a str"):
         SequenceClassifier().fit("abc", "xyz")
+    with pytest.raises(TypeError, match=r"got a str\. Put one sequence into a list"):
+        SequenceClassifier(n_rounds=1).fit(*SEQUENCES).predict("ab")
+    with pytest.raises(ValueError, match="all of them integers, all texts, or all booleans"):
+        SequenceClassifier().fit(["ab"], [["a", 1]])
+    with pytest.raises(TypeError, match="labels of the type int64; the model has <U1"):
+        SequenceClassifier(n_rounds=1).fit(*SEQUENCES).score(["ab"], [[1, 2]])
     with pytest.raises(TypeError, match="features must be a function"):
         SequenceClassifier(features=3).fit(*SEQUENCES)
     with pytest.raises(NotFittedError):

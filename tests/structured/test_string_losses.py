@@ -78,6 +78,12 @@ def test_ngrams(n, smoothing):
         assert loss_value(ngram(n, smoothing), x, y, 3) == pytest.approx(expected, abs=1e-10)
 
 
+def test_losses_are_evaluated_by_name():
+    assert loss_value("edit_distance", [0, 1], [1, 1]) == 1.0
+    with pytest.raises(TypeError, match="y must be a sequence of integers"):
+        loss_value("edit_distance", "ab", "ac")
+
+
 def test_hamming_is_divided_by_the_length():
     for x, y in random_pairs():
         if len(x) == len(y) > 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,8 @@ from joblib import Parallel
 
 def in_processes(fits: Iterable[Any], jobs: int) -> Iterator[Any]:
     """The results of delayed calls, in order, in `jobs` processes of one thread each."""
+    # Who stops in the middle, by Ctrl-C, knows that not everything was used.
+    warnings.filterwarnings("ignore", ".*tasks have been successfully executed.*", UserWarning)
     with _interrupts_left_to_us():
         return iter(Parallel(n_jobs=jobs, return_as="generator")(fits))
 

@@ -10,24 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radboost._validation import check_integer, check_real
-from radboost.engine import LossAutomaton, LossSource, make_loss_source
+from radboost._validation import LARGEST_INTEGER, check_integer, check_real
+from radboost.engine import LossAutomaton, LossSource, StopFlag, make_loss_source
 from radboost.structured.graphs import topological_order
-from radboost.structured.losses import StringLoss
+from radboost.structured.losses import LARGEST_COST, StringLoss, get_string_loss
 from radboost.structured.operations import remove_epsilon
-from radboost.structured.semirings import TROPICAL
+from radboost.structured.semirings import LOG, PROBABILITY, TROPICAL
 from radboost.structured.transducer import EPSILON, Arc, Transducer
 
 DEFAULT_STATES = 100_000
+MOST_STATES = 2**30
 DEFAULT_CACHE_BYTES = 2**28
 
 
 def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
     """A string of symbols 0, ..., alphabet_size - 1 as an array."""
-    array = np.asarray(y)
-    if array.size == 0:
+    array = as_array(y)
+    if array is not None and array.size == 0 and array.ndim == 1:
         array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be a sequence of integers from 0 to {alphabet_size - 1}; got {repr(y)[:80]}.")
     outside = np.flatnonzero((array < 0) | (array >= alphabet_size))
     if outside.size:
@@ -38,14 +39,34 @@ def check_string(name: str, y: Any, alphabet_size: int) -> NDArray[np.int32]:
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
+def as_array(values: Any) -> NDArray[Any] | None:
+    """Values as an array; None where they do not fit into one, or some are masked."""
+    if values is None or np.ma.is_masked(values):
+        return None
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):
+        return None
+
+
 def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> LossSource:
     """Pi_1(U o Y_i) for the native code: arcs by classes of symbols, those that read nothing in topological order."""
     acceptor = loss.acceptor([int(symbol) for symbol in y], alphabet_size)
+    if acceptor.semiring is PROBABILITY:
+        acceptor = acceptor.map_weights(lambda weight: -math.log(weight), LOG)
+    weights = [arc.weight for arc in acceptor.arcs] + [*acceptor.initial.values(), *acceptor.final.values()]
+    if max(map(abs, weights), default=0.0) > LARGEST_COST:
+        raise ValueError(
+            f"The costs of a loss must be at most {LARGEST_COST:g} in size; the largest is {max(map(abs, weights)):g}."
+        )
     silent = _in_order(acceptor)
     if silent is None:
         acceptor, silent = remove_epsilon(acceptor), []
     if acceptor.n_states == 0:
-        raise ValueError("The transducer of the loss has no path to this string: the loss of every string is infinite.")
+        raise ValueError(
+            f"The loss of every string is infinite: its transducer has no path to the true string {y.tolist()[:20]}, "
+            f"over the symbols 0 to {alphabet_size - 1}. Give it arcs for all symbols."
+        )
     by_symbol: dict[int, list[Arc]] = {}
     for arc in acceptor.arcs:
         if arc.input != EPSILON:
@@ -64,7 +85,7 @@ def loss_source(loss: StringLoss, y: NDArray[np.int32], alphabet_size: int) -> L
     for state, weight in acceptor.final.items():
         final[state] = weight
     return make_loss_source(
-        minimum=loss.semiring is TROPICAL,
+        minimum=acceptor.semiring is TROPICAL,
         initial=initial,
         final=final,
         class_of=np.array(class_of, dtype=np.int32),
@@ -89,11 +110,13 @@ def _in_order(acceptor: Transducer) -> list[Arc] | None:
     return sorted(silent, key=lambda arc: place[arc.origin])
 
 
-def loss_value(loss: StringLoss, y: Any, y_true: Any, alphabet_size: int | None = None) -> float:
+def loss_value(loss: StringLoss | str, y: Any, y_true: Any, alphabet_size: int | None = None) -> float:
     """L(y, y_true). The alphabet is as large as the symbols ask for unless its size is given."""
+    loss = get_string_loss(loss)
+    size = LARGEST_INTEGER if alphabet_size is None else check_integer("alphabet_size", alphabet_size, 1)
     if alphabet_size is None:
-        alphabet_size = 1 + max((int(np.max(string)) for string in (y, y_true) if len(string)), default=0)
-    size = check_integer("alphabet_size", alphabet_size, 1)
+        strings = check_string("y", y, size), check_string("y_true", y_true, size)
+        size = 1 + max((int(string.max()) for string in strings if len(string)), default=0)
     judged, true = check_string("y", y, size), check_string("y_true", y_true, size)
     loss.check_lengths(len(judged), len(true))
     return float(loss_source(loss, true, size).loss(judged))
@@ -119,6 +142,7 @@ class LossCache:
         alphabet_size: int,
         max_states: int,
         threshold: float,
+        stop: StopFlag | None = None,
     ) -> LossAutomaton:
         """B of Figures 6.2(a) and 6.4(a), before exp, for strings of one length."""
         key = (loss, y.tobytes(), length, alphabet_size, max_states, threshold)
@@ -127,7 +151,7 @@ class LossCache:
             if found is not None:
                 self._kept.move_to_end(key)
                 return found
-        made = loss_source(loss, y, alphabet_size).determinize(length, max_states, threshold)
+        made = loss_source(loss, y, alphabet_size).determinize(length, max_states, threshold, stop)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = made
@@ -144,17 +168,23 @@ class LossCache:
         self.__init__(state["max_bytes"])  # type: ignore[misc]
 
 
-def check_budget(max_states: object, threshold: object, length: int) -> tuple[int, float]:
-    """The budget of states, and how far above the least loss strings are told apart at any price (None: no bound)."""
-    budget = check_integer("max_states", max_states, 1)
+def check_budget(
+    loss: StringLoss, max_states: object, threshold: object, length: int, default: int = DEFAULT_STATES
+) -> tuple[int, float]:
+    """The budget of states, and how far above the least loss strings are told apart first (None: no bound).
+
+    Without a budget, losses whose automata stay small have none, others the default.
+    """
+    if max_states is None:
+        budget = MOST_STATES if loss.is_small else max(default, 2 * length + 2)
+    else:
+        budget = check_integer("max_states", max_states, 1)
     if budget < 2 * length + 2:
         raise ValueError(
             f"max_states must allow for two states at every place, at least {2 * length + 2} for strings of length "
             f"{length}; got {budget}."
         )
-    if threshold is None:
-        return budget, math.inf
-    return budget, check_real("threshold", threshold, low=0.0)
+    return budget, math.inf if threshold is None else check_real("threshold", threshold, low=0.0)
 
 
 __all__ = ["DEFAULT_STATES", "LossCache", "check_budget", "check_string", "loss_source", "loss_value"]

@@ -13,10 +13,7 @@ from radboost.structured.losses import CrossEntropy, Hamming, StringLoss
 
 
 def best_strings(potentials: NDArray[np.float64], order: int, n_best: int = 1) -> NDArray[np.int32]:
-    """The `n_best` strings with the highest scores, best first (Viterbi's algorithm with a list at every state).
-
-    Of equal scores the string that comes first in lexicographic order is the first.
-    """
+    """The `n_best` strings with the highest scores, best first (Viterbi's algorithm with a list at every state)."""
     length, width = potentials.shape
     size = round(width ** (1.0 / order))
     n_states = size ** (order - 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from radboost.structured.automata import as_array
 
 Matrix: TypeAlias = Any  # an array, or sparse where sequences consist of symbols
 
@@ -40,7 +42,7 @@ class Observations:
             return _with_neighbours(values, self.window)
         symbols = _symbols(sequence, name)
         if symbols.dtype.kind != self.known.dtype.kind:
-            kinds = {"U": "texts", "i": "integers"}
+            kinds = {"U": "texts", "i": "integers", "b": "booleans"}
             given, fitted = kinds[symbols.dtype.kind], kinds[self.known.dtype.kind]
             raise TypeError(f"{name} consists of {given}; the model was fitted with {fitted}.")
         places = np.minimum(np.searchsorted(self.known, symbols), len(self.known) - 1)
@@ -61,34 +63,52 @@ class Observations:
         return found
 
 
-def read_observations(X: Sequence[Any], window: int, function: Callable[[Any], Any] | None) -> Observations:
-    """What the training sequences consist of."""
-    if function is None and _holds_symbols(X[0]):
-        read = [_symbols(sequence, f"Sequence {k} of X") for k, sequence in enumerate(X)]
+def read_observations(
+    X: Sequence[Any], used: Iterable[int], window: int, function: Callable[[Any], Any] | None
+) -> Observations:
+    """What the training sequences, those of these numbers, consist of."""
+    numbers = list(used)
+    first = numbers[0]
+    if function is None and _holds_symbols(X[first]):
+        read = [_symbols(X[k], f"Sequence {k} of X") for k in numbers]
         kinds = {symbols.dtype.kind for symbols in read}
         if len(kinds) > 1:
-            raise TypeError("X has sequences of texts and sequences of integers; give them all as texts.")
+            raise TypeError("X has sequences of several kinds, texts and integers, say; give them all as texts.")
         known = np.unique(np.concatenate(read))
         return Observations(known, len(known), window)
-    first = _vectors(X[0] if function is None else function(X[0]), "Sequence 0 of X")
-    return Observations(None, first.shape[1], window, function)
+    vectors = _vectors(X[first] if function is None else function(X[first]), f"Sequence {first} of X")
+    return Observations(None, vectors.shape[1], window, function)
+
+
+def symbols_of(sequence: Any) -> NDArray[Any] | None:
+    """The characters of a text, or a sequence of integers, texts or booleans, as an array; None for anything else."""
+    if isinstance(sequence, str):
+        sequence = list(sequence)
+    elif isinstance(sequence, list | tuple) and len({isinstance(symbol, str) for symbol in sequence}) > 1:
+        return None  # NumPy would make texts of the numbers
+    array = as_array(sequence)
+    if array is not None and array.dtype == object and all(isinstance(symbol, str) for symbol in array.ravel()):
+        array = array.astype(str)
+    if array is None or array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuUb":
+        return None
+    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+        return None
+    return array.astype(np.int64) if array.dtype.kind in "iu" else array
 
 
 def _holds_symbols(sequence: Any) -> bool:
-    return isinstance(sequence, str) or np.asarray(sequence).ndim == 1
+    array = as_array(sequence)
+    return isinstance(sequence, str) or array is None or array.ndim < 2
 
 
 def _symbols(sequence: Any, name: str) -> NDArray[Any]:
-    """A text is a sequence of its characters."""
-    array = np.asarray(list(sequence) if isinstance(sequence, str) else sequence)
-    if array.dtype == object and all(isinstance(symbol, str) for symbol in array):
-        array = array.astype(str)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuUb":
+    array = symbols_of(sequence)
+    if array is None:
         raise ValueError(
-            f"{name} must be a text, or a sequence of at least one integer or text, or a matrix of numbers with a line "
-            f"for each place; got an array of shape {array.shape} and type {array.dtype}."
+            f"{name} must be a text, or a sequence of at least one symbol, all of them integers or all texts, or a "
+            f"matrix of numbers with a line for each place; got {repr(sequence)[:80]}."
         )
-    return array.astype(np.int64) if array.dtype.kind in "iub" else array
+    return array
 
 
 def _vectors(values: Any, name: str) -> NDArray[np.float64]:

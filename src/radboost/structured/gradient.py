@@ -5,8 +5,9 @@ Storcheus, Figures 6.2(a) and 6.4(a), appendix D.2.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,13 +16,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radboost._validation import check_integer
-from radboost.engine import LayeredArcs, make_chain, make_layered_arcs, structured_expected_loss, structured_flow
-from radboost.structured.automata import DEFAULT_STATES, LossCache, check_budget, check_string
-from radboost.structured.losses import StringLoss, get_string_loss
+from radboost._validation import check_integer, resolve_n_jobs
+from radboost.engine import (
+    LayeredArcs,
+    LossAutomaton,
+    StopFlag,
+    make_chain,
+    make_layered_arcs,
+    structured_expected_loss,
+    structured_flow,
+)
+from radboost.structured.automata import LossCache, as_array, check_budget, check_string
+from radboost.structured.losses import LARGEST_COST, StringLoss, get_string_loss
 
 # Costs are kept to multiples of 2^-38 and 2^-40 (native/automata): what that may add to a loss, for each symbol.
 ROUNDING = 2.0**-37
+
+# Of sums of a few hundred numbers, relative to their sizes.
+FLOAT_ERROR = 2.0**-48
+INFINITE = (
+    "The loss of a string that the potentials allow is infinite, and so is Z: the transducer of the loss has no path "
+    "for it. Smooth the loss (ngram() has smoothing=1.0), or give every pair of strings a path."
+)
 
 _CACHE = LossCache()
 
@@ -35,19 +51,45 @@ class LayeredAcceptor:
     """
 
     def __init__(self, n_states: Sequence[int], arcs: Any, potentials: Any, alphabet_size: int) -> None:
-        self.n_states = tuple(check_integer("n_states", size, 1) for size in n_states)
+        given = as_array(n_states)
+        if given is None or given.ndim != 1 or len(given) < 2:
+            raise TypeError(f"n_states must be a list of how many states each of the layers has; got {n_states!r}.")
+        self.n_states = tuple(check_integer("n_states", size, 1) for size in given.tolist())
         self.alphabet_size = check_integer("alphabet_size", alphabet_size, 1)
-        lines = np.asarray(arcs)
-        if lines.ndim != 2 or lines.shape[1] != 4 or lines.dtype.kind not in "iu":
+        lines = as_array(arcs)
+        if lines is None or lines.ndim != 2 or lines.shape[1] != 4 or lines.dtype.kind not in "iu":
             raise ValueError(
-                "arcs must be lines of four integers (layer, origin, symbol, target); got an array of "
-                f"shape {lines.shape} and type {lines.dtype}."
+                "arcs must be lines of four integers (layer, origin, symbol, target); got "
+                f"{repr(arcs)[:80] if lines is None else f'an array of shape {lines.shape} and type {lines.dtype}'}."
             )
+        self._check_arcs(lines)
         self.potentials = _checked_potentials(potentials, (len(lines),))
         self._order = np.lexsort((lines[:, 1], lines[:, 0]))
         layer, origin, symbol, target = np.ascontiguousarray(lines[self._order].T.astype(np.int32))
+        self._layers = layer
         sizes = np.array(self.n_states, dtype=np.int32)
         self._arcs = make_layered_arcs(sizes, self.alphabet_size, layer, origin, symbol, target)
+
+    def _check_arcs(self, lines: NDArray[Any]) -> None:
+        layers = len(self.n_states) - 1
+        sizes = np.array(self.n_states)
+        if self.n_states[0] != 1:
+            raise ValueError(f"A layered acceptor has one state in its first layer; got {self.n_states[0]}.")
+        layer = np.clip(lines[:, 0], 0, layers - 1)
+        limits = {
+            "layer": (0, np.full(len(lines), layers)),
+            "origin": (1, sizes[layer]),
+            "symbol": (2, np.full(len(lines), self.alphabet_size)),
+            "target": (3, sizes[layer + 1]),
+        }
+        for name, (column, limit) in limits.items():
+            wrong = np.flatnonzero((lines[:, column] < 0) | (lines[:, column] >= limit))
+            if wrong.size:
+                k = wrong[0]
+                raise ValueError(
+                    f"Arc {k} has the {name} {lines[k, column]}, which must be from 0 to {limit[k] - 1}; got "
+                    f"(layer, origin, symbol, target) = {tuple(lines[k].tolist())}."
+                )
 
     def with_potentials(self, potentials: Any) -> LayeredAcceptor:
         """The same arcs with other scores."""
@@ -62,6 +104,9 @@ class LayeredAcceptor:
     def _scores(self) -> tuple[LayeredArcs, NDArray[np.float64]]:
         return self._arcs, np.ascontiguousarray(self.potentials[self._order])
 
+    def _layer_starts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self._layers, np.arange(self.length + 1))
+
     def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
         found = np.empty_like(through)
         found[self._order] = through
@@ -69,13 +114,17 @@ class LayeredAcceptor:
 
 
 def _checked_potentials(potentials: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    values = np.asarray(potentials, dtype=np.float64)
+    given = as_array(potentials)
+    if given is None or given.dtype.kind not in "fiub":
+        raise TypeError(f"potentials must be an array of numbers; got {repr(potentials)[:80]}.")
+    values = given.astype(np.float64)
     if shape is not None and values.shape != shape:
         raise ValueError(f"potentials must have the shape {shape}; got {values.shape}.")
-    if np.isnan(values).any() or (values == math.inf).any():
+    finite = values[values != -math.inf]
+    if not (np.abs(finite) <= LARGEST_COST).all():
         raise ValueError(
-            "potentials must be finite, or -inf for what must not be taken; got NaN or +inf. Scores that grow without "
-            "bound ask for a smaller step or more regularisation."
+            f"potentials must be numbers of at most {LARGEST_COST:g} in size, or -inf for what must not be taken; got "
+            "NaN, +inf or a larger one. Scores that grow without bound ask for a smaller step or more regularisation."
         )
     return values
 
@@ -104,13 +153,16 @@ class _Chain:
         chain = _chain(self.length, self.alphabet_size, self.order)
         return chain, np.ascontiguousarray(self.potentials[self._used])
 
+    def _layer_starts(self) -> NDArray[np.int64]:
+        return np.append(0, np.cumsum(self._used.sum(axis=1)))
+
     def _back(self, through: NDArray[np.float64]) -> NDArray[np.float64]:
         found = np.zeros_like(self.potentials)
         found[self._used] = through
         return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _chain(length: int, alphabet_size: int, order: int) -> LayeredArcs:
     return make_chain(length, alphabet_size, order)
 
@@ -168,7 +220,7 @@ def gradient_terms(
     potentials: Any,
     *,
     order: int = 1,
-    max_states: int = DEFAULT_STATES,
+    max_states: int | None = None,
     threshold: float | None = None,
     cache: LossCache | None = None,
 ) -> GradientTerms:
@@ -179,13 +231,14 @@ def gradient_terms(
     before `order` substrings are shorter, and only the first alphabet_size ** s entries count. Or it is a
     `LayeredAcceptor`.
 
-    Losses are exact while their automaton has at most `max_states` states. Beyond, states are merged, those of the
+    Losses are exact while their automaton has at most `max_states` states, before those that are alike are found to be
+    one (None: any number for n-gram and Hamming losses, 100,000 for others). Beyond, states are merged, those of the
     strings with the largest losses first, each string keeps a lower and an upper bound on its loss, and the bounds of
     log Z and Q are sums over all strings by these. With a `threshold`, only strings whose loss is at most so much above
     the least are told apart (as far as `max_states` allows). The automaton is made once for each y and kept in `cache`.
     """
     resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
-    return _terms(resolved, y, scores, max_states, threshold, _CACHE if cache is None else cache)
+    return _terms(resolved, y, scores, max_states, threshold, _checked_cache(cache))
 
 
 def gradient_terms_batch(
@@ -194,27 +247,47 @@ def gradient_terms_batch(
     potentials: Sequence[Any],
     *,
     order: int = 1,
-    max_states: int = DEFAULT_STATES,
+    max_states: int | None = None,
     threshold: float | None = None,
     cache: LossCache | None = None,
     n_jobs: int | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> list[GradientTerms]:
-    """`gradient_terms` for each true string with its potentials, on `n_jobs` threads (None: one)."""
+    """`gradient_terms` for each true string with its potentials, on `n_jobs` threads (None: all cores).
+
+    `numbers` are what errors call the sequences, 0, 1, ... unless given.
+    """
+    for name, given in (("targets", targets), ("potentials", potentials)):
+        if isinstance(given, str) or not hasattr(given, "__len__"):
+            raise TypeError(f"{name} must be a list with an entry for each sequence; got {repr(given)[:80]}.")
     if len(targets) != len(potentials):
         raise ValueError(f"There must be potentials for each of the {len(targets)} targets; got {len(potentials)}.")
-    resolved, kept = get_string_loss(loss), _CACHE if cache is None else cache
+    resolved, kept = get_string_loss(loss), _checked_cache(cache)
 
-    def one(k: int) -> GradientTerms:
+    def one(k: int, stop: StopFlag | None) -> GradientTerms:
         try:
-            return _terms(resolved, targets[k], _scores_of(potentials[k], order), max_states, threshold, kept)
+            return _terms(resolved, targets[k], _scores_of(potentials[k], order), max_states, threshold, kept, stop)
         except (ValueError, TypeError) as error:
-            raise type(error)(f"Sequence {k}: {error}") from error
+            raise type(error)(f"Sequence {k if numbers is None else numbers[k]}: {error}") from error
 
-    workers = 1 if n_jobs is None else check_integer("n_jobs", n_jobs, 1)
-    if workers == 1:
-        return [one(k) for k in range(len(targets))]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(one, range(len(targets))))
+    workers = min(resolve_n_jobs(n_jobs), len(targets))
+    if workers <= 1:
+        return [one(k, None) for k in range(len(targets))]
+    return _in_threads(one, len(targets), workers)
+
+
+def _in_threads(one: Callable[[int, StopFlag], GradientTerms], n_tasks: int, workers: int) -> list[GradientTerms]:
+    """All results in order. Ctrl-C reaches the main thread alone, which tells the others."""
+    stop = StopFlag()
+    pool = ThreadPoolExecutor(workers)
+    futures = [pool.submit(one, k, stop) for k in range(n_tasks)]
+    try:
+        return [future.result() for future in futures]
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def expected_loss(
@@ -223,15 +296,23 @@ def expected_loss(
     potentials: Any,
     *,
     order: int = 1,
-    max_states: int = DEFAULT_STATES,
+    max_states: int | None = None,
     threshold: float | None = None,
     cache: LossCache | None = None,
 ) -> tuple[float, float]:
     """Bounds of the expected loss of strings drawn with odds exp(score) against y; equal where the loss is exact."""
     resolved, scores = get_string_loss(loss), _scores_of(potentials, order)
-    automaton = _automaton(resolved, y, scores, max_states, threshold, _CACHE if cache is None else cache)
+    automaton = _automaton(resolved, y, scores, max_states, threshold, _checked_cache(cache))
     low, high = structured_expected_loss(*scores._scores(), automaton)
+    if low == math.inf:
+        raise ValueError(INFINITE)
     return float(low), float(high)
+
+
+def _checked_cache(cache: LossCache | None) -> LossCache:
+    if cache is not None and not isinstance(cache, LossCache):
+        raise TypeError(f"cache must be a radboost.structured.LossCache, or None for a common one; got {cache!r}.")
+    return _CACHE if cache is None else cache
 
 
 def _scores_of(potentials: Any, order: int) -> LayeredAcceptor | _Chain:
@@ -239,41 +320,75 @@ def _scores_of(potentials: Any, order: int) -> LayeredAcceptor | _Chain:
 
 
 def _automaton(
-    loss: StringLoss, y: Any, scores: LayeredAcceptor | _Chain, max_states: object, threshold: object, cache: LossCache
-) -> Any:
+    loss: StringLoss,
+    y: Any,
+    scores: LayeredAcceptor | _Chain,
+    max_states: object,
+    threshold: object,
+    cache: LossCache,
+    stop: StopFlag | None = None,
+) -> LossAutomaton:
     true = check_string("y", y, scores.alphabet_size)
     loss.check_lengths(scores.length, len(true))
-    budget, bound = check_budget(max_states, threshold, scores.length)
-    return cache.automaton(loss, true, scores.length, scores.alphabet_size, budget, bound)
+    budget, bound = check_budget(loss, max_states, threshold, scores.length)
+    made = cache.automaton(loss, true, scores.length, scores.alphabet_size, budget, bound, stop)
+    if not made.bounded:
+        raise ValueError(
+            f"max_states={budget} is too few for this loss: strings had to be merged of which some have an infinite "
+            "cost where others have none, so that there is no upper bound on their losses. Raise max_states, or give "
+            "the transducer of the loss a path for every pair of strings from each of its states."
+        )
+    return made
 
 
 def _terms(
-    loss: StringLoss, y: Any, scores: LayeredAcceptor | _Chain, max_states: object, threshold: object, cache: LossCache
+    loss: StringLoss,
+    y: Any,
+    scores: LayeredAcceptor | _Chain,
+    max_states: object,
+    threshold: object,
+    cache: LossCache,
+    stop: StopFlag | None = None,
 ) -> GradientTerms:
-    automaton = _automaton(loss, y, scores, max_states, threshold, cache)
+    automaton = _automaton(loss, y, scores, max_states, threshold, cache, stop)
     arcs, potentials = scores._scores()
-    log_z, through, infinite = structured_flow(arcs, potentials, automaton)
+    log_z, q, log_through, infinite = structured_flow(arcs, potentials, automaton, stop)
     if infinite:
-        raise ValueError(
-            "The loss of a string that the potentials allow is infinite, and so is Z: the transducer of the loss has "
-            "no path for it. Smooth the loss (ngram() has smoothing=1.0), or give every pair of strings a path."
-        )
-    slack = ROUNDING * scores.length
+        raise ValueError(INFINITE)
     middle, least, most = (log_z[0],) * 3 if automaton.exact else log_z
+    sizes = scores.length * automaton.largest_cost + float(np.sum(np.abs(log_z)))
+    sizes += scores.length * float(np.max(np.abs(potentials[potentials != -math.inf])))
+    slack = scores.length * ROUNDING + FLOAT_ERROR * sizes
     bounds = (least - slack, most + slack)
-    low, high = _within(through[0 if automaton.exact else 1], through[-1], bounds[1] - bounds[0])
-    q = scores._back(through[0])
-    return GradientTerms(middle, q, automaton.exact, bounds, scores._back(low), scores._back(high), automaton.n_states)
+    if automaton.exact:
+        spread = math.expm1(2.0 * slack)
+        low, high = q / (1.0 + spread * (1.0 - q)), np.minimum(1.0, q * (1.0 + spread))
+    else:
+        low, high = _within(log_through[0], log_through[1], bounds, scores._layer_starts())
+    return GradientTerms(
+        middle, scores._back(q), automaton.exact, bounds, scores._back(low), scores._back(high), automaton.n_states
+    )
 
 
 def _within(
-    low: NDArray[np.float64], high: NDArray[np.float64], log_ratio: float
+    low: NDArray[np.float64], high: NDArray[np.float64], log_z: tuple[float, float], starts: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds of N / (N + R), N and R being the weights of strings that take an arc and of those that do not.
+    """Bounds of N / (N + R), N and R being the weights of strings that take an arc and of those that take others there.
 
-    `low` and `high` are the shares of N by the lower and the upper bounds of losses, the ratio is that of Z by both.
+    `low` and `high` are the logarithms of shares of Z by the lower and by the upper bounds of losses, log Z by both.
     """
-    ratio = math.exp(min(700.0, log_ratio))
-    lower = low / np.maximum(low + np.maximum(0.0, 1.0 - high) * ratio, 1e-300)
-    upper = high * ratio / np.maximum(high * ratio + np.maximum(0.0, 1.0 - low), 1e-300)
-    return lower, np.minimum(1.0, upper)
+    n_low, n_high = low + log_z[0], high + log_z[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        lower = 1.0 / (1.0 + np.exp(_others(n_high, starts) - n_low))
+        upper = 1.0 / (1.0 + np.exp(_others(n_low, starts) - n_high))
+    return np.where(n_low == -math.inf, 0.0, lower), np.where(n_high == -math.inf, 0.0, upper)
+
+
+def _others(logs: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each arc the logarithm of the sum over the other arcs of its layer, without a difference."""
+    found = np.empty_like(logs)
+    for first, last in itertools.pairwise(starts):
+        before = np.logaddexp.accumulate(logs[first:last])
+        after = np.logaddexp.accumulate(logs[first:last][::-1])[::-1]
+        found[first:last] = np.logaddexp(np.append(-math.inf, before[:-1]), np.append(after[1:], -math.inf))
+    return found

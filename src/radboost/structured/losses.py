@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from radboost._validation import check_integer, check_real, resolve
 from radboost.model_file import storable_value
@@ -24,9 +25,12 @@ class StringLoss(ABC):
     A loss of one's own is made of a transducer by `transducer_loss`, or by a subclass with `transducers`.
     """
 
+    # Whether the automaton of the losses grows slowly with the length, so that it needs no budget.
+    is_small: ClassVar[bool] = False
+
     @property
     def semiring(self) -> Semiring:
-        """Tropical: the loss is the cheapest path. Log: it is -log of a sum over paths."""
+        """Tropical: the loss is the cheapest path. Log or probability: it is -log of a sum over paths."""
         return TROPICAL
 
     @abstractmethod
@@ -48,11 +52,12 @@ class StringLoss(ABC):
         del length, target_length
 
 
+# Beyond it sums of costs have no digits left for what matters.
+LARGEST_COST = 1e12
+
+
 def _check_cost(name: str, value: float) -> float:
-    cost = check_real(name, value, low=-math.inf)
-    if not math.isfinite(cost):
-        raise ValueError(f"{name} must be a finite cost; got {value!r}.")
-    return cost
+    return check_real(name, value, low=-LARGEST_COST, high=LARGEST_COST)
 
 
 def _edits(alphabet_size: int) -> tuple[int, int]:
@@ -158,6 +163,8 @@ class SmithWaterman(StringLoss):
 class Hamming(StringLoss):
     """The share of places at which two strings of the same length differ. Section 6.2.1."""
 
+    is_small = True
+
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
         """Symbols that agree are free, others cost 1 / length; factored by the mark for a symbol that is not right."""
         changed, _ = _edits(alphabet_size)
@@ -179,6 +186,8 @@ class Hamming(StringLoss):
 @dataclass(frozen=True)
 class CrossEntropy(StringLoss):
     """No loss at all: with L = 0, (6.1) is the cross-entropy of a conditional random field."""
+
+    is_small = True
 
     def transducers(self, alphabet_size: int, target_length: int) -> tuple[Transducer, ...]:
         """Every symbol to nothing, and nothing to every symbol."""
@@ -212,6 +221,8 @@ class NGram(StringLoss):
 
     n: int = 2
     smoothing: float = 1.0
+
+    is_small = True
 
     def __post_init__(self) -> None:
         check_integer("n", self.n, 1)

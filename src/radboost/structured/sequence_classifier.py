@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,11 +29,12 @@ from radboost.model_file import NotStored, storable_estimator
 from radboost.structured.automata import LossCache, check_budget, loss_value
 from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
-from radboost.structured.features import Observations, read_observations
+from radboost.structured.features import Observations, read_observations, symbols_of
 from radboost.structured.losses import CrossEntropy, Hamming, StringLoss, get_string_loss
 from radboost.structured.training import Budget, Objective, by_descent, by_lbfgs
 
 SOLVERS = ("lbfgs", "sgd")
+DEFAULT_STATES = 5_000
 DECODINGS = ("viterbi", "expected_loss")
 
 
@@ -72,7 +74,8 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
     n_candidates : int
         Of "expected_loss".
     max_states, threshold : int, float or None
-        The budget of the automaton of each training string's losses (`gradient_terms`).
+        The budget of the automaton of each training string's losses (`gradient_terms`). None: none for n-gram and
+        Hamming losses, 5,000 states for others.
     n_jobs : int or None
         Threads. The model does not depend on it.
     random_state : int, RandomState instance or None
@@ -83,7 +86,7 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
     Attributes
     ----------
     classes_ : array
-        The labels.
+        The labels; their places here are the symbols of a transducer of your own.
     coef_ : array of shape (n_classes, n_features)
         The weights of features at the place of a label.
     transition_ : list of arrays
@@ -96,7 +99,7 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
     history_ : dict of lists
         "objective" after each round, and for "sgd" an estimate by all sequences.
     stop_reason_ : str
-        "tol" or "n_rounds".
+        "tol", "n_rounds", or "no_progress" where no step lowers the objective any more.
 
     Examples
     --------
@@ -125,7 +128,7 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         learning_rate: float = 0.5,
         decoding: str = "viterbi",
         n_candidates: int = 10,
-        max_states: int = 5_000,
+        max_states: int | None = None,
         threshold: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -156,10 +159,10 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         weights = check_sample_weight(sample_weight, len(sequences))
         weights = np.ones(len(sequences)) if weights is None else weights
         kept = np.flatnonzero(weights > 0.0)
-        observations = read_observations([sequences[k] for k in kept], self.window, self.features)
+        observations = read_observations(sequences, kept, self.window, self.features)
         strings = [_read_labels(labels[k], f"Sequence {k} of y") for k in kept]
         if len({string.dtype.kind for string in strings}) > 1:
-            raise TypeError("y has sequences of texts and sequences of integers; give them all as texts.")
+            raise TypeError("y has labels of several kinds, texts and integers, say; give them all as texts.")
         classes = np.unique(np.concatenate(strings))
         features = [observations.matrix(sequences[k], f"Sequence {k} of X") for k in kept]
         for k, matrix, string in zip(kept, features, strings, strict=True):
@@ -170,14 +173,14 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
                 )
         targets = [np.searchsorted(classes, string).astype(np.int32) for string in strings]
         longest = max(map(len, targets))
-        check_budget(self.max_states, self.threshold, longest)
+        budget = Budget(self._budget(loss, longest), self.threshold)
         shape = ChainShape(len(classes), observations.n_features, self.order)
         if shape.n_weights > 10**8:
             raise ValueError(
                 f"order={self.order} with {len(classes)} labels and {observations.n_features} features asks for "
                 f"{shape.n_weights:,} weights; lower order or window."
             )
-        features, targets, shares = _distinct(features, targets, weights[kept])
+        features, targets, shares, places = _distinct(features, targets, weights[kept])
         objective = Objective(
             shape,
             features,
@@ -185,8 +188,9 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
             shares,
             loss=loss,
             alpha=self.alpha,
-            budget=Budget(self.max_states, self.threshold),
+            budget=budget,
             n_jobs=resolve_n_jobs(self.n_jobs),
+            numbers=[int(kept[place]) for place in places],
         )
         solution, history, reason = self._solve(objective)
         self._loss: StringLoss | None = loss
@@ -194,18 +198,19 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         self.classes_ = classes
         self._take_weights(solution)
         self.history_, self.stop_reason_, self.n_iter_ = history, reason, max(1, len(history["objective"]))
-        final = objective.terms(solution, range(objective.n_sequences))
-        self.exact_ = all(terms.exact for _, terms in final)
-        errors = [terms.log_z_error for _, terms in final]
-        self.objective_error_ = float(np.dot(shares, errors))
+        exact, errors = objective.certificates(solution)
+        self.exact_, self.objective_error_ = all(exact), float(np.dot(shares, errors))
         return self
+
+    def _budget(self, loss: StringLoss, length: int) -> int:
+        return check_budget(loss, self.max_states, self.threshold, length, DEFAULT_STATES)[0]
 
     def _solve(self, objective: Objective) -> tuple[NDArray[np.float64], dict[str, list[float]], str]:
         history: dict[str, list[float]] = {"objective": []}
         with progress_bar(self.n_rounds, self.verbose) as advance:
 
             def report(weights: NDArray[np.float64]) -> None:
-                history["objective"].append(objective.value_and_gradient(weights)[0])
+                history["objective"].append(objective.value(weights))
                 advance({"objective": history["objective"][-1]})
 
             if self.solver == "lbfgs":
@@ -235,7 +240,8 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         check_integer("batch_size", self.batch_size, 1)
         check_real("learning_rate", self.learning_rate, low=0.0, open_low=True)
         check_integer("n_candidates", self.n_candidates, 1, 10_000)
-        check_integer("max_states", self.max_states, 1)
+        if self.max_states is not None:
+            check_integer("max_states", self.max_states, 1)
         if self.threshold is not None:
             check_real("threshold", self.threshold, low=0.0)
         check_random_state(self.random_state)
@@ -252,7 +258,10 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
     def decision_function(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
         """For each sequence the scores of substrings of `order` labels at each place, as in `gradient_terms`."""
         check_is_fitted(self)
-        matrices = [self._observations.matrix(sequence, f"Sequence {k} of X") for k, sequence in enumerate(X)]
+        observations = self._observations
+        if isinstance(observations.function, NotStored):  # of a loaded model, which may have got it again since
+            observations = replace(observations, function=self.features)
+        matrices = [observations.matrix(sequence, f"Sequence {k} of X") for k, sequence in enumerate(_listed("X", X))]
         return [self._shape.potentials(self._weights, matrix) for matrix in matrices]
 
     def predict(self, X: Sequence[Any]) -> list[NDArray[Any]]:
@@ -262,10 +271,19 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         if decoding == "viterbi":
             found = [best_strings(one, order)[0] for one in scores]
         else:
-            kept = LossCache(0)
-            budget = {"max_states": self.max_states, "threshold": self.threshold}
-            loss = self._loss_of_fit()
-            found = [least_expected_loss(loss, one, order, self.n_candidates, kept, **budget) for one in scores]
+            kept, loss = LossCache(0), self._loss_of_fit()
+            found = [
+                least_expected_loss(
+                    loss,
+                    one,
+                    order,
+                    self.n_candidates,
+                    kept,
+                    max_states=self._budget(loss, len(one)),
+                    threshold=self.threshold,
+                )
+                for one in scores
+            ]
         return [self.classes_[string] for string in found]
 
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray[np.float64]]:
@@ -282,8 +300,14 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         found = []
         for k, string in enumerate(self.predict(X)):
             true = _read_labels(labels[k], f"Sequence {k} of y")
-            known = np.unique(np.concatenate([self.classes_, true]))  # labels that the model has never seen
-            found.append(loss_value(judge, np.searchsorted(known, string), np.searchsorted(known, true), len(known)))
+            if true.dtype.kind != self.classes_.dtype.kind:
+                fitted = self.classes_.dtype
+                raise TypeError(f"Sequence {k} of y has labels of the type {true.dtype}; the model has {fitted}.")
+            # Labels that the model has never seen come after those that it knows, which keep their numbers.
+            unseen = np.setdiff1d(true, self.classes_)
+            number_of = {label: number for number, label in enumerate([*self.classes_.tolist(), *unseen.tolist()])}
+            predicted, wanted = ([number_of[label] for label in one.tolist()] for one in (string, true))
+            found.append(loss_value(judge, predicted, wanted, len(number_of)))
         return np.array(found)
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
@@ -313,31 +337,46 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
         self._take_weights(weights)
 
 
+def _listed(name: str, sequences: Any) -> list[Any]:
+    """A list, an array or a Series of sequences as a list."""
+    framed = isinstance(sequences, str | bytes | Mapping) or hasattr(sequences, "columns")
+    if (
+        framed
+        or not hasattr(sequences, "__len__")
+        or not hasattr(sequences, "__iter__")
+        or getattr(sequences, "ndim", 1) == 0
+    ):
+        raise TypeError(
+            f"{name} must be a list with an entry for each sequence; got a {type(sequences).__name__}. Put one "
+            "sequence into a list: [sequence]."
+        )
+    return list(sequences)
+
+
 def _paired(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
-    if isinstance(X, str) or isinstance(y, str) or not hasattr(X, "__len__") or not hasattr(y, "__len__"):
-        raise TypeError("X and y must be lists with an entry for each sequence.")
-    if len(X) != len(y) or len(X) == 0:
-        raise ValueError(f"X and y must have the same number of sequences, at least one; got {len(X)} and {len(y)}.")
-    return list(X), list(y)
+    sequences, labels = _listed("X", X), _listed("y", y)
+    if len(sequences) != len(labels) or len(sequences) == 0:
+        raise ValueError(
+            f"X and y must have the same number of sequences, at least one; got {len(sequences)} and {len(labels)}."
+        )
+    return sequences, labels
 
 
 def _read_labels(labels: Any, name: str) -> NDArray[Any]:
     """A text is a sequence of its characters."""
-    array = np.asarray(list(labels) if isinstance(labels, str) else labels)
-    if array.dtype == object and all(isinstance(label, str) for label in array):
-        array = array.astype(str)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iubU":
+    array = symbols_of(labels)
+    if array is None:
         raise ValueError(
-            f"{name} must be a sequence of at least one label, integers or texts; got an array of shape {array.shape} "
-            f"and type {array.dtype}."
+            f"{name} must be a sequence of at least one label: all of them integers, all texts, or all booleans; got "
+            f"{repr(labels)[:80]}."
         )
-    return array.astype(np.int64) if array.dtype.kind in "ub" else array
+    return array
 
 
 def _distinct(
     features: list[Any], targets: list[NDArray[np.int32]], weights: NDArray[np.float64]
-) -> tuple[list[Any], list[NDArray[np.int32]], NDArray[np.float64]]:
-    """Sequences in an order of their own, equal ones once with the sum of their weights, as shares of all.
+) -> tuple[list[Any], list[NDArray[np.int32]], NDArray[np.float64], list[int]]:
+    """Sequences in an order of their own, equal ones once with the sum of their weights, as shares of all; and places.
 
     The model so depends neither on the order of the sequences nor on whether they are repeated or weighted.
     """
@@ -351,4 +390,4 @@ def _distinct(
     keys = sorted(first)
     sums = np.array([math.fsum(totals[key]) for key in keys])
     places = [first[key] for key in keys]
-    return [features[k] for k in places], [targets[k] for k in places], sums / math.fsum(sums)
+    return [features[k] for k in places], [targets[k] for k in places], sums / math.fsum(sums), places

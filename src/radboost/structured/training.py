@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from radboost.structured.chains import ChainShape
 from radboost.structured.gradient import GradientTerms, gradient_terms_batch, substring_numbers
 from radboost.structured.losses import StringLoss
 
+# Sequences whose terms are held at a time.
+AT_A_TIME = 64
 # Scores beyond it say nothing any more.
 LARGEST_WEIGHT = 1e100
 
@@ -47,43 +49,64 @@ class Objective:
         alpha: float,
         budget: Budget,
         n_jobs: int,
+        numbers: list[int] | None = None,
     ) -> None:
         self.shape, self.features, self.targets, self.shares = shape, features, targets, shares
         self.loss, self.alpha, self.budget, self.n_jobs = loss, alpha, budget, n_jobs
+        self.numbers = list(range(len(targets))) if numbers is None else numbers  # what errors call the sequences
         self.cache = LossCache(2**62)  # the automata of all sequences, until the end of the fit
+        self._last: tuple[bytes, float] = (b"", 0.0)
         self._own = [float(loss_source(loss, y, shape.alphabet_size).loss(y)) for y in targets]
 
     @property
     def n_sequences(self) -> int:
         return len(self.targets)
 
-    def terms(self, weights: NDArray[np.float64], chosen: Any) -> list[tuple[NDArray[np.float64], GradientTerms]]:
-        """Scores and gradient terms of some sequences."""
-        scores = [self.shape.potentials(weights, self.features[k]) for k in chosen]
-        found = gradient_terms_batch(
-            self.loss,
-            [self.targets[k] for k in chosen],
-            scores,
-            order=self.shape.order,
-            max_states=self.budget.max_states,
-            threshold=self.budget.threshold,
-            cache=self.cache,
-            n_jobs=self.n_jobs,
-        )
-        return list(zip(scores, found, strict=True))
+    def terms(
+        self, weights: NDArray[np.float64], chosen: Sequence[int]
+    ) -> Iterator[tuple[int, NDArray[np.float64], GradientTerms]]:
+        """Scores and gradient terms of some sequences, a few at a time: four numbers for each score are large."""
+        for first in range(0, len(chosen), AT_A_TIME):
+            part = chosen[first : first + AT_A_TIME]
+            scores = [self.shape.potentials(weights, self.features[k]) for k in part]
+            found = gradient_terms_batch(
+                self.loss,
+                [self.targets[k] for k in part],
+                scores,
+                order=self.shape.order,
+                max_states=self.budget.max_states,
+                threshold=self.budget.threshold,
+                cache=self.cache,
+                n_jobs=self.n_jobs,
+                numbers=[self.numbers[k] for k in part],
+            )
+            yield from zip(part, scores, found, strict=True)
 
-    def value_and_gradient(self, weights: NDArray[np.float64], chosen: Any = None) -> tuple[float, NDArray[np.float64]]:
-        """Of all sequences, or the estimate by some of them."""
-        numbers = range(self.n_sequences) if chosen is None else chosen
-        total = float(sum(self.shares[k] for k in numbers))
+    def certificates(self, weights: NDArray[np.float64]) -> tuple[list[bool], list[float]]:
+        """Of each sequence, whether its losses are exact, and what log Z can be off."""
+        found = [(terms.exact, terms.log_z_error) for _, _, terms in self.terms(weights, range(self.n_sequences))]
+        return [exact for exact, _ in found], [error for _, error in found]
+
+    def value(self, weights: NDArray[np.float64]) -> float:
+        """F, which is mostly known from the last step."""
+        key, value = self._last
+        return value if key == weights.tobytes() else self.value_and_gradient(weights)[0]
+
+    def value_and_gradient(
+        self, weights: NDArray[np.float64], chosen: Sequence[int] | None = None
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Of all sequences, or the estimate by some that were drawn, all with the same chance."""
+        drawn = range(self.n_sequences) if chosen is None else chosen
         value, gradient = 0.5 * self.alpha * float(weights @ weights), self.alpha * weights
-        for k, (scores, terms) in zip(numbers, self.terms(weights, numbers), strict=True):
-            share, true = self.shares[k] / total, self.targets[k]
+        for k, scores, terms in self.terms(weights, drawn):
+            share, true = self.shares[k] * self.n_sequences / len(drawn), self.targets[k]
             places = np.arange(len(true)), substring_numbers(true, self.shape.alphabet_size, self.shape.order)
             difference = terms.q.copy()
             difference[places] -= 1.0
             value += share * (terms.log_z - float(scores[places].sum()) - self._own[k])
             gradient = gradient + share * self.shape.gradient(difference, self.features[k])
+        if chosen is None:
+            self._last = (weights.tobytes(), value)
         return value, gradient
 
 
@@ -98,7 +121,9 @@ def by_lbfgs(objective: Objective, n_rounds: int, tol: float, report: Report) ->
         callback=report,
         options={"maxiter": n_rounds, "gtol": tol, "ftol": 0.0},
     )
-    return found.x, "n_rounds" if found.status == 1 else "tol"
+    if found.status == 1:
+        return found.x, "n_rounds"
+    return found.x, "tol" if np.abs(found.jac).max() <= tol else "no_progress"
 
 
 def by_descent(
@@ -123,7 +148,7 @@ def by_descent(
         for first in range(0, len(order), batch_size):
             done += 1
             with np.errstate(over="ignore", invalid="ignore"):
-                _, gradient = objective.value_and_gradient(weights, order[first : first + batch_size])
+                _, gradient = objective.value_and_gradient(weights, order[first : first + batch_size].tolist())
                 weights = weights - learning_rate / np.sqrt(done) * gradient
             if not np.abs(weights).max() < LARGEST_WEIGHT:
                 raise ValueError(

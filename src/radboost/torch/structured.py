@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from radboost._validation import check_choice, check_integer, check_real
-from radboost.structured.automata import DEFAULT_STATES, LossCache, check_string, loss_value
+from radboost._validation import check_choice, check_integer, check_real, resolve_n_jobs
+from radboost.structured.automata import LossCache, check_string, loss_value
 from radboost.structured.gradient import gradient_terms_batch, substring_numbers
 from radboost.structured.losses import StringLoss, get_string_loss
 from radboost.torch.known import Known
@@ -46,9 +46,10 @@ class StructuredLoss(nn.Module):
     order : int
         How many symbols a score is of: 1 for the logits of appendix D.2.
     max_states, threshold : int, float or None
-        How many states the automaton of a loss may have, and which losses are told apart (`gradient_terms`).
+        How many states the automaton of a loss may have, and which losses are told apart (`gradient_terms`). None: any
+        number for n-gram and Hamming losses, 100,000 for others.
     n_jobs : int or None
-        Threads over the sequences of a batch; None for one.
+        Threads over the sequences of a batch; None for all cores.
     reduction : {"mean", "sum", "none"}
         Over the sequences of a batch; "none" returns a value for each.
     cache : LossCache or None
@@ -69,7 +70,7 @@ class StructuredLoss(nn.Module):
         loss: StringLoss | str = "edit_distance",
         *,
         order: int = 1,
-        max_states: int = DEFAULT_STATES,
+        max_states: int | None = None,
         threshold: float | None = None,
         n_jobs: int | None = None,
         reduction: str = "mean",
@@ -78,9 +79,10 @@ class StructuredLoss(nn.Module):
         super().__init__()
         self.loss = get_string_loss(loss)
         self.order = check_integer("order", order, 1)
-        self.max_states = check_integer("max_states", max_states, 1)
+        self.max_states = None if max_states is None else check_integer("max_states", max_states, 1)
         self.threshold = None if threshold is None else check_real("threshold", threshold, low=0.0)
-        self.n_jobs = None if n_jobs is None else check_integer("n_jobs", n_jobs, 1)
+        resolve_n_jobs(n_jobs)
+        self.n_jobs = n_jobs
         self.reduction = check_choice("reduction", reduction, REDUCTIONS)
         if cache is not None and not isinstance(cache, LossCache):
             raise TypeError(f"cache must be a radboost.structured.LossCache or None; got {type(cache).__name__}.")

@@ -2,6 +2,8 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
+    // Models that other modules hold until Python ends are not leaks, and no business of the user's.
+    nanobind::set_leak_warnings(false);
     radboost::bind_collective(m);
     radboost::bind_data(m);
     radboost::bind_rows(m);

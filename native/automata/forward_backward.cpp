@@ -248,8 +248,8 @@ private:
 
 template <class Number>
 Flow flow_of(const LayeredAcceptor& scores, const Pushed& pushed, const LossAutomaton& loss,
-             const std::vector<Pairs>& layers, InterruptCheck check) {
-    if (loss.exact) return Flows<Number, 1>(scores, pushed, loss, layers).run(pushed.log_total, check);
+             const std::vector<Pairs>& layers, bool certify, InterruptCheck check) {
+    if (loss.exact || !certify) return Flows<Number, 1>(scores, pushed, loss, layers).run(pushed.log_total, check);
     return Flows<Number, 3>(scores, pushed, loss, layers).run(pushed.log_total, check);
 }
 
@@ -261,7 +261,7 @@ void check_sizes(const LayeredAcceptor& scores, const LossAutomaton& loss) {
 
 }  // namespace
 
-Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss,
+Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss, bool certify,
                       InterruptCheck check) {
     check_sizes(scores, loss);
     const Pushed pushed = push_scores(scores, potentials);
@@ -269,8 +269,8 @@ Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, c
     Flow flow;
     const std::vector<Pairs> layers = compose(scores, pushed, loss, check, flow.infinite_loss);
     if (flow.infinite_loss) return flow;
-    return range_of(loss) <= kLinearRange ? flow_of<Linear>(scores, pushed, loss, layers, check)
-                                          : flow_of<Logarithmic>(scores, pushed, loss, layers, check);
+    return range_of(loss) <= kLinearRange ? flow_of<Linear>(scores, pushed, loss, layers, certify, check)
+                                          : flow_of<Logarithmic>(scores, pushed, loss, layers, certify, check);
 }
 
 std::pair<double, double> expected_loss(const LayeredAcceptor& scores, const double* potentials,

@@ -19,8 +19,9 @@ struct Flow {
     bool infinite_loss = false;                // of a string that the scores allow: nothing else is filled in then
 };
 
-// `potentials`: a score for each arc of A, -infinity for one that must not be taken.
-Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss,
+// `potentials`: a score for each arc of A, -infinity for one that must not be taken. Without `certify` the bounds are not
+// asked for, which is faster.
+Flow forward_backward(const LayeredAcceptor& scores, const double* potentials, const LossAutomaton& loss, bool certify,
                       InterruptCheck check);
 
 // The expected loss of strings drawn with odds exp(score): bounds.

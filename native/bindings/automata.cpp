@@ -85,13 +85,14 @@ LayeredAcceptor make_acceptor(Ids layer_size, std::int32_t alphabet_size, Ids la
                        as_vector(target));
 }
 
-auto flow_of(const LayeredAcceptor& scores, Numbers potentials, const LossAutomaton& loss, const StopFlag* stop) {
+auto flow_of(const LayeredAcceptor& scores, Numbers potentials, const LossAutomaton& loss, bool certify,
+             const StopFlag* stop) {
     require(potentials.size() == scores.n_arcs(), "there must be a potential for each arc");
     Flow flow;
     {
         nb::gil_scoped_release release;
         const Watching watching(stop);
-        flow = forward_backward(scores, potentials.data(), loss, check_stop);
+        flow = forward_backward(scores, potentials.data(), loss, certify, check_stop);
     }
     std::vector<Output<double>> log_through;
     for (auto& one : flow.log_through) log_through.push_back(as_array(std::move(one)));
@@ -131,7 +132,7 @@ void bind_automata(nb::module_& m) {
     m.def("make_chain", &chain, nb::arg("length"), nb::arg("alphabet_size"), nb::arg("order"));
     m.def("make_layered_arcs", &make_acceptor, nb::arg("layer_size"), nb::arg("alphabet_size"), nb::arg("layer"),
           nb::arg("origin"), nb::arg("symbol"), nb::arg("target"));
-    m.def("structured_flow", &flow_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"),
+    m.def("structured_flow", &flow_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"), nb::arg("certify"),
           nb::arg("stop") = nb::none());
     m.def("structured_expected_loss", &expected_loss_of, nb::arg("scores"), nb::arg("potentials"), nb::arg("loss"));
 }

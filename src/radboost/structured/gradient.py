@@ -9,8 +9,8 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -199,9 +199,20 @@ class GradientTerms:
     q: NDArray[np.float64]
     exact: bool
     log_z_bounds: tuple[float, float]
-    q_low: NDArray[np.float64]
-    q_high: NDArray[np.float64]
     n_states: int
+    bounds_of_q: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] = field(repr=False, compare=False)
+
+    @cached_property
+    def _q_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.bounds_of_q()
+
+    @property
+    def q_low(self) -> NDArray[np.float64]:
+        return self._q_bounds[0]
+
+    @property
+    def q_high(self) -> NDArray[np.float64]:
+        return self._q_bounds[1]
 
     @property
     def log_z_error(self) -> float:
@@ -251,11 +262,13 @@ def gradient_terms_batch(
     threshold: float | None = None,
     cache: LossCache | None = None,
     n_jobs: int | None = None,
+    certify: bool = True,
     numbers: Sequence[int] | None = None,
 ) -> list[GradientTerms]:
     """`gradient_terms` for each true string with its potentials, on `n_jobs` threads (None: all cores).
 
-    `numbers` are what errors call the sequences, 0, 1, ... unless given.
+    Without `certify` there are no bounds where losses are not exact, which is faster. `numbers` are what errors call
+    the sequences, 0, 1, ... unless given.
     """
     for name, given in (("targets", targets), ("potentials", potentials)):
         if isinstance(given, str) or not hasattr(given, "__len__"):
@@ -266,7 +279,8 @@ def gradient_terms_batch(
 
     def one(k: int, stop: StopFlag | None) -> GradientTerms:
         try:
-            return _terms(resolved, targets[k], _scores_of(potentials[k], order), max_states, threshold, kept, stop)
+            scores = _scores_of(potentials[k], order)
+            return _terms(resolved, targets[k], scores, max_states, threshold, kept, stop, certify)
         except (ValueError, TypeError) as error:
             raise type(error)(f"Sequence {k if numbers is None else numbers[k]}: {error}") from error
 
@@ -349,25 +363,31 @@ def _terms(
     threshold: object,
     cache: LossCache,
     stop: StopFlag | None = None,
+    certify: bool = True,
 ) -> GradientTerms:
     automaton = _automaton(loss, y, scores, max_states, threshold, cache, stop)
     arcs, potentials = scores._scores()
-    log_z, q, log_through, infinite = structured_flow(arcs, potentials, automaton, stop)
+    log_z, q, log_through, infinite = structured_flow(arcs, potentials, automaton, certify, stop)
     if infinite:
         raise ValueError(INFINITE)
-    middle, least, most = (log_z[0],) * 3 if automaton.exact else log_z
+    if not (certify or automaton.exact):
+        shaped = scores._back(q)
+        nothing = np.zeros_like(shaped), np.ones_like(shaped)
+        return GradientTerms(log_z[0], shaped, False, (-math.inf, math.inf), automaton.n_states, lambda: nothing)
     sizes = scores.length * automaton.largest_cost + float(np.sum(np.abs(log_z)))
     sizes += scores.length * float(np.max(np.abs(potentials[potentials != -math.inf])))
     slack = scores.length * ROUNDING + FLOAT_ERROR * sizes
-    bounds = (least - slack, most + slack)
-    if automaton.exact:
-        spread = math.expm1(2.0 * slack)
-        low, high = q / (1.0 + spread * (1.0 - q)), np.minimum(1.0, q * (1.0 + spread))
-    else:
-        low, high = _within(log_through[0], log_through[1], bounds, scores._layer_starts())
-    return GradientTerms(
-        middle, scores._back(q), automaton.exact, bounds, scores._back(low), scores._back(high), automaton.n_states
-    )
+    bounds = (min(log_z) - slack, max(log_z) + slack)
+
+    def bounds_of_q() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if automaton.exact:
+            spread = math.expm1(2.0 * slack)
+            low, high = q / (1.0 + spread * (1.0 - q)), np.minimum(1.0, q * (1.0 + spread))
+        else:
+            low, high = _within(log_through[0], log_through[1], bounds, scores._layer_starts())
+        return scores._back(low), scores._back(high)
+
+    return GradientTerms(log_z[0], scores._back(q), automaton.exact, bounds, automaton.n_states, bounds_of_q)
 
 
 def _within(

@@ -28,12 +28,12 @@ class StructuredLoss(nn.Module):
 
         log sum over all strings y of exp(L(y, y_i) + score(y))  -  score(y_i)  -  L(y_i, y_i),
 
-    which is F_i of (6.1) less the loss of the true string with itself. It is never negative, since y_i is one of the
-    strings, and never below L(y', y_i) - L(y_i, y_i), y' being the string with the highest score: that string alone
-    adds exp(L(y', y_i) + score(y')), and score(y') >= score(y_i). L(y_i, y_i) is 0 for the edit distance, Hamming and
-    cross-entropy. It is not for Smith-Waterman, which rewards matches, nor for n-grams, where it may even lie above the
-    loss of another string, one that repeats the commonest n-gram. The gradient does not depend on it: it is Q(z, s),
-    less 1 where y_i has the substring z at s.
+    which is F_i of (6.1) less the loss of the true string with itself. Where losses are exact it is never negative,
+    since y_i is one of the strings, and never below L(y', y_i) - L(y_i, y_i), y' being the string with the highest
+    score: that string alone adds exp(L(y', y_i) + score(y')), and score(y') >= score(y_i). L(y_i, y_i) is 0 for the
+    edit distance, Hamming and cross-entropy. It is not for Smith-Waterman, which rewards matches, nor for n-grams,
+    where it may even lie above the loss of another string, one that repeats the commonest n-gram. The gradient does not
+    depend on it: it is Q(z, s), less 1 where y_i has the substring z at s.
 
     Sums are taken by automata in float64 on the CPU. Gradients come back in the type and on the device of the
     potentials, values too, but never in less than float32. Gradients have no gradients of their own.

@@ -1,0 +1,89 @@
+"""Eigenvalues and eigenfunctions of the covariance operators of base kernels, each computed once.
+
+Storcheus, section 7.3 and (E.7): with weights w that sum to W, the matrix D^(1/2) K D^(1/2) / W has the eigenvalues of
+C = sum w_n Phi(x_n) Phi(x_n)' / W, and its eigenvector v belongs to the function
+
+    u(x) = sum_n v_n sqrt(w_n) K(x, x_n) / sqrt(lambda W).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from threadpoolctl import threadpool_limits
+
+from radboost._typing import FloatArray
+from radboost.projection.kernels import Kernel
+
+# A matrix is taken for positive semi-definite if no eigenvalue is below minus this share of the largest.
+TOLERANCE = 1e-8
+# Eigenvalues below this share of the largest are those of rounding.
+NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The largest eigenvalues of a base kernel, falling, and what evaluates their eigenfunctions."""
+
+    eigenvalues: FloatArray
+    directions: FloatArray  # a line for each row that K is evaluated at, a column for each eigenfunction
+    unit: float  # K is divided by it, so that K(x, x) <= 1 on the rows
+
+    def functions(self, values: FloatArray) -> FloatArray:
+        """phi_j(x) = u_j(x) for weight 1, from K(x, x_n): a line for each x."""
+        return np.asarray(values @ self.directions) / self.unit
+
+
+def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, number: int) -> Spectrum:
+    """Of one kernel; `number` is what errors call it."""
+    # With one thread of BLAS, so that the numbers do not depend on how many there are.
+    with threadpool_limits(1, "blas"):
+        values = np.asarray(kernel(rows, rows), dtype=np.float64)
+        check_kernel_matrix(values, len(rows), number)
+        unit = float(np.max(np.diag(values)))
+        if unit <= 0.0:
+            raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
+        roots = np.sqrt(weights / weights.sum())
+        matrix = roots[:, None] * (0.5 * (values + values.T) / unit) * roots
+        found, vectors = eigh(matrix)
+    if found[0] < -TOLERANCE * found[-1]:
+        raise ValueError(
+            f"Kernel {number} is not positive semi-definite: its smallest eigenvalue is {found[0]:.3g}, "
+            f"{-found[0] / found[-1]:.1e} of the largest. Only kernels that are inner products can be mixed."
+        )
+    kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
+    largest = found[::-1][:kept]
+    directions = roots[:, None] * vectors[:, ::-1][:, :kept] / np.sqrt(largest)
+    # The largest value of each function on the rows is positive: that does not depend on weights or repetitions.
+    at_rows = vectors[:, ::-1][:, :kept] / roots[:, None]
+    signs = np.sign(at_rows[np.argmax(np.abs(at_rows), axis=0), np.arange(kept)])
+    return Spectrum(largest, directions * signs, unit)
+
+
+def check_kernel_matrix(values: FloatArray, n_rows: int, number: int) -> None:
+    """Refuses what is no kernel matrix of the rows with themselves."""
+    if values.shape != (n_rows, n_rows):
+        raise ValueError(
+            f"Kernel {number} gave an array of shape {values.shape} for {n_rows} rows with themselves; it must be "
+            f"{(n_rows, n_rows)}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"Kernel {number} gave NaN or infinite values; scale the columns or lower gamma.")
+    apart = float(np.max(np.abs(values - values.T)))
+    if apart > 1e-6 * max(1e-300, float(np.max(np.abs(values)))):
+        raise ValueError(f"Kernel {number} is not symmetric: K(x, y) and K(y, x) differ by up to {apart:.3g}.")
+
+
+def check_independent(matrices: list[FloatArray]) -> None:
+    """Refuses kernels of which one is a multiple of another on the rows (Definition 7.1 asks for more)."""
+    lengths = [float(np.linalg.norm(matrix)) for matrix in matrices]
+    for k, first in enumerate(matrices):
+        for other in range(k):
+            cosine = float(np.sum(first * matrices[other])) / (lengths[k] * lengths[other])
+            if cosine > 1.0 - 1e-10:
+                raise ValueError(
+                    f"Kernels {other} and {k} are the same up to a factor on these rows. Base kernels must be linearly "
+                    "independent (Definition 7.1): leave one of them out."
+                )

@@ -1,0 +1,252 @@
+"""A mixture of kernels, a projection and a classifier, learned together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import FloatArray
+from radboost._validation import (
+    check_boolean,
+    check_integer,
+    check_integer_or,
+    check_random_state,
+    check_real,
+    check_real_or,
+    check_sample_weight,
+    resolve_n_jobs,
+    seed_from,
+)
+from radboost.estimators._class_scores import ClassScores
+from radboost.estimators._naming import NamedParameters
+from radboost.estimators._predicting import of_one_fit
+from radboost.linear import canonical_rows
+from radboost.projection.kernels import Kernel, read_kernels
+from radboost.projection.logistic import LogisticRidge
+from radboost.projection.mixtures import MixtureSet, scaled_into
+from radboost.projection.solver import Course, ProjectionProblem, Solved, search
+from radboost.projection.spectra import Spectrum, check_independent, spectrum
+from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
+
+ACCEPTED = Accepted(missing=False, formats=())
+DEFAULT_RANK = 10
+# nu by default, in units of p^2, the least that M is not empty for.
+DEFAULT_INVERSES = 10.0
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Different rows in an order of their own, with the numbers of their classes and shares that sum to 1."""
+
+    X: FloatArray
+    class_ids: npt.NDArray[Any]
+    shares: FloatArray
+
+
+class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, NamedParameters, BaseEstimator):
+    """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
+
+    Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the
+    directions in which rows vary most, whether they tell classes apart or not; here the weights of the base kernels,
+    and with them which eigenfunctions are kept, are chosen by the loss. Within a cell of mixtures that keep the same
+    eigenfunctions the problem is convex and solved; from cell to cell goes a descent.
+
+    Parameters
+    ----------
+    kernels : list
+        Base kernels: "linear", "polynomial", "rbf", "laplacian", `NamedKernel(...)`, or functions of two matrices.
+        Each is divided by its largest K(x, x) on the rows.
+    rank : int or None
+        r: how many eigenfunctions are kept. None for 10, or fewer where there are not so many.
+    ky_fan : float or None
+        Lambda_(r): what the r largest eigenvalues may sum to. None for no limit.
+    inverse_sum : float or None
+        nu: what the inverses of the weights may sum to, at least p^2 for p kernels. None for 10 p^2.
+    alpha : float
+        What half the squared norm of the classifier costs.
+    fit_intercept : bool
+        Whether scores have a constant term, which (7.1) has not.
+    n_starts : int
+        Mixtures, drawn at random, that descents start from, beside the even one and one for each kernel.
+    n_jobs : int or None
+        Threads that read the rows. The model does not depend on it.
+    random_state : int, RandomState instance or None
+        Of the starts.
+
+    Attributes
+    ----------
+    mixture_ : array of shape (n_kernels,)
+        mu.
+    components_ : array of shape (rank, 2)
+        The kernel and the number of each eigenfunction that is kept, by falling eigenvalue.
+    eigenvalues_ : array of shape (rank,)
+        Those of C_U, mu_k lambda_kj.
+    coef_, intercept_ : arrays
+        The classifier on `transform(X)`.
+    kinks_ : list of pairs
+        (loser, gainer): at the mixture that was found an eigenfunction of the first kernel is about to give way to one
+        of the second, so that the objective would jump.
+    history_ : dict of lists
+        "objective" after each accepted step of the descent that won; it falls.
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[Any] = ("linear", "rbf"),
+        *,
+        rank: int | None = None,
+        ky_fan: float | None = None,
+        inverse_sum: float | None = None,
+        alpha: float = 1e-3,
+        fit_intercept: bool = True,
+        n_starts: int = 4,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.rank = rank
+        self.ky_fan = ky_fan
+        self.inverse_sum = inverse_sum
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.n_starts = n_starts
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
+        """Learn from labelled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
+        kernels = self._read_parameters()
+        checked = copy(self)  # a fit that fails leaves the estimator as it was
+        rows = read_rows(checked, X, y, ACCEPTED)
+        weights = check_sample_weight(sample_weight, rows.n_rows)
+        rows, weights, _ = rows.without_zero_weights(weights)
+        weights = np.ones(rows.n_rows) if weights is None else weights
+        matrix = np.asarray(rows.X, dtype=np.float64)
+        checked.classes_, class_ids = read_labels(rows.y)
+        labelled = checked._labelled(matrix, class_ids, weights)
+        if X_unlabelled is None:
+            checked._sample, shares = checked._distinct(matrix, weights)
+        else:
+            other = np.asarray(read_matrix(checked, X_unlabelled, {}, ACCEPTED), dtype=np.float64)
+            checked._sample, shares = checked._distinct(other, np.ones(len(other)))
+        checked._kernels = kernels
+        checked._learn(labelled, shares)
+        self.__dict__ = checked.__dict__
+        return self
+
+    def _read_parameters(self) -> list[Kernel]:
+        kernels = read_kernels(self.kernels)
+        check_integer_or([None], "rank", self.rank, 1)
+        check_real_or([None], "ky_fan", self.ky_fan, low=0.0, open_low=True)
+        check_real_or([None], "inverse_sum", self.inverse_sum, low=0.0, open_low=True)
+        check_real("alpha", self.alpha, low=0.0, open_low=True)
+        check_boolean("fit_intercept", self.fit_intercept)
+        check_integer("n_starts", self.n_starts, 0, 10_000)
+        check_random_state(self.random_state)
+        resolve_n_jobs(self.n_jobs)
+        if len(kernels) == 1:
+            warnings.warn(
+                "With one kernel there is no mixture to learn: this is KernelPCA (without centring) and logistic "
+                "regression.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return kernels
+
+    def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabelledRows:
+        labels = class_ids[None].astype(np.float64)
+        places, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
+        return LabelledRows(X[places], class_ids[places], totals / totals.sum())
+
+    def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nothing = np.zeros((1, len(X)))
+        places, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
+        return X[places], totals
+
+    def _learn(self, labelled: LabelledRows, weights: FloatArray) -> None:
+        rank = DEFAULT_RANK if self.rank is None else int(self.rank)
+        if self.rank is not None and rank > len(self._sample):
+            raise ValueError(
+                f"rank must be at most the number of different rows, {len(self._sample)}; got {self.rank}."
+            )
+        if len(self._kernels) > 1:
+            check_independent([np.asarray(kernel(self._sample, self._sample)) for kernel in self._kernels])
+        self._spectra = [spectrum(kernel, self._sample, weights, rank, k) for k, kernel in enumerate(self._kernels)]
+        available = sum(min(rank, len(one.eigenvalues)) for one in self._spectra)
+        rank = min(rank, available) if self.rank is None else rank
+        problem = self._problem(labelled, rank)
+        starts = self._starts(problem.mixtures)
+        course = Course()
+        found = search(problem, starts, course)
+        if found is None:
+            raise ValueError(
+                f"No mixture keeps ky_fan={self.ky_fan} and inverse_sum={self.inverse_sum} together. Raise one of them."
+            )
+        self._keep(found, course, problem)
+
+    def _problem(self, labelled: LabelledRows, rank: int) -> ProjectionProblem:
+        n_kernels = len(self._kernels)
+        width = max(len(one.eigenvalues) for one in self._spectra)
+        eigenvalues = np.zeros((n_kernels, width))
+        features = []
+        for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
+            eigenvalues[k, : len(one.eigenvalues)] = one.eigenvalues
+            features.append(one.functions(np.asarray(kernel(labelled.X, self._sample))))
+        inverse_sum = DEFAULT_INVERSES * n_kernels**2 if self.inverse_sum is None else float(self.inverse_sum)
+        ky_fan = np.inf if self.ky_fan is None else float(self.ky_fan)
+        mixtures = MixtureSet(eigenvalues, rank, ky_fan, inverse_sum)
+        ridge = LogisticRidge(labelled.class_ids, len(self.classes_), labelled.shares, bool(self.fit_intercept))
+        return ProjectionProblem(mixtures, features, ridge, float(self.alpha))
+
+    def _starts(self, mixtures: MixtureSet) -> list[FloatArray]:
+        n_kernels = mixtures.n_kernels
+        rng = np.random.default_rng(seed_from(self.random_state))
+        leaning = 0.3 / n_kernels + 0.7 * np.eye(n_kernels)
+        directions = [np.ones(n_kernels), *leaning, *rng.dirichlet(2.0 * np.ones(n_kernels), self.n_starts)]
+        found = [scaled_into(mixtures, direction) for direction in directions]
+        return [start for start in found if start is not None]
+
+    def _keep(self, found: Solved, course: Course, problem: ProjectionProblem) -> None:
+        owners = np.repeat(np.arange(len(found.counts)), found.counts)
+        numbers = np.concatenate([np.arange(count) for count in found.counts])
+        values = found.mixture[owners] * problem.mixtures.eigenvalues[owners, numbers]
+        order = np.argsort(-values, kind="stable")
+        self.mixture_, self.eigenvalues_ = found.mixture, values[order]
+        self.components_ = np.stack([owners[order], numbers[order]], axis=1)
+        weights = found.coefficients[:-1][order] / np.sqrt(found.mixture[owners[order]])[:, None]
+        self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), found.coefficients[-1]
+        self.kinks_ = [tuple(pair) for pair in found.kinks]
+        self.history_ = {"objective": course.objective}
+        self.n_iter_, self.objective_ = len(course.objective), found.objective
+
+    @of_one_fit
+    def transform(self, X: Any) -> FloatArray:
+        """The coordinates of Pi_U Phi(x): a column for each eigenfunction that is kept, by falling eigenvalue."""
+        check_is_fitted(self)
+        rows = np.asarray(read_matrix(self, X, {}, ACCEPTED), dtype=np.float64)
+        found = np.empty((len(rows), len(self.components_)))
+        for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
+            of_kernel = self.components_[:, 0] == k
+            if of_kernel.any():
+                functions = one.functions(np.asarray(kernel(rows, self._sample)))
+                found[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
+        return found
+
+    @of_one_fit
+    def _scores(self, X: Any) -> FloatArray:
+        return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "mixture_")
+
+    _kernels: list[Kernel]
+    _spectra: list[Spectrum]
+    _sample: FloatArray

@@ -1,0 +1,133 @@
+"""Supervised kernel projection as an estimator."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from radboost.estimators.kernel_projection import SupervisedKernelProjection
+from radboost.projection.kernels import NamedKernel, column_kernels
+
+# Figure 7.1: the first coordinate varies more, the second tells the classes apart.
+CROSS = np.array([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
+COLOURS = np.array([1, 1, 0, 0])
+
+
+def two_kernels(n_rows=80, seed=0):
+    """Rows whose classes are in a ring, beside columns that vary far more."""
+    rng = np.random.default_rng(seed)
+    X = np.hstack([rng.normal(size=(n_rows, 2)), 5.0 * rng.normal(size=(n_rows, 3))])
+    return X, (np.hypot(X[:, 0], X[:, 1]) > 1.1).astype(int)
+
+
+def test_figure_7_1_pca_fails_and_this_does_not():
+    pca = make_pipeline(KernelPCA(1, kernel="linear"), LogisticRegression())
+    assert pca.fit(CROSS, COLOURS).score(CROSS, COLOURS) == 0.5
+    model = SupervisedKernelProjection(column_kernels(2), rank=1, alpha=0.1, inverse_sum=400.0).fit(CROSS, COLOURS)
+    assert model.score(CROSS, COLOURS) == 1.0
+    assert model.components_.tolist() == [[1, 0]]
+    assert model.mixture_[1] > model.mixture_[0]
+
+
+def test_it_keeps_what_tells_classes_apart():
+    X, y = two_kernels()
+    kernels = [NamedKernel("rbf", 0.5, columns=(0, 1)), NamedKernel("rbf", 0.01, columns=(2, 3, 4)), "linear"]
+    model = SupervisedKernelProjection(kernels, rank=5).fit(X, y)
+    assert model.mixture_.argmax() == 0
+    new, truth = two_kernels(400, 1)
+    assert model.score(new, truth) > 0.9
+    assert model.transform(new).shape == (400, 5)
+    assert np.all(np.diff(model.eigenvalues_) <= 0.0)
+    assert np.all(np.diff(model.history_["objective"]) < 0.0)
+
+
+def test_scores_are_linear_in_what_is_transformed():
+    X, y = two_kernels()
+    for labels in (y, y + (X[:, 0] > 0)):
+        model = SupervisedKernelProjection(rank=4).fit(X, labels)
+        scores = model.transform(X) @ model.coef_.T + model.intercept_
+        found = model.decision_function(X)
+        np.testing.assert_allclose(found if found.ndim == 2 else found[:, None], scores)
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_constraints_hold():
+    X, y = two_kernels()
+    model = SupervisedKernelProjection(["linear", "rbf", "polynomial"], rank=4, ky_fan=0.3, inverse_sum=20.0).fit(X, y)
+    assert model.eigenvalues_.sum() <= 0.3 + 1e-8
+    assert np.sum(1.0 / model.mixture_) <= 20.0 + 1e-8
+    assert model.mixture_.sum() <= 1.0 + 1e-8
+
+
+def test_neither_order_nor_threads_nor_repetitions_matter():
+    X, y = two_kernels(30)
+    model = SupervisedKernelProjection(rank=3, random_state=0, n_jobs=1).fit(X, y)
+    order = np.random.default_rng(1).permutation(30)
+    shuffled = SupervisedKernelProjection(rank=3, random_state=0, n_jobs=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(model.mixture_, shuffled.mixture_)
+    np.testing.assert_array_equal(model.coef_, shuffled.coef_)
+    weights = np.array([1, 2, 0] * 10)
+    weighted = clone(model).fit(X, y, sample_weight=weights)
+    repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+
+
+def test_an_unlabelled_sample_gives_the_eigenfunctions():
+    X, y = two_kernels(40)
+    more, _ = two_kernels(200, 5)
+    model = SupervisedKernelProjection(rank=3).fit(X, y, X_unlabelled=more)
+    values = np.linalg.eigvalsh(more @ more.T / np.max(np.sum(more**2, axis=1)) / 200)
+    linear = model.components_[model.components_[:, 0] == 0]
+    for eigenvalue, (_, number) in zip(model.eigenvalues_[model.components_[:, 0] == 0], linear, strict=True):
+        assert eigenvalue == pytest.approx(model.mixture_[0] * values[::-1][number])
+
+
+def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
+    """Mixtures chosen by cross-validation, with the projection that varies most: what this is not."""
+    rng = np.random.default_rng(3)
+    X, new = rng.normal(size=(100, 10)), rng.normal(size=(600, 10))
+    y, truth = ((np.hypot(rows[:, 0], rows[:, 1]) > 1.1).astype(int) for rows in (X, new))
+    kernels = [NamedKernel("rbf", 0.5, columns=(0, 1)), *(NamedKernel("rbf", 0.5, columns=(k,)) for k in range(2, 10))]
+    best, chosen = -1.0, None
+    for mixture in rng.dirichlet(np.ones(9), 10):
+
+        def mixed(A, B, mixture=mixture):
+            return sum(weight * kernel(A, B) for weight, kernel in zip(mixture, kernels, strict=True))
+
+        pipeline = make_pipeline(KernelPCA(3, kernel="precomputed"), LogisticRegression(C=10.0))
+        value = cross_val_score(pipeline, mixed(X, X), y, cv=5).mean()
+        if value > best:
+            best, chosen = value, mixed
+    pca = make_pipeline(KernelPCA(3, kernel="precomputed"), LogisticRegression(C=10.0)).fit(chosen(X, X), y)
+    by_pca = pca.score(chosen(new, X), truth)
+    model = SupervisedKernelProjection(kernels, rank=3, inverse_sum=1000.0, n_starts=2).fit(X, y)
+    assert model.score(new, truth) > 0.85
+    assert model.score(new, truth) > by_pca + 0.1
+    assert model.mixture_.argmax() == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"inverse_sum": 3.0}, r"p\^2 = 4 for p = 2 kernels"),
+        ({"rank": 41}, "number of different rows, 40; got 41"),
+        ({"kernels": ["linear", NamedKernel("linear")]}, "Kernels 0 and 1 are the same"),
+        ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "0 for every row|not positive"),
+        ({"ky_fan": 1e-4, "inverse_sum": 4.1}, "Raise one of them"),
+        ({"alpha": 0.0}, "alpha"),
+    ],
+)
+def test_bad_input_is_refused(settings, message):
+    X, y = two_kernels(40)
+    with pytest.raises(ValueError, match=message):
+        SupervisedKernelProjection(**settings).fit(X, y)
+
+
+def test_one_kernel_is_kernel_pca_and_says_so():
+    X, y = two_kernels(40)
+    with pytest.warns(UserWarning, match="With one kernel .* this is KernelPCA"):
+        model = SupervisedKernelProjection(["rbf"], rank=3).fit(X, y)
+    assert model.mixture_[0] == pytest.approx(1.0, abs=1e-6)

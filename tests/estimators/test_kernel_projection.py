@@ -1,5 +1,7 @@
 """Supervised kernel projection as an estimator."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,12 +10,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
+import radboost
+from radboost.estimators import kernel_projection
 from radboost.estimators.kernel_projection import SupervisedKernelProjection
 from radboost.projection.kernels import NamedKernel, column_kernels
 
 # Figure 7.1: the first coordinate varies more, the second tells the classes apart.
 CROSS = np.array([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
 COLOURS = np.array([1, 1, 0, 0])
+
+
+def own_kernel(A, B):
+    return np.exp(-np.abs(A[:, None, 0] - B[None, :, 0]))
 
 
 def two_kernels(n_rows=80, seed=0):
@@ -83,6 +91,55 @@ def test_an_unlabelled_sample_gives_the_eigenfunctions():
     linear = model.components_[model.components_[:, 0] == 0]
     for eigenvalue, (_, number) in zip(model.eigenvalues_[model.components_[:, 0] == 0], linear, strict=True):
         assert eigenvalue == pytest.approx(model.mixture_[0] * values[::-1][number])
+
+
+def test_many_rows_by_landmarks(monkeypatch):
+    monkeypatch.setattr(kernel_projection, "LARGEST_SAMPLE", 100)
+    monkeypatch.setattr(kernel_projection, "LANDMARKS", 60)
+    X, y = two_kernels(300)
+    kernels = [NamedKernel("rbf", 0.5, columns=(0, 1)), NamedKernel("rbf", 0.01, columns=(2, 3, 4))]
+    model = SupervisedKernelProjection(kernels, rank=5).fit(X, y)
+    assert 0.0 < model.nystrom_error_[0] < 0.2
+    new, truth = two_kernels(400, 1)
+    assert model.score(new, truth) > 0.9
+    order = np.random.default_rng(0).permutation(300)
+    np.testing.assert_array_equal(clone(model).fit(X[order], y[order]).coef_, model.coef_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_models_are_saved_without_pickle(tmp_path, n_classes):
+    X, y = two_kernels(60)
+    y = y + (X[:, 0] > 0) * (n_classes == 3)
+    kernels = ["linear", NamedKernel("rbf", 0.3, columns=(0, 1)), NamedKernel("polynomial", degree=3)]
+    model = SupervisedKernelProjection(kernels, rank=4).fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.history_ == model.history_
+    assert loaded.kinks_ == model.kinks_
+    for name, value in (
+        ("coef_", model.coef_[:, 1:]),
+        ("mixture_", model.mixture_[1:]),
+        ("components_", model.components_ + 9),
+    ):
+        damaged = copy.copy(model)
+        setattr(damaged, name, value)
+        damaged.save(tmp_path / "damaged.rad")
+        with pytest.raises(radboost.ModelFileError):
+            radboost.load(tmp_path / "damaged.rad")
+
+
+def test_kernels_of_ones_own_are_supplied_again(tmp_path):
+    X, y = two_kernels(40)
+    model = SupervisedKernelProjection(["linear", own_kernel], rank=3).fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    with pytest.raises(radboost.model_file.MissingPartError, match="set_params"):
+        loaded.predict(X)
+    loaded.set_params(kernels=["linear", own_kernel])
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():

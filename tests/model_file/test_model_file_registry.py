@@ -35,6 +35,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.estimators import SupervisedKernelProjection
 from radboost.losses import HuberLoss
 from radboost.model_file.registry import known_estimators, known_values, storable_estimator, storable_value
 from radboost.sparsity import Products
@@ -54,6 +55,7 @@ MODELS: list[tuple[Any, Any]] = [
     (MartiBoostClassifier(5), Y),
     (AgnosticClassifier(n_rounds=20), Y),
     (AgnosticBoostClassifier(4), Y),
+    (SupervisedKernelProjection(rank=2), Y),
     (SparseBoostClassifier(0.01), Y),
     (SparseBoostRegressor(0.01, family=Products(max_degree=2)), T),
     (MultiTaskSparseBoostClassifier(0.01), np.where(Y, 1.0, -1.0)[:, None]),

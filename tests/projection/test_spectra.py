@@ -6,7 +6,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import rbf_kernel
 
 from radboost.projection.kernels import NamedKernel, column_kernels, read_kernels
-from radboost.projection.spectra import check_independent, spectrum
+from radboost.projection.spectra import check_independent, nystrom_spectrum, spectrum
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
 KERNELS = [NamedKernel(name, gamma=0.5) for name in ("linear", "polynomial", "rbf", "laplacian")]
@@ -47,6 +47,24 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(
         one.functions(KERNELS[2](new, ROWS)), other.functions(KERNELS[2](new, repeated)), atol=1e-8
     )
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_nystrom_with_all_rows_is_exact_and_with_few_says_what_it_leaves_out(kernel):
+    weights = np.random.default_rng(3).integers(1, 4, 30).astype(float)
+    new = np.random.default_rng(2).normal(size=(5, 3))
+    exact = spectrum(kernel, ROWS, weights, 3, 0)
+    all_of_them = nystrom_spectrum(kernel, ROWS, ROWS, weights, 3, 0)
+    np.testing.assert_allclose(all_of_them.eigenvalues[:3], exact.eigenvalues[:3], rtol=1e-6)
+    found, other = (one.functions(kernel(new, ROWS))[:, :3] for one in (all_of_them, exact))
+    np.testing.assert_allclose(np.abs(found), np.abs(other), atol=1e-5)
+    assert all_of_them.error < 1e-6
+    few = nystrom_spectrum(kernel, ROWS[:8], ROWS, weights, 3, 0)
+    values = kernel(ROWS, ROWS)
+    part = kernel(ROWS, ROWS[:8]) @ np.linalg.pinv(values[:8, :8], rcond=1e-10) @ kernel(ROWS[:8], ROWS)
+    lost = 1.0 - weights @ np.diag(part) / (weights @ np.diag(values))
+    assert few.error == pytest.approx(max(0.0, lost), abs=1e-8)
+    assert np.all(few.eigenvalues[:3] <= exact.eigenvalues[:3] + 1e-9)
 
 
 def test_kernels_of_columns():

@@ -5,6 +5,7 @@ from radboost.estimators._learning import learn
 from radboost.estimators.agnostic import AgnosticClassifier
 from radboost.estimators.agnostic_boost import AgnosticBoostClassifier
 from radboost.estimators.deepboost import DeepBoostClassifier
+from radboost.estimators.kernel_projection import SupervisedKernelProjection
 from radboost.estimators.multi_source import MultiSourceBoostClassifier
 from radboost.estimators.rgb import RGBClassifier, RGBRegressor
 from radboost.estimators.softmax import SoftmaxBoostClassifier
@@ -36,5 +37,6 @@ __all__ = [
     "SparseBoostClassifierCV",
     "SparseBoostRegressor",
     "SparseBoostRegressorCV",
+    "SupervisedKernelProjection",
     "learn",
 ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,16 +28,21 @@ from radboost._validation import (
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._saving import SavingMixin
 from radboost.linear import canonical_rows
-from radboost.projection.kernels import Kernel, read_kernels
+from radboost.model_file import storable_estimator
+from radboost.model_file.encoding import is_stored
+from radboost.projection.kernels import Kernel, NamedKernel, read_kernels
 from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import Course, ProjectionProblem, Solved, search
-from radboost.projection.spectra import Spectrum, check_independent, spectrum
+from radboost.projection.spectra import Spectrum, check_independent, nystrom_spectrum, spectrum
 from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
 
 ACCEPTED = Accepted(missing=False, formats=())
 DEFAULT_RANK = 10
+# Beyond so many different rows eigenfunctions are found by Nystrom's method, with so many landmarks.
+LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 # nu by default, in units of p^2, the least that M is not empty for.
 DEFAULT_INVERSES = 10.0
 
@@ -51,7 +56,10 @@ class LabelledRows:
     shares: FloatArray
 
 
-class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, NamedParameters, BaseEstimator):
+@storable_estimator
+class SupervisedKernelProjection(
+    ClassScores, ClassifierMixin, TransformerMixin, SavingMixin, NamedParameters, BaseEstimator
+):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
     Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the
@@ -91,12 +99,16 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         Those of C_U, mu_k lambda_kj.
     coef_, intercept_ : arrays
         The classifier on `transform(X)`.
+    nystrom_error_ : array of shape (n_kernels,)
+        The share of the mean K(x, x) that was left out where there are more than 5,000 different rows; 0 otherwise.
     kinks_ : list of pairs
         (loser, gainer): at the mixture that was found an eigenfunction of the first kernel is about to give way to one
         of the second, so that the objective would jump.
     history_ : dict of lists
         "objective" after each accepted step of the descent that won; it falls.
     """
+
+    _kind_of_file: ClassVar[str] = "projections"
 
     def __init__(
         self,
@@ -124,6 +136,13 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Learn from labelled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
         kernels = self._read_parameters()
+        if len(kernels) == 1:
+            warnings.warn(
+                "With one kernel there is no mixture to learn: this is KernelPCA (without centring) and logistic "
+                "regression.",
+                UserWarning,
+                stacklevel=2,
+            )
         checked = copy(self)  # a fit that fails leaves the estimator as it was
         rows = read_rows(checked, X, y, ACCEPTED)
         weights = check_sample_weight(sample_weight, rows.n_rows)
@@ -152,13 +171,6 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         check_integer("n_starts", self.n_starts, 0, 10_000)
         check_random_state(self.random_state)
         resolve_n_jobs(self.n_jobs)
-        if len(kernels) == 1:
-            warnings.warn(
-                "With one kernel there is no mixture to learn: this is KernelPCA (without centring) and logistic "
-                "regression.",
-                UserWarning,
-                stacklevel=3,
-            )
         return kernels
 
     def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabelledRows:
@@ -177,9 +189,18 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
             raise ValueError(
                 f"rank must be at most the number of different rows, {len(self._sample)}; got {self.rank}."
             )
+        # Rows are in the order of a hash of their content: the first are drawn at random, and always the same.
+        rows, some = self._sample, self._sample[:LANDMARKS]
         if len(self._kernels) > 1:
-            check_independent([np.asarray(kernel(self._sample, self._sample)) for kernel in self._kernels])
-        self._spectra = [spectrum(kernel, self._sample, weights, rank, k) for k, kernel in enumerate(self._kernels)]
+            check_independent([np.asarray(kernel(some, some)) for kernel in self._kernels])
+        if len(rows) > LARGEST_SAMPLE:
+            self._sample = some
+            self._spectra = [
+                nystrom_spectrum(kernel, some, rows, weights, rank, k) for k, kernel in enumerate(self._kernels)
+            ]
+        else:
+            self._spectra = [spectrum(kernel, rows, weights, rank, k) for k, kernel in enumerate(self._kernels)]
+        self.nystrom_error_ = np.array([one.error for one in self._spectra])
         available = sum(min(rank, len(one.eigenvalues)) for one in self._spectra)
         rank = min(rank, available) if self.rank is None else rank
         problem = self._problem(labelled, rank)
@@ -233,7 +254,7 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
         check_is_fitted(self)
         rows = np.asarray(read_matrix(self, X, {}, ACCEPTED), dtype=np.float64)
         found = np.empty((len(rows), len(self.components_)))
-        for k, (kernel, one) in enumerate(zip(self._kernels, self._spectra, strict=True)):
+        for k, (kernel, one) in enumerate(zip(self._kernels_now(), self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
             if of_kernel.any():
                 functions = one.functions(np.asarray(kernel(rows, self._sample)))
@@ -243,6 +264,27 @@ class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin,
     @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
+
+    def _kernels_now(self) -> list[Kernel]:
+        """Functions of the user's own are not in a file: a loaded model may have got them again since."""
+        return self._kernels if is_stored(self._kernels) else read_kernels(self.kernels)
+
+    def _take_spectra(self, sample: FloatArray, sizes: list[int], arrays: Mapping[str, FloatArray]) -> None:
+        """Called with what a model file holds."""
+        self._kernels = read_kernels(self.kernels)
+        if len(self._kernels) != len(sizes):
+            raise ValueError(f"there are {len(sizes)} spectra for {len(self._kernels)} kernels")
+        for kernel in self._kernels:
+            columns = kernel.columns if isinstance(kernel, NamedKernel) else None
+            if columns is not None and not all(0 <= column < sample.shape[1] for column in columns):
+                raise ValueError("a kernel looks at a column that is not there")
+        self._sample, self._spectra = sample, []
+        ends = np.cumsum(sizes)
+        for k, (size, end) in enumerate(zip(sizes, ends.tolist(), strict=True)):
+            values = arrays["eigenvalues"][end - size : end]
+            directions = arrays["directions"][(end - size) * len(sample) : end * len(sample)].reshape(-1, size)
+            unit, error = float(arrays["units"][k]), float(arrays["errors"][k])
+            self._spectra.append(Spectrum(values, directions, unit, error))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "mixture_")

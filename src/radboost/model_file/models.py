@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from radboost.model_file import boosted, sequences, sparse
+from radboost.model_file import boosted, projections, sequences, sparse
 from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
 
 # By the estimators' `_kind_of_file`.
-KINDS = {"boosted": boosted, "sparse": sparse, "sequences": sequences}
+KINDS = {"boosted": boosted, "sparse": sparse, "sequences": sequences, "projections": projections}
 
 
 def save_model(estimator: Any, path: PathLike) -> None:

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
+from radboost.model_file import storable_value
 
 
 class Kernel(Protocol):
@@ -19,6 +20,7 @@ class Kernel(Protocol):
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray: ...
 
 
+@storable_value
 @dataclass(frozen=True)
 class NamedKernel:
     """A kernel of scikit-learn on some of the columns.

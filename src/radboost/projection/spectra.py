@@ -19,6 +19,8 @@ from radboost.projection.kernels import Kernel
 
 # A matrix is taken for positive semi-definite if no eigenvalue is below minus this share of the largest.
 TOLERANCE = 1e-8
+# Rows whose values with the landmarks are held at a time.
+BLOCK = 2000
 # Eigenvalues below this share of the largest are those of rounding.
 NEGLIGIBLE = 1e-12
 
@@ -30,6 +32,7 @@ class Spectrum:
     eigenvalues: FloatArray
     directions: FloatArray  # a line for each row that K is evaluated at, a column for each eigenfunction
     unit: float  # K is divided by it, so that K(x, x) <= 1 on the rows
+    error: float = 0.0  # the share of the mean K(x, x) that the rows K is evaluated at leave out (Nystrom)
 
     def functions(self, values: FloatArray) -> FloatArray:
         """phi_j(x) = u_j(x) for weight 1, from K(x, x_n): a line for each x."""
@@ -48,18 +51,58 @@ def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, n
         roots = np.sqrt(weights / weights.sum())
         matrix = roots[:, None] * (0.5 * (values + values.T) / unit) * roots
         found, vectors = eigh(matrix)
-    if found[0] < -TOLERANCE * found[-1]:
-        raise ValueError(
-            f"Kernel {number} is not positive semi-definite: its smallest eigenvalue is {found[0]:.3g}, "
-            f"{-found[0] / found[-1]:.1e} of the largest. Only kernels that are inner products can be mixed."
-        )
+    _check_semi_definite(found, number)
     kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
     largest = found[::-1][:kept]
     directions = roots[:, None] * vectors[:, ::-1][:, :kept] / np.sqrt(largest)
     # The largest value of each function on the rows is positive: that does not depend on weights or repetitions.
     at_rows = vectors[:, ::-1][:, :kept] / roots[:, None]
     signs = np.sign(at_rows[np.argmax(np.abs(at_rows), axis=0), np.arange(kept)])
-    return Spectrum(largest, directions * signs, unit)
+    return Spectrum(largest.copy(), np.ascontiguousarray(directions * signs), unit)
+
+
+def nystrom_spectrum(
+    kernel: Kernel, landmarks: FloatArray, rows: FloatArray, weights: FloatArray, rank: int, number: int
+) -> Spectrum:
+    """The same for many rows, with K(x, y) taken for k(x)' K_LL^-1 k(y), k(x) its values with the landmarks.
+
+    phi(x) = K_LL^(-1/2) k(x) has that inner product, and C is a matrix of as many lines as there are landmarks.
+    """
+    with threadpool_limits(1, "blas"):
+        inner = np.asarray(kernel(landmarks, landmarks), dtype=np.float64)
+        check_kernel_matrix(inner, len(landmarks), number)
+        values, vectors = eigh(0.5 * (inner + inner.T))
+        _check_semi_definite(values, number)
+        solid = values > 1e-10 * values[-1]
+        root = vectors[:, solid] / np.sqrt(values[solid])
+        covariance = np.zeros((root.shape[1], root.shape[1]))
+        kept_trace = whole_trace = unit = 0.0
+        for first in range(0, len(rows), BLOCK):
+            block, shares = rows[first : first + BLOCK], weights[first : first + BLOCK] / weights.sum()
+            mapped = np.asarray(kernel(block, landmarks), dtype=np.float64) @ root
+            # K(x, x) one by one would be slow for kernels that are functions of matrices; of a few rows it is not.
+            own = np.concatenate([np.diag(kernel(part, part)) for part in np.array_split(block, -(-len(block) // 50))])
+            covariance += (shares[:, None] * mapped).T @ mapped
+            kept_trace += float(shares @ np.sum(mapped**2, axis=1))
+            whole_trace += float(shares @ own)
+            unit = max(unit, float(own.max()))
+        if unit <= 0.0:
+            raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
+        found, directions = eigh(covariance)
+    kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
+    directions = root @ directions[:, ::-1][:, :kept] * np.sqrt(unit)
+    at_landmarks = inner @ directions
+    signs = np.sign(at_landmarks[np.argmax(np.abs(at_landmarks), axis=0), np.arange(kept)])
+    error = max(0.0, 1.0 - kept_trace / whole_trace)
+    return Spectrum(found[::-1][:kept] / unit, np.ascontiguousarray(directions * signs), unit, error)
+
+
+def _check_semi_definite(eigenvalues: FloatArray, number: int) -> None:
+    if eigenvalues[0] < -TOLERANCE * eigenvalues[-1]:
+        raise ValueError(
+            f"Kernel {number} is not positive semi-definite: its smallest eigenvalue is {eigenvalues[0]:.3g}, "
+            f"{-eigenvalues[0] / eigenvalues[-1]:.1e} of the largest. Kernels that can be mixed are inner products."
+        )
 
 
 def check_kernel_matrix(values: FloatArray, n_rows: int, number: int) -> None:

@@ -1,0 +1,92 @@
+"""What a file keeps of supervised kernel projections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from radboost.model_file.checks import read_array, read_integer, read_names, require
+from radboost.model_file.container import AnyArray
+from radboost.model_file.encoding import decode_labels, encode_labels
+from radboost.model_file.sections import FIT, Content, history_arrays, read_history, section
+
+
+def describe(estimator: Any) -> Content:
+    """Header and arrays of a fitted model."""
+    spectra = estimator._spectra
+    names = getattr(estimator, "feature_names_in_", None)
+    header = {
+        "classes": encode_labels(estimator.classes_),
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "n_sample": len(estimator._sample),
+        "n_components": len(estimator.components_),
+    }
+    numbers = {
+        "sample": estimator._sample.ravel(),
+        "eigenvalues": np.concatenate([one.eigenvalues for one in spectra]),
+        "directions": np.concatenate([one.directions.ravel() for one in spectra]),
+        "units": np.array([one.unit for one in spectra]),
+        "errors": np.array([one.error for one in spectra]),
+        "mixture": estimator.mixture_,
+        "component_eigenvalues": estimator.eigenvalues_,
+        "coef": estimator.coef_.ravel(),
+        "intercept": estimator.intercept_,
+        "objective": np.array([estimator.objective_]),
+    }
+    counts = {
+        "n_eigenvalues": np.array([len(one.eigenvalues) for one in spectra]),
+        "components": estimator.components_.ravel(),
+        "kinks": np.array(estimator.kinks_, dtype=np.int64).ravel(),
+    }
+    arrays = {FIT + key: np.ascontiguousarray(array, dtype="<f8") for key, array in numbers.items()}
+    arrays |= {FIT + key: np.ascontiguousarray(array, dtype="<i8") for key, array in counts.items()}
+    return header, arrays | history_arrays(estimator.history_)
+
+
+def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Puts into an unfitted model what a file says."""
+    fit = section(FIT, arrays)
+    model.classes_ = decode_labels(header["classes"])
+    model.n_features_in_ = read_integer(header, "n_features", 1)
+    names = read_names(header, model.n_features_in_)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    n_sample, n_components = read_integer(header, "n_sample", 1), read_integer(header, "n_components", 1)
+    n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
+    mixture = read_array(fit, "mixture", "<f8")
+    n_kernels = len(mixture)
+    sizes = read_array(fit, "n_eigenvalues", "<i8", n_kernels)
+    require(n_kernels >= 1 and bool((sizes >= 1).all()) and bool((mixture > 0.0).all()), "the mixture is no mixture")
+    total = int(sizes.sum())
+    parts = {
+        "sample": n_sample * model.n_features_in_,
+        "eigenvalues": total,
+        "directions": total * n_sample,
+        "units": n_kernels,
+        "errors": n_kernels,
+        "component_eigenvalues": n_components,
+        "coef": n_components * n_outputs,
+        "intercept": n_outputs,
+        "objective": 1,
+    }
+    found = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}
+    require(all(np.isfinite(array).all() for array in found.values()), "a number is infinite")
+    require(bool((found["units"] > 0.0).all()), "a kernel has no unit")
+    components = read_array(fit, "components", "<i8", 2 * n_components).reshape(n_components, 2)
+    owners = components[:, 0]
+    require(bool(((owners >= 0) & (owners < n_kernels)).all()), "a component belongs to a kernel that is not there")
+    within = (components[:, 1] >= 0) & (components[:, 1] < sizes[owners])
+    require(bool(within.all()), "a component is an eigenfunction that is not there")
+    kinks = read_array(fit, "kinks", "<i8")
+    require(len(kinks) % 2 == 0, "a kink is a pair of kernels")
+    model.history_ = read_history(arrays)
+    require(set(model.history_) == {"objective"}, "the history does not have the columns that it should have")
+    model.mixture_, model.components_ = mixture.copy(), components.copy()
+    model.eigenvalues_, model.objective_ = found["component_eigenvalues"], float(found["objective"][0])
+    model.coef_, model.intercept_ = found["coef"].reshape(n_outputs, n_components), found["intercept"]
+    model.kinks_ = [tuple(pair) for pair in kinks.reshape(-1, 2).tolist()]
+    model.n_iter_, model.nystrom_error_ = max(1, len(model.history_["objective"])), found["errors"]
+    model._take_spectra(found["sample"].reshape(n_sample, -1), sizes.tolist(), found)

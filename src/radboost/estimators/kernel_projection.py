@@ -99,6 +99,10 @@ class SupervisedKernelProjection(
         Those of C_U, mu_k lambda_kj.
     coef_, intercept_ : arrays
         The classifier on `transform(X)`.
+    inverse_sum_ : float
+        nu.
+    n_unlabelled_ : int
+        The rows of `X_unlabelled`, 0 without.
     nystrom_error_ : array of shape (n_kernels,)
         The share of the mean K(x, x) that was left out where there are more than 5,000 different rows; 0 otherwise.
     kinks_ : list of pairs
@@ -151,11 +155,13 @@ class SupervisedKernelProjection(
         matrix = np.asarray(rows.X, dtype=np.float64)
         checked.classes_, class_ids = read_labels(rows.y)
         labelled = checked._labelled(matrix, class_ids, weights)
+        checked.n_unlabelled_ = 0
         if X_unlabelled is None:
             checked._sample, shares = checked._distinct(matrix, weights)
         else:
             other = np.asarray(read_matrix(checked, X_unlabelled, {}, ACCEPTED), dtype=np.float64)
             checked._sample, shares = checked._distinct(other, np.ones(len(other)))
+            checked.n_unlabelled_ = len(other)
         checked._kernels = kernels
         checked._learn(labelled, shares)
         self.__dict__ = checked.__dict__
@@ -222,6 +228,7 @@ class SupervisedKernelProjection(
             eigenvalues[k, : len(one.eigenvalues)] = one.eigenvalues
             features.append(one.functions(np.asarray(kernel(labelled.X, self._sample))))
         inverse_sum = DEFAULT_INVERSES * n_kernels**2 if self.inverse_sum is None else float(self.inverse_sum)
+        self.inverse_sum_ = inverse_sum
         ky_fan = np.inf if self.ky_fan is None else float(self.ky_fan)
         mixtures = MixtureSet(eigenvalues, rank, ky_fan, inverse_sum)
         ridge = LogisticRidge(labelled.class_ids, len(self.classes_), labelled.shares, bool(self.fit_intercept))

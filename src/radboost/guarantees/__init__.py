@@ -1,7 +1,17 @@
 """Reasons to trust a model: its margins, and a bound on its true error (``docs/theory.md``)."""
 
 from radboost.guarantees.bounds import RHO_GRID, MarginBound, bound
+from radboost.guarantees.kernel_projection import ProjectionBound, projection_bound
 from radboost.guarantees.margins import margins
 from radboost.guarantees.several_losses import AgnosticBound, agnostic_bound
 
-__all__ = ["RHO_GRID", "AgnosticBound", "MarginBound", "agnostic_bound", "bound", "margins"]
+__all__ = [
+    "RHO_GRID",
+    "AgnosticBound",
+    "MarginBound",
+    "ProjectionBound",
+    "agnostic_bound",
+    "bound",
+    "margins",
+    "projection_bound",
+]

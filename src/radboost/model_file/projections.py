@@ -23,6 +23,7 @@ def describe(estimator: Any) -> Content:
         "feature_names": None if names is None else [str(name) for name in names],
         "n_sample": len(estimator._sample),
         "n_components": len(estimator.components_),
+        "n_unlabelled": int(estimator.n_unlabelled_),
     }
     numbers = {
         "sample": estimator._sample.ravel(),
@@ -34,7 +35,7 @@ def describe(estimator: Any) -> Content:
         "component_eigenvalues": estimator.eigenvalues_,
         "coef": estimator.coef_.ravel(),
         "intercept": estimator.intercept_,
-        "objective": np.array([estimator.objective_]),
+        "objective": np.array([estimator.objective_, estimator.inverse_sum_]),
     }
     counts = {
         "n_eigenvalues": np.array([len(one.eigenvalues) for one in spectra]),
@@ -70,7 +71,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         "component_eigenvalues": n_components,
         "coef": n_components * n_outputs,
         "intercept": n_outputs,
-        "objective": 1,
+        "objective": 2,
     }
     found = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}
     require(all(np.isfinite(array).all() for array in found.values()), "a number is infinite")
@@ -85,7 +86,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.history_ = read_history(arrays)
     require(set(model.history_) == {"objective"}, "the history does not have the columns that it should have")
     model.mixture_, model.components_ = mixture.copy(), components.copy()
-    model.eigenvalues_, model.objective_ = found["component_eigenvalues"], float(found["objective"][0])
+    model.eigenvalues_, model.n_unlabelled_ = found["component_eigenvalues"], read_integer(header, "n_unlabelled", 0)
+    model.objective_, model.inverse_sum_ = found["objective"].tolist()
     model.coef_, model.intercept_ = found["coef"].reshape(n_outputs, n_components), found["intercept"]
     model.kinks_ = [tuple(pair) for pair in kinks.reshape(-1, 2).tolist()]
     model.n_iter_, model.nystrom_error_ = max(1, len(model.history_["objective"])), found["errors"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real
@@ -51,14 +51,16 @@ class NamedKernel:
     def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         if self.columns is not None:
             X, Y = X[:, self.columns], Y[:, self.columns]
-        return np.asarray(FUNCTIONS[self.name](self, X, Y), dtype=np.float64)
+        pairwise = import_module("sklearn.metrics.pairwise")
+        return np.asarray(FUNCTIONS[self.name](pairwise, self, X, Y), dtype=np.float64)
 
 
-FUNCTIONS: dict[str, Callable[[NamedKernel, FloatArray, FloatArray], Any]] = {
-    "linear": lambda _, X, Y: linear_kernel(X, Y),
-    "polynomial": lambda kernel, X, Y: polynomial_kernel(X, Y, degree=kernel.degree, gamma=kernel.gamma, coef0=1.0),
-    "rbf": lambda kernel, X, Y: rbf_kernel(X, Y, gamma=kernel.gamma),
-    "laplacian": lambda kernel, X, Y: laplacian_kernel(X, Y, gamma=kernel.gamma),
+# Of scikit-learn's module of kernels, which is loaded when one is evaluated: much comes with it.
+FUNCTIONS: dict[str, Callable[[Any, NamedKernel, FloatArray, FloatArray], Any]] = {
+    "linear": lambda of, _, X, Y: of.linear_kernel(X, Y),
+    "polynomial": lambda of, kernel, X, Y: of.polynomial_kernel(X, Y, kernel.degree, kernel.gamma, 1.0),
+    "rbf": lambda of, kernel, X, Y: of.rbf_kernel(X, Y, kernel.gamma),
+    "laplacian": lambda of, kernel, X, Y: of.laplacian_kernel(X, Y, kernel.gamma),
 }
 
 

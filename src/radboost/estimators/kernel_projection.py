@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,7 +40,7 @@ from radboost.projection.solver import Course, ProjectionProblem, Solved, search
 from radboost.projection.spectra import Spectrum, check_independent, nystrom_spectrum, spectrum
 from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
 
-ACCEPTED = Accepted(missing=False, formats=())
+ACCEPTED = Accepted(missing=False)
 DEFAULT_RANK = 10
 # Beyond so many different rows eigenfunctions are found by Nystrom's method, with so many landmarks.
 LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
@@ -152,14 +153,14 @@ class SupervisedKernelProjection(
         weights = check_sample_weight(sample_weight, rows.n_rows)
         rows, weights, _ = rows.without_zero_weights(weights)
         weights = np.ones(rows.n_rows) if weights is None else weights
-        matrix = np.asarray(rows.X, dtype=np.float64)
+        matrix = _dense(rows.X)
         checked.classes_, class_ids = read_labels(rows.y)
         labelled = checked._labelled(matrix, class_ids, weights)
         checked.n_unlabelled_ = 0
         if X_unlabelled is None:
             checked._sample, shares = checked._distinct(matrix, weights)
         else:
-            other = np.asarray(read_matrix(checked, X_unlabelled, {}, ACCEPTED), dtype=np.float64)
+            other = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
             checked._sample, shares = checked._distinct(other, np.ones(len(other)))
             checked.n_unlabelled_ = len(other)
         checked._kernels = kernels
@@ -259,7 +260,7 @@ class SupervisedKernelProjection(
     def transform(self, X: Any) -> FloatArray:
         """The coordinates of Pi_U Phi(x): a column for each eigenfunction that is kept, by falling eigenvalue."""
         check_is_fitted(self)
-        rows = np.asarray(read_matrix(self, X, {}, ACCEPTED), dtype=np.float64)
+        rows = _dense(read_matrix(self, X, {}, ACCEPTED))
         found = np.empty((len(rows), len(self.components_)))
         for k, (kernel, one) in enumerate(zip(self._kernels_now(), self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
@@ -296,6 +297,16 @@ class SupervisedKernelProjection(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "mixture_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     _kernels: list[Kernel]
     _spectra: list[Spectrum]
     _sample: FloatArray
+
+
+def _dense(X: Any) -> FloatArray:
+    """Kernels are functions of dense rows."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)

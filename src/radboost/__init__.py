@@ -57,7 +57,7 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity")
+_ON_DEMAND = ("baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity", "structured")
 
 
 def __getattr__(name: str) -> ModuleType:

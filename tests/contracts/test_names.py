@@ -200,7 +200,17 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
 
 
 def test_dir_shows_what_is_public() -> None:
-    modules = {"baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity"}
+    modules = {
+        "baselines",
+        "datasets",
+        "federated",
+        "guarantees",
+        "losses",
+        "metrics",
+        "plot",
+        "sparsity",
+        "structured",
+    }
     assert {name for name in dir(radboost) if name[0] != "_"} <= {*radboost.__all__, *modules}
 
 

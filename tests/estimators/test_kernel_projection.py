@@ -197,3 +197,12 @@ def test_one_kernel_is_kernel_pca_and_says_so():
     with pytest.warns(UserWarning, match="With one kernel .* this is KernelPCA"):
         model = SupervisedKernelProjection(["rbf"], rank=3).fit(X, y)
     assert model.mixture_[0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_a_row_gets_does_not_depend_on_others():
+    X, y = two_kernels(150)
+    model = SupervisedKernelProjection(rank=4).fit(X, y)
+    at_once = model.decision_function(X)
+    np.testing.assert_array_equal([model.decision_function(X[k : k + 1])[0] for k in range(0, 150, 7)], at_once[::7])
+    np.testing.assert_array_equal(model.decision_function(X[::-1]), at_once[::-1])
+    assert "4 eigenfunctions of 2 kernels" in repr(model.ensemble_)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from radboost._typing import FloatArray
 from radboost._validation import (
@@ -26,6 +27,7 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
+from radboost.ensemble.projected import ProjectedEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
@@ -42,6 +44,7 @@ from radboost.rows.read import Accepted, read_labels, read_matrix, read_rows
 
 ACCEPTED = Accepted(missing=False)
 DEFAULT_RANK = 10
+BLOCK = 64
 # Beyond so many different rows eigenfunctions are found by Nystrom's method, with so many landmarks.
 LARGEST_SAMPLE, LANDMARKS = 5_000, 1_000
 # nu by default, in units of p^2, the least that M is not empty for.
@@ -100,6 +103,8 @@ class SupervisedKernelProjection(
         Those of C_U, mu_k lambda_kj.
     coef_, intercept_ : arrays
         The classifier on `transform(X)`.
+    ensemble_ : ProjectedEnsemble
+        All of this in one place, to print.
     inverse_sum_ : float
         nu.
     n_unlabelled_ : int
@@ -183,6 +188,7 @@ class SupervisedKernelProjection(
     def _labelled(self, X: FloatArray, class_ids: npt.NDArray[Any], weights: FloatArray) -> LabelledRows:
         labels = class_ids[None].astype(np.float64)
         places, totals = canonical_rows(np.ascontiguousarray(X), labels, weights, resolve_n_jobs(self.n_jobs))
+        self._sample_size = float(totals.sum())
         return LabelledRows(X[places], class_ids[places], totals / totals.sum())
 
     def _distinct(self, X: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -252,26 +258,50 @@ class SupervisedKernelProjection(
         self.components_ = np.stack([owners[order], numbers[order]], axis=1)
         weights = found.coefficients[:-1][order] / np.sqrt(found.mixture[owners[order]])[:, None]
         self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), found.coefficients[-1]
+        self._make_ensemble()
         self.kinks_ = [tuple(pair) for pair in found.kinks]
         self.history_ = {"objective": course.objective}
         self.n_iter_, self.objective_ = len(course.objective), found.objective
+
+    def _make_ensemble(self) -> None:
+        names = tuple(kernel if isinstance(kernel, str) else _short(kernel) for kernel in self.kernels)
+        self.ensemble_ = ProjectedEnsemble(
+            names, self.mixture_, self.components_, self.eigenvalues_, self.coef_.T, self.intercept_, self._sample_size
+        )
 
     @of_one_fit
     def transform(self, X: Any) -> FloatArray:
         """The coordinates of Pi_U Phi(x): a column for each eigenfunction that is kept, by falling eigenvalue."""
         check_is_fitted(self)
-        rows = _dense(read_matrix(self, X, {}, ACCEPTED))
+        return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=False)
+
+    @of_one_fit
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=True)
+
+    def _in_blocks(self, rows: FloatArray, *, scores: bool) -> FloatArray:
+        """Products of matrices of one size, whatever the number of rows: what a row gets does not depend on others."""
+        kernels = self._kernels_now()
+        found = []
+        with threadpool_limits(1, "blas"):
+            for first in range(0, len(rows), BLOCK):
+                block = rows[first : first + BLOCK]
+                padded = np.vstack([block, np.repeat(block[:1], BLOCK - len(block), axis=0)])
+                answers = self._coordinates(kernels, padded)
+                if scores:
+                    answers = answers @ self.coef_.T + self.intercept_
+                found.append(answers[: len(block)])
+        return np.vstack(found)
+
+    def _coordinates(self, kernels: list[Kernel], rows: FloatArray) -> FloatArray:
         found = np.empty((len(rows), len(self.components_)))
-        for k, (kernel, one) in enumerate(zip(self._kernels_now(), self._spectra, strict=True)):
+        for k, (kernel, one) in enumerate(zip(kernels, self._spectra, strict=True)):
             of_kernel = self.components_[:, 0] == k
             if of_kernel.any():
                 functions = one.functions(np.asarray(kernel(rows, self._sample)))
                 found[:, of_kernel] = np.sqrt(self.mixture_[k]) * functions[:, self.components_[of_kernel, 1]]
         return found
-
-    @of_one_fit
-    def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
 
     def _kernels_now(self) -> list[Kernel]:
         """Functions of the user's own are not in a file: a loaded model may have got them again since."""
@@ -293,18 +323,26 @@ class SupervisedKernelProjection(
             directions = arrays["directions"][(end - size) * len(sample) : end * len(sample)].reshape(-1, size)
             unit, error = float(arrays["units"][k]), float(arrays["errors"][k])
             self._spectra.append(Spectrum(values, directions, unit, error))
+        self._sample_size = float(arrays["sample_size"][0])
+        self._make_ensemble()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "mixture_")
+        return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    ensemble_: ProjectedEnsemble
     _kernels: list[Kernel]
     _spectra: list[Spectrum]
     _sample: FloatArray
+    _sample_size: float
+
+
+def _short(kernel: Any) -> str:
+    return repr(kernel) if isinstance(kernel, NamedKernel) else getattr(kernel, "__name__", type(kernel).__name__)
 
 
 def _dense(X: Any) -> FloatArray:

@@ -35,6 +35,7 @@ def describe(estimator: Any) -> Content:
         "component_eigenvalues": estimator.eigenvalues_,
         "coef": estimator.coef_.ravel(),
         "intercept": estimator.intercept_,
+        "sample_size": np.array([estimator._sample_size]),
         "objective": np.array([estimator.objective_, estimator.inverse_sum_]),
     }
     counts = {
@@ -71,6 +72,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         "component_eigenvalues": n_components,
         "coef": n_components * n_outputs,
         "intercept": n_outputs,
+        "sample_size": 1,
         "objective": 2,
     }
     found = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}

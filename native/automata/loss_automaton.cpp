@@ -47,6 +47,14 @@ void read_symbol(const LossSource& source, const double* from, std::size_t symbo
     }
 }
 
+double largest_cost_of(const LossAutomaton& automaton) {
+    double largest = std::abs(automaton.initial);
+    for (std::size_t k = 0; k < automaton.cost.size(); ++k)
+        if (automaton.next[k] >= 0) largest = std::max(largest, std::abs(automaton.cost[k]));
+    for (const double width : automaton.final_width) largest = std::max(largest, width);
+    return largest;
+}
+
 class Determinizer {
 public:
     Determinizer(const LossSource& source, const LossAutomatonOptions& options, InterruptCheck check)
@@ -200,14 +208,6 @@ private:
 
 }  // namespace
 
-double LossAutomaton::largest_cost() const {
-    double largest = std::abs(initial);
-    for (std::size_t k = 0; k < cost.size(); ++k)
-        if (next[k] >= 0) largest = std::max(largest, std::abs(cost[k]));
-    for (const double width : final_width) largest = std::max(largest, width);
-    return largest;
-}
-
 bool LossAutomaton::bounded() const {
     return std::all_of(final_width.begin(), final_width.end(), [](double width) { return width < kInfinity; });
 }
@@ -252,6 +252,7 @@ LossAutomaton determinize_loss(const LossSource& source, const LossAutomatonOpti
     if (options.threshold == kInfinity) made = determinizer.build(false);
     if (!made) made = determinizer.build(true);
     minimize(*made, check);
+    made->largest_cost = largest_cost_of(*made);
     return std::move(*made);
 }
 

@@ -27,11 +27,10 @@ struct LossAutomaton {
     std::vector<std::int32_t> next;        // [state][class], -1 where the loss of every such string is infinite
     std::vector<double> cost;              // [state][class]
     std::vector<double> final_width, final_middle;  // of each state of the last layer; 0 where the automaton is exact
-    double initial = 0.0;
+    double initial = 0.0, largest_cost = 0.0;  // the second in size
     bool exact = true;
 
-    // The largest cost in size, and whether every loss has an upper bound.
-    double largest_cost() const;
+    // Whether every loss has an upper bound.
     bool bounded() const;
 
     std::size_t n_states() const { return layer_start.back(); }

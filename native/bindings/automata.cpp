@@ -113,7 +113,7 @@ void bind_automata(nb::module_& m) {
         .def_ro("length", &LossAutomaton::length)
         .def_ro("exact", &LossAutomaton::exact)
         .def_prop_ro("n_states", &LossAutomaton::n_states)
-        .def_prop_ro("largest_cost", &LossAutomaton::largest_cost)
+        .def_ro("largest_cost", &LossAutomaton::largest_cost)
         .def_prop_ro("bounded", &LossAutomaton::bounded)
         .def_prop_ro("n_bytes",
                      [](const LossAutomaton& one) {

@@ -184,6 +184,8 @@ def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
         ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "0 for every row|not positive"),
         ({"ky_fan": 1e-4, "inverse_sum": 4.1}, "Raise one of them"),
         ({"alpha": 0.0}, "alpha"),
+        ({"kernels": ["rbf", NamedKernel("linear", columns=(9,))]}, "Kernel 1 looks at column 9; X has 5 columns"),
+        ({"kernels": ["rbf", lambda A, B: np.zeros((len(A), len(B)))]}, "Kernel 1 is 0 for every row"),
     ],
 )
 def test_bad_input_is_refused(settings, message):

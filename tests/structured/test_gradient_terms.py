@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 import signal
 import subprocess
 import sys
@@ -363,6 +364,16 @@ def test_fewer_states_than_by_plain_determinization():
 
 
 # --- cache, batches, expectations -----------------------------------------------------------------------------------
+
+
+def test_terms_are_pickled_with_their_bounds():
+    rng = np.random.default_rng(24)
+    for max_states in (None, 20):
+        terms = gradient_terms("edit_distance", rng.integers(0, 4, 8), rng.normal(size=(8, 4)), max_states=max_states)
+        copied = pickle.loads(pickle.dumps(terms))
+        assert copied.log_z_bounds == terms.log_z_bounds
+        for name in ("q", "q_low", "q_high"):
+            np.testing.assert_array_equal(getattr(copied, name), getattr(terms, name))
 
 
 def test_automata_are_made_once():

@@ -35,7 +35,7 @@ from radboost.estimators._saving import SavingMixin
 from radboost.linear import canonical_rows
 from radboost.model_file import storable_estimator
 from radboost.model_file.encoding import is_stored
-from radboost.projection.kernels import Kernel, NamedKernel, read_kernels
+from radboost.projection.kernels import Kernel, NamedKernel, check_columns, read_kernels
 from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import Course, ProjectionProblem, Solved, search
@@ -204,8 +204,7 @@ class SupervisedKernelProjection(
             )
         # Rows are in the order of a hash of their content: the first are drawn at random, and always the same.
         rows, some = self._sample, self._sample[:LANDMARKS]
-        if len(self._kernels) > 1:
-            check_independent([np.asarray(kernel(some, some)) for kernel in self._kernels])
+        check_columns(self._kernels, rows.shape[1])
         if len(rows) > LARGEST_SAMPLE:
             self._sample = some
             self._spectra = [
@@ -213,6 +212,8 @@ class SupervisedKernelProjection(
             ]
         else:
             self._spectra = [spectrum(kernel, rows, weights, rank, k) for k, kernel in enumerate(self._kernels)]
+        if len(self._kernels) > 1:
+            check_independent([np.asarray(kernel(some, some)) for kernel in self._kernels])
         self.nystrom_error_ = np.array([one.error for one in self._spectra])
         available = sum(min(rank, len(one.eigenvalues)) for one in self._spectra)
         rank = min(rank, available) if self.rank is None else rank
@@ -312,10 +313,7 @@ class SupervisedKernelProjection(
         self._kernels = read_kernels(self.kernels)
         if len(self._kernels) != len(sizes):
             raise ValueError(f"there are {len(sizes)} spectra for {len(self._kernels)} kernels")
-        for kernel in self._kernels:
-            columns = kernel.columns if isinstance(kernel, NamedKernel) else None
-            if columns is not None and not all(0 <= column < sample.shape[1] for column in columns):
-                raise ValueError("a kernel looks at a column that is not there")
+        check_columns(self._kernels, sample.shape[1])
         self._sample, self._spectra = sample, []
         ends = np.cumsum(sizes)
         for k, (size, end) in enumerate(zip(sizes, ends.tolist(), strict=True)):

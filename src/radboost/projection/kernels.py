@@ -85,3 +85,13 @@ def read_kernels(kernels: Any) -> list[Kernel]:
         else:
             raise TypeError(f"A kernel must be a name, a NamedKernel or a function of two matrices; got {kernel!r}.")
     return found
+
+
+def check_columns(kernels: Sequence[Kernel], n_features: int) -> None:
+    """Refuses kernels that look at columns which are not there."""
+    for number, kernel in enumerate(kernels):
+        for column in (kernel.columns or ()) if isinstance(kernel, NamedKernel) else ():
+            if not 0 <= column < n_features:
+                raise ValueError(
+                    f"Kernel {number} looks at column {column}; X has {n_features} columns, 0 to {n_features - 1}."
+                )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -201,6 +201,10 @@ class GradientTerms:
     log_z_bounds: tuple[float, float]
     n_states: int
     bounds_of_q: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] = field(repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = (self.log_z, self.q, self.exact, self.log_z_bounds, self.n_states)
+        return GradientTerms, (*kept, partial(tuple, self._q_bounds))
 
     @cached_property
     def _q_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

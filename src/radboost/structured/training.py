@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from radboost._validation import free_memory
 from radboost.structured.automata import LossCache, loss_source
 from radboost.structured.chains import ChainShape
 from radboost.structured.gradient import GradientTerms, gradient_terms_batch, substring_numbers
@@ -54,7 +55,8 @@ class Objective:
         self.shape, self.features, self.targets, self.shares = shape, features, targets, shares
         self.loss, self.alpha, self.budget, self.n_jobs = loss, alpha, budget, n_jobs
         self.numbers = list(range(len(targets))) if numbers is None else numbers  # what errors call the sequences
-        self.cache = LossCache(2**62)  # the automata of all sequences, until the end of the fit
+        # The automata of all sequences, until the end of the fit; those that find no room are made again in each round.
+        self.cache = LossCache(int(0.5 * free_memory()))
         self._last: tuple[bytes, float] = (b"", 0.0)
         self._own = [float(loss_source(loss, y, shape.alphabet_size).loss(y)) for y in targets]
 

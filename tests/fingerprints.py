@@ -150,8 +150,14 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
     three, four, many = table(3, 600, 7, 3, 0.03), table(4, 500, 6, 4), table(5, 2500, 8, 26)
     return {
         "default": fit(gaps, n_rounds=40),
-        "default, 40,000 rows": fit(table(6, 40_000, 6), n_rounds=5),
-        "default, 300,000 rows": fit(as_float32_by_column(table(7, 300_000, 3)), n_rounds=2),
+        "votes, 40,000 rows": fit(table(6, 40_000, 6), n_rounds=5, leaves="votes"),
+        "votes, 300,000 rows": fit(as_float32_by_column(table(7, 300_000, 3)), n_rounds=2, leaves="votes"),
+        "looked at, 2,500 rows, 26 classes": fit(many, n_rounds=5),
+        "rated": fit(gaps, n_rounds=25, leaves="rated", complexity_penalty=0.003),
+        "rated, four classes, compsum": fit(
+            four, n_rounds=20, leaves="rated", complexity_penalty=0.003, objective="compsum", thresholds="best"
+        ),
+        "rated, whole steps": fit(two, n_rounds=6, leaves="rated", complexity_penalty=0.003, learning_rate=1.0),
         "half of the rows, weights": fit(gaps, fractions(900), n_rounds=25, subsample=0.5, thresholds="best"),
         "edge, random, whole steps": fit(
             two, n_rounds=20, split_criterion="edge", loss="exponential", learning_rate=1.0, step="line_search"

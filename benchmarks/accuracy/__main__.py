@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_peers
 from benchmarks.accuracy.runner import Results, run, table
-from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, Source, all_tasks
+from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks
 from benchmarks.accuracy.tuning import GRIDS
 
 
@@ -77,7 +77,7 @@ def main() -> None:
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     if arguments.mixed and arguments.suite != "softmax":
         sys.exit("--mixed is for the sets with given parts, --suite softmax")
-    parts = (MIXED if arguments.mixed else GIVEN) if arguments.suite == "softmax" else None
+    parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
     tasks = all_tasks(names, arguments.seeds, parts=parts)
     competitors, results = _competitors(arguments), Results(arguments.results)
     if not arguments.show:

@@ -51,12 +51,20 @@ GIVEN_PARTS: dict[str, int | None] = {
     "letters": None,
     "mnist": 10000,
 }
-SUITES: dict[str, tuple[str, ...]] = {"two": tuple(TWO_CLASSES), "many": MANY_CLASSES, "softmax": tuple(GIVEN_PARTS)}
+#: all rows of the larger sets, three quarters of which train
+LARGE = ("adult", "higgs_part", "letters", "pendigits", "mnist17", "mnist49")
+SUITES: dict[str, tuple[str, ...]] = {
+    "two": tuple(TWO_CLASSES),
+    "many": MANY_CLASSES,
+    "softmax": tuple(GIVEN_PARTS),
+    "large": LARGE,
+}
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
 FOLDS = 5
 GIVEN = FOLDS  # in place of a fold: the parts of the source
 MIXED = FOLDS + 1  # in place of a fold: parts of the same sizes, drawn from all rows of the source
+WHOLE = FOLDS + 2  # in place of a fold: all rows, drawn apart by the seed
 MOST_TRAINING_ROWS = 2000
 MOST_TEST_ROWS = 5000
 
@@ -92,7 +100,7 @@ class Parts:
 
 
 def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS, *, parts: int | None = None) -> list[Task]:
-    """Every task of those sets and seeds; `parts`: `GIVEN` or `MIXED` for sets whose sources fix them."""
+    """Every task of those sets and seeds; `parts`: `GIVEN` or `MIXED` for sets whose sources fix them, or `WHOLE`."""
 
     def folds(name: str) -> Sequence[int]:
         return [parts] if parts is not None else range(1 if name in MANY_CLASSES else FOLDS)
@@ -121,6 +129,9 @@ class Source:
         X, y = self._rows(task)
         if task.fold in (GIVEN, MIXED):
             train, test = self._given(task)
+        elif task.fold == WHOLE:
+            rows = np.random.default_rng(task.seed).permutation(len(y))
+            train, test = rows[: len(y) * 3 // 4], rows[len(y) * 3 // 4 :]
         else:
             train, test = _draw(y, task) if task.dataset in MANY_CLASSES else _fold(y, task)
         if task.noise:
@@ -134,7 +145,7 @@ class Source:
             self._splits[task.dataset] = data.split
         X, y = self._read[task.dataset]
         limit = TWO_CLASSES.get(task.dataset)
-        if limit is None or task.fold in (GIVEN, MIXED):
+        if limit is None or task.fold in (GIVEN, MIXED, WHOLE):
             return X, y
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]

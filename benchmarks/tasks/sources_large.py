@@ -8,7 +8,7 @@ from benchmarks import data
 from benchmarks.results import Result, Row, Target
 from benchmarks.settings import Sizes
 from benchmarks.timing import seconds
-from radboost import DeepBoostClassifier, MultiSourceBoostClassifier
+from radboost import DeepBoostClassifier, MultiSourceBoostClassifier, TreeOptions
 
 N_SOURCES = 3
 SINGLE = "DeepBoost"
@@ -23,7 +23,7 @@ def run(sizes: Sizes) -> Result:
     def fit(name: str, rounds: int) -> None:
         same: dict[str, Any] = {"n_rounds": rounds, "n_jobs": 2}
         if name == SINGLE:
-            DeepBoostClassifier(max_depth=6, **same).fit(X, y)
+            DeepBoostClassifier(max_depth=6, tree_options=TreeOptions(leaves="votes"), **same).fit(X, y)
         else:
             MultiSourceBoostClassifier(source_objective=name, **same).fit(X, y, sources=sources)
 

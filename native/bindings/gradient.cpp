@@ -38,22 +38,10 @@ Output<double> losses_after(const GradientScores& state, const RegressionTrees& 
     return as_array(std::move(out));
 }
 
-// The arrays of a tree whose leaves are numbers, or with several outputs places in a list of vectors, and that list.
 auto cut_arrays(const RegressionTrees& grower, const CutTree& cut) {
-    const std::size_t n = grower.n_outputs(), size = 2 * cut.n_splits + 1;
-    require(size <= grower.tree().nodes.size() && cut.values.size() == size * n, "the tree has fewer splits");
-    auto arrays = tree_arrays(grower.data(), grower.tree().nodes, grower.tree().category_sets,
-                              std::vector<std::int32_t>(size, 0), false, grower.mass_scale());
-    const std::int32_t* left = std::get<2>(arrays).data();
-    std::vector<double> values(size, 0.0), vectors;
-    for (std::size_t i = 0; i < size; ++i) {
-        if (left[i] >= 0) continue;
-        values[i] = n == 1 ? cut.values[i] : static_cast<double>(vectors.size() / n);
-        if (n > 1) vectors.insert(vectors.end(), cut.values.begin() + static_cast<std::ptrdiff_t>(i * n),
-                                  cut.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
-    }
-    std::get<4>(arrays) = as_array(std::move(values));
-    return std::tuple_cat(std::move(arrays), std::make_tuple(as_array(std::move(vectors))));
+    const std::size_t size = 2 * cut.n_splits + 1;
+    require(size <= grower.tree().nodes.size(), "the tree has fewer splits");
+    return number_arrays(grower.data(), grower.tree(), cut.values, grower.n_outputs(), size, grower.mass_scale());
 }
 
 void bind_scores(nb::module_& m) {

@@ -70,4 +70,23 @@ inline auto tree_arrays(const BinnedData& data, const std::vector<GrownNode>& no
                           as_array(std::move(category_words)));
 }
 
+// The arrays of a tree of `size` nodes whose leaves are numbers, or with several outputs places in a list of vectors, and that
+// list. `values` has n_outputs numbers for each node.
+inline auto number_arrays(const BinnedData& data, const GrownTree& tree, const std::vector<double>& values,
+                          std::size_t n_outputs, std::size_t size, double mass_scale) {
+    require(values.size() == size * n_outputs, "every node needs a number for each output");
+    auto arrays = tree_arrays(data, tree.nodes, tree.category_sets, std::vector<std::int32_t>(size, 0), false, mass_scale);
+    const std::int32_t* left = std::get<2>(arrays).data();
+    std::vector<double> numbers(size, 0.0), vectors;
+    for (std::size_t i = 0; i < size; ++i) {
+        if (left[i] >= 0) continue;
+        numbers[i] = n_outputs == 1 ? values[i] : static_cast<double>(vectors.size() / n_outputs);
+        if (n_outputs > 1)
+            vectors.insert(vectors.end(), values.begin() + static_cast<std::ptrdiff_t>(i * n_outputs),
+                           values.begin() + static_cast<std::ptrdiff_t>((i + 1) * n_outputs));
+    }
+    std::get<4>(arrays) = as_array(std::move(numbers));
+    return std::tuple_cat(std::move(arrays), std::make_tuple(as_array(std::move(vectors))));
+}
+
 }  // namespace radboost

@@ -3,7 +3,9 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "losses/margin_losses.hpp"
@@ -42,7 +44,8 @@ Output<double> edges(const AnswerWeighting& weighting, const HypothesisColumns& 
     const std::vector<int128> sums = edge_sums(weighting, columns, shrinking, n_threads);
     std::vector<double> out(sums.size());
     for (std::size_t slot = 0; slot < sums.size(); ++slot)
-        out[slot] = static_cast<double>(sums[slot]) * weighting.edge_unit() / (columns.is_real(slot) ? kValueGrid : 1.0);
+        out[slot] = static_cast<double>(sums[slot]) * weighting.edge_unit() /
+                    (columns.is_real(slot) || columns.has_leaves(slot) ? kValueGrid : 1.0);
     return as_array(std::move(out));
 }
 
@@ -374,6 +377,22 @@ void bind_columns(nb::module_& m) {
                  return c.add_values(values.data(), class_index);
              },
              nb::arg("values"), nb::arg("class_index") = 1)
+        .def("add_leaves",
+             [](HypothesisColumns& c, Vector<std::int32_t> leaf, Vector<double> numbers, int n_threads) {
+                 require(leaf.size() == c.n_rows(), "one leaf per row is needed");
+                 const std::size_t n_leaves = numbers.size() / c.width();
+                 for (std::size_t i = 0; i < leaf.size(); ++i)
+                     require(leaf.data()[i] >= 0 && static_cast<std::size_t>(leaf.data()[i]) < n_leaves,
+                             "a leaf is out of range");
+                 std::vector<std::int32_t> table(numbers.size()), same(n_leaves);
+                 for (std::size_t k = 0; k < table.size(); ++k) {
+                     require(std::fabs(numbers.data()[k]) <= 1.0, "the numbers of leaves must lie in [-1, 1]");
+                     table[k] = static_cast<std::int32_t>(std::llrint(numbers.data()[k] * kValueGrid));
+                 }
+                 std::iota(same.begin(), same.end(), 0);
+                 return c.add_leaves(leaf.data(), same.data(), table, n_threads);
+             },
+             nb::arg("leaf_of_row"), nb::arg("numbers"), nb::arg("n_threads"))
         .def("predictions", [](const HypothesisColumns& c, std::size_t slot) {
             std::vector<double> out(c.n_rows() * (c.n_classes() == 2 ? 1 : c.n_classes()));
             c.predictions(slot, out.data());

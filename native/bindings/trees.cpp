@@ -40,6 +40,14 @@ auto grown_arrays(const Grower& g, std::size_t n_splits) {
                        g.mass_scale());
 }
 
+// The same of a tree whose leaves hold numbers, and last their vectors, where there are several classes.
+auto rated_arrays(const Grower& g, std::size_t n_splits) {
+    const std::vector<std::int32_t> ratings = g.tree().ratings(n_splits);
+    std::vector<double> values(ratings.size());
+    for (std::size_t k = 0; k < ratings.size(); ++k) values[k] = static_cast<double>(ratings[k]) / kValueGrid;
+    return number_arrays(g.data(), g.tree(), values, g.tree().n_answers(), 2 * n_splits + 1, g.mass_scale());
+}
+
 std::vector<CategorySet> as_sets(Vector<std::uint64_t> words) {
     require(words.size() % 4 == 0, "a set of categories has four words");
     std::vector<CategorySet> sets(words.size() / 4);
@@ -55,17 +63,17 @@ void bind_trees(nb::module_& m) {
              [](Grower* self, const BinnedData& data, const AnswerWeighting& weighting, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
-                int n_threads) {
+                int n_threads, bool rated) {
                  const GrowthOptions options =
                      growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample, random_thresholds,
                                     minimum_leaf_weight, seed, n_threads);
                  nb::gil_scoped_release release;
-                 new (self) Grower(data, class_target(weighting, options.criterion), options);
+                 new (self) Grower(data, class_target(weighting, options.criterion, rated), options);
              },
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
              nb::arg("growth"), nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"),
              nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
-             nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"))
+             nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("rated") = false)
         .def("grow",
              [](Grower& g, std::uint64_t round) {
                  {
@@ -75,6 +83,12 @@ void bind_trees(nb::module_& m) {
                  return std::make_pair(g.tree().candidate_splits, g.tree().candidate_edges);
              })
         .def("tree", &grown_arrays)
+        .def("rated_tree", &rated_arrays)
+        .def("store_rated",
+             [](const Grower& g, std::size_t n_splits, HypothesisColumns& columns) {
+                 nb::gil_scoped_release release;
+                 return g.tree().store_rated(n_splits, columns, g.n_threads());
+             })
         .def("store", [](const Grower& g, std::size_t n_splits, HypothesisColumns& columns, std::size_t slot) {
             nb::gil_scoped_release release;
             g.tree().store(n_splits, columns, slot, g.n_threads());

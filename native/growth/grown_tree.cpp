@@ -4,13 +4,28 @@
 
 namespace radboost {
 
-std::int64_t GrownTree::best_gain(std::size_t node) const {
+// |gain| <= total, and both are below 2^62.
+std::int32_t GrownTree::rating(std::size_t node, std::size_t answer) const {
     const std::int64_t* gain = sums_of(node);
+    const int128 total = gain[n_channels - 1], scaled = int128{gain[answer]} * static_cast<std::int64_t>(kValueGrid);
+    if (total <= 0) return 0;
+    const int128 nearest = (2 * (scaled < 0 ? -scaled : scaled) + total) / (2 * total);
+    return static_cast<std::int32_t>(scaled < 0 ? -nearest : nearest);
+}
+
+int128 GrownTree::best_gain(std::size_t node) const {
+    const std::int64_t* gain = sums_of(node);
+    if (rated) {
+        int128 edge = 0;
+        for (std::size_t k = 0; k < n_answers(); ++k) edge += int128{gain[k]} * rating(node, k);
+        return edge;
+    }
     if (n_channels == 1) return std::max(gain[0], -gain[0]);
     return std::max<std::int64_t>(0, *std::max_element(gain, gain + n_channels));
 }
 
 void GrownTree::list_candidates(bool every_size, double edge_unit) {
+    if (rated) edge_unit /= kValueGrid;
     candidate_splits.clear();
     candidate_edges.clear();
     // The splits in their order: the i-th has the children 2 i + 1 and 2 i + 2.
@@ -19,7 +34,7 @@ void GrownTree::list_candidates(bool every_size, double edge_unit) {
         if (nodes[i].left >= 0) parent_of_split.push_back(i);
     std::sort(parent_of_split.begin(), parent_of_split.end(),
               [&](std::size_t a, std::size_t b) { return nodes[a].left < nodes[b].left; });
-    std::int64_t edge = best_gain(0);
+    int128 edge = best_gain(0);
     if (parent_of_split.empty()) {
         // No question helps: the constant, which H_1 contains, may still do, where one class outweighs the others.
         candidate_splits.push_back(0);
@@ -34,6 +49,45 @@ void GrownTree::list_candidates(bool every_size, double edge_unit) {
         candidate_splits.push_back(static_cast<std::int32_t>(s + 1));
         candidate_edges.push_back(static_cast<double>(edge) * edge_unit);
     }
+}
+
+std::vector<std::int32_t> GrownTree::ratings(std::size_t n_splits) const {
+    const std::size_t size = 2 * n_splits + 1, width = n_answers();
+    require(rated && size <= nodes.size(), "the tree has fewer splits, or no ratings");
+    std::vector<std::int32_t> found(size * width);
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t k = 0; k < width; ++k) found[i * width + k] = rating(i, k);
+    return found;
+}
+
+std::vector<std::size_t> GrownTree::leaf_of_label(std::size_t n_splits) const {
+    // Each node below the cut answers like the leaf above it.
+    std::vector<std::size_t> of_node(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i <= 2 * n_splits) of_node[i] = i;
+        if (nodes[i].left < 0 || !(i > 2 * n_splits || is_leaf(i, n_splits))) continue;
+        const auto left = static_cast<std::size_t>(nodes[i].left);
+        of_node[left] = of_node[left + 1] = of_node[i];
+    }
+    std::vector<std::size_t> of_label(node_of_label.size());
+    for (std::size_t label = 0; label < of_label.size(); ++label)
+        of_label[label] = of_node[static_cast<std::size_t>(node_of_label[label])];
+    return of_label;
+}
+
+std::size_t GrownTree::store_rated(std::size_t n_splits, HypothesisColumns& columns, int n_threads) const {
+    require(columns.n_rows() == leaf_of_row.size(), "the columns have another number of rows");
+    require(columns.width() == n_answers(), "the columns are for another number of classes");
+    const std::vector<std::int32_t> numbers = ratings(n_splits);
+    std::vector<std::int32_t> place(2 * n_splits + 1, -1), table;
+    for (std::size_t i = 0; i <= 2 * n_splits; ++i) {
+        if (!is_leaf(i, n_splits)) continue;
+        place[i] = static_cast<std::int32_t>(table.size() / n_answers());
+        table.insert(table.end(), numbers.data() + i * n_answers(), numbers.data() + (i + 1) * n_answers());
+    }
+    std::vector<std::int32_t> of_label;
+    for (const std::size_t node : leaf_of_label(n_splits)) of_label.push_back(std::max(0, place[node]));
+    return columns.add_leaves(leaf_of_row.data(), of_label.data(), table, n_threads);
 }
 
 std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
@@ -60,17 +114,8 @@ std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
 void GrownTree::store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const {
     require(columns.n_rows() == leaf_of_row.size(), "the columns have another number of rows");
     const std::vector<std::int32_t> above = answers(n_splits);
-    // Each node below the cut answers like the leaf above it.
-    std::vector<std::int32_t> of_node(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (i < above.size()) of_node[i] = above[i];
-        if (nodes[i].left < 0) continue;
-        const auto left = static_cast<std::size_t>(nodes[i].left);
-        of_node[left] = of_node[left + 1] = of_node[i];
-    }
-    std::vector<std::int32_t> of_label(node_of_label.size());
-    for (std::size_t label = 0; label < of_label.size(); ++label)
-        of_label[label] = of_node[static_cast<std::size_t>(node_of_label[label])];
+    std::vector<std::int32_t> of_label;
+    for (const std::size_t node : leaf_of_label(n_splits)) of_label.push_back(above[node]);
     columns.set_answers(slot, leaf_of_row.data(), of_label.data(), of_label.size(), n_threads);
 }
 

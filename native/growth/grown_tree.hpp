@@ -30,6 +30,8 @@ struct GrownTree {
     // tree the gradients of the outputs and, last, the weight (see GradientWeighting).
     std::size_t n_channels = 1;
     std::vector<std::int64_t> sums;
+    // Whether leaves answer with numbers: the last of the sums is then what being right everywhere would gain.
+    bool rated = false;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
@@ -41,13 +43,25 @@ struct GrownTree {
     void list_candidates(bool every_size, double edge_unit);
     // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.
     std::vector<std::int32_t> answers(std::size_t n_splits) const;
+    // Of rated trees: the numbers of the first 2 n + 1 nodes as leaves, n_answers() for each in units of 1 / kValueGrid. Each is
+    // the node's own edge for that answer: what it gains as a share of what being right everywhere would.
+    std::vector<std::int32_t> ratings(std::size_t n_splits) const;
+    std::size_t n_answers() const { return n_channels - rated; }
+    bool is_leaf(std::size_t node, std::size_t n_splits) const {
+        return nodes[node].left < 0 || static_cast<std::size_t>(nodes[node].left) > 2 * n_splits;
+    }
+    // The same as `store`, in a slot of its own, for rated trees.
+    std::size_t store_rated(std::size_t n_splits, HypothesisColumns& columns, int n_threads) const;
     // Stores the predictions of the tree after n splits.
     void store(std::size_t n_splits, HypothesisColumns& columns, std::size_t slot, int n_threads) const;
 
 private:
     const std::int64_t* sums_of(std::size_t node) const { return sums.data() + node * n_channels; }
-    // The edge of a node that answers as well as it can.
-    std::int64_t best_gain(std::size_t node) const;
+    // The edge of a node that answers as well as it can, or by its ratings; in units of 1 / kValueGrid then.
+    int128 best_gain(std::size_t node) const;
+    std::int32_t rating(std::size_t node, std::size_t answer) const;
+    // For every label the node after n splits that its rows are in.
+    std::vector<std::size_t> leaf_of_label(std::size_t n_splits) const;
 };
 
 constexpr std::int32_t kAbstains = -1;

@@ -20,7 +20,8 @@ std::int64_t least_mass(double minimum_leaf_weight, double mass_scale) {
 
 class ClassTarget : public GrowthTarget {
 public:
-    ClassTarget(const AnswerWeighting& weighting, Criterion criterion) : weighting_(weighting), criterion_(criterion) {}
+    ClassTarget(const AnswerWeighting& weighting, Criterion criterion, bool rated)
+        : weighting_(weighting), criterion_(criterion), rated_(rated) {}
 
     const RowWeights& row_weights() const override { return weighting_.row_weights(); }
     std::size_t n_rows() const override { return weighting_.n_rows(); }
@@ -44,21 +45,34 @@ public:
     }
     const AnswerWeighting* classes() const override { return &weighting_; }
 
-    std::size_t n_channels() const override { return weighting_.n_channels(); }
+    std::size_t n_channels() const override { return weighting_.n_channels() + rated_; }
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override {
-        weighting_.leaf_sums(label_of_row, n_labels, n_threads, sums);
+        if (!rated_) {
+            weighting_.leaf_sums(label_of_row, n_labels, n_threads, sums);
+            return;
+        }
+        const std::size_t width = weighting_.n_channels();
+        std::vector<std::int64_t> gains(n_labels * width), totals(n_labels);
+        weighting_.leaf_sums(label_of_row, n_labels, n_threads, gains.data());
+        weighting_.leaf_totals(label_of_row, n_labels, n_threads, totals.data());
+        for (std::size_t label = 0; label < n_labels; ++label) {
+            std::copy_n(gains.data() + label * width, width, sums + label * (width + 1));
+            sums[label * (width + 1) + width] = totals[label];
+        }
     }
     // A tree is grown on growth weights and judged by gains.
     bool read_sums(const Node&, std::int64_t*) const override { return false; }
     bool sums_end_with_mass() const override { return false; }
     void list_candidates(bool every_size, GrownTree& tree) const override {
+        tree.rated = rated_;
         tree.list_candidates(every_size, weighting_.edge_unit());
     }
 
 private:
     const AnswerWeighting& weighting_;
     Criterion criterion_;
+    bool rated_;
 };
 
 class GradientTarget : public GrowthTarget {
@@ -122,8 +136,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion) {
-    return std::make_unique<ClassTarget>(weighting, criterion);
+std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated) {
+    return std::make_unique<ClassTarget>(weighting, criterion, rated);
 }
 
 std::unique_ptr<GrowthTarget> gradient_target(const GradientWeighting& weighting,

@@ -51,7 +51,8 @@ public:
 };
 
 // Keeps a reference to the weighting, whose rows must be sorted by class.
-std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion);
+// With `rated` leaves answer with numbers, and the last channel is what being right everywhere would gain.
+std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated = false);
 
 // `directions` as in make_variance_statistics, which it outlives.
 std::unique_ptr<GrowthTarget> gradient_target(const GradientWeighting& weighting,

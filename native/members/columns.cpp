@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <type_traits>
 
 #include "core/pool.hpp"
 
@@ -110,6 +112,46 @@ std::size_t HypothesisColumns::add_values(const float* values, std::size_t class
     return slots_.size() - 1;
 }
 
+std::size_t HypothesisColumns::add_leaves(const std::int32_t* group_of_row, const std::int32_t* leaf_of_group,
+                                          const std::vector<std::int32_t>& table, int n_threads) {
+    const std::size_t n_leaves = table.size() / width();
+    require(n_leaves > 0 && table.size() == n_leaves * width(), "every leaf needs a number for each class");
+    for (const std::int32_t number : table)
+        require(std::abs(number) <= static_cast<std::int32_t>(kValueGrid), "the numbers of leaves must lie in [-1, 1]");
+    Slot added;
+    added.kind = Kind::leaves;
+    added.stamp = next_stamp();
+    added.table = table;
+    const auto fill = [&](auto& leaves) {
+        using Leaf = typename std::decay_t<decltype(leaves)>::value_type;
+        leaves.resize(n_rows_);
+        Leaf* to = leaves.data();
+        for_rows(n_threads, [=](std::size_t i) { to[i] = static_cast<Leaf>(leaf_of_group[group_of_row[i]]); });
+    };
+    if (n_leaves <= 256)
+        fill(added.narrow);
+    else if (n_leaves <= 65536)
+        fill(added.wide);
+    else
+        fill(added.widest);
+    std::size_t slot = 0;
+    while (slot < slots_.size() && slots_[slot].kind != Kind::empty) ++slot;
+    if (slot == slots_.size()) slots_.emplace_back();
+    slots_[slot] = std::move(added);
+    return slot;
+}
+
+void HypothesisColumns::leaves(std::size_t slot, std::size_t begin, std::size_t count, std::int32_t* out) const {
+    const Slot& own = used(slot);
+    require(own.kind == Kind::leaves, "the hypothesis has no leaves");
+    if (!own.narrow.empty())
+        std::copy_n(own.narrow.data() + begin, count, out);
+    else if (!own.wide.empty())
+        std::copy_n(own.wide.data() + begin, count, out);
+    else if (count > 0)
+        std::copy_n(own.widest.data() + begin, count, out);
+}
+
 bool HypothesisColumns::has_signs(std::size_t block) const {
     bool any = false;
     for (std::size_t slot = 8 * block; slot < std::min(8 * block + 8, slots_.size()); ++slot)
@@ -118,11 +160,12 @@ bool HypothesisColumns::has_signs(std::size_t block) const {
 }
 
 const std::uint8_t* HypothesisColumns::narrow_answers(std::size_t slot) const {
-    return slots_[slot].narrow.empty() ? nullptr : slots_[slot].narrow.data();
+    return slots_[slot].narrow.empty() || has_leaves(slot) ? nullptr : slots_[slot].narrow.data();
 }
 
 void HypothesisColumns::answers(std::size_t slot, std::size_t begin, std::size_t count, std::uint16_t* out) const {
     const Slot& own = used(slot);
+    require(own.kind != Kind::leaves, "the hypothesis does not answer with a class");
     if (own.kind == Kind::values) {
         std::fill(out, out + count, static_cast<std::uint16_t>(own.class_index));
     } else if (n_classes_ == 2) {
@@ -142,6 +185,14 @@ const float* HypothesisColumns::values(std::size_t slot) const {
 std::uint64_t HypothesisColumns::stamp(std::size_t slot) const { return used(slot).stamp; }
 
 void HypothesisColumns::predictions(std::size_t slot, double* out) const {
+    if (has_leaves(slot)) {
+        std::vector<std::int32_t> of_row(n_rows_);
+        leaves(slot, 0, n_rows_, of_row.data());
+        const std::int32_t* numbers = slots_[slot].table.data();
+        for (std::size_t i = 0; i < n_rows_ * width(); ++i)
+            out[i] = numbers[static_cast<std::size_t>(of_row[i / width()]) * width() + i % width()] / kValueGrid;
+        return;
+    }
     const float* real = values(slot);
     if (n_classes_ == 2 && real) {
         std::copy(real, real + n_rows_, out);
@@ -161,6 +212,21 @@ void HypothesisColumns::predictions(std::size_t slot, double* out) const {
 void HypothesisColumns::margins(std::size_t slot, std::size_t begin, std::size_t count, double* out) const {
     if (const float* real = values(slot)) {
         std::copy(real + begin, real + begin + count, out);
+        return;
+    }
+    if (has_leaves(slot)) {
+        const Slot& own = slots_[slot];
+        const std::int32_t* table = own.table.data();
+        constexpr double kUnit = 1.0 / kValueGrid;
+        const auto look_up = [&](const auto* of_row) {
+            for (std::size_t k = 0; k < count; ++k) out[k] = kUnit * table[of_row[k]];
+        };
+        if (!own.narrow.empty())
+            look_up(own.narrow.data() + begin);
+        else if (!own.wide.empty())
+            look_up(own.wide.data() + begin);
+        else
+            look_up(own.widest.data() + begin);
         return;
     }
     const std::uint8_t* bytes = blocks_[slot / 8].data() + begin;

@@ -1,6 +1,9 @@
 // Line searches through the scores of a ClassScores. Each row keeps what it needs on the line, so that an evaluation is
 // one pass over the rows: an answer moves one class against the others, or all of them against the row's own.
 #include "rows/class_scores.hpp"
+
+#include <cmath>
+
 #include "members/columns.hpp"
 #include "core/pool.hpp"
 
@@ -11,6 +14,7 @@ LineSums ClassScores::along(const HypothesisColumns& columns, std::size_t slot, 
     require(loss_.has_value(), "the scores have no loss to evaluate");
     require(current_, "reweigh before a line search");
     columns.require_fits(slot, n_rows(), n_classes());
+    if (columns.has_leaves(slot)) return along_leaves(columns, slot, eta, want_loss, n_threads);
     if (line_.stamp != columns.stamp(slot)) prepare_line(columns, slot, n_threads);
     const std::size_t n = n_rows(), n_parts = parts(n_threads);
     parallel_for(n_threads, n_parts, [&](std::size_t part) {
@@ -19,6 +23,57 @@ LineSums ClassScores::along(const HypothesisColumns& columns, std::size_t slot, 
                    [&](std::size_t own, std::size_t begin, std::size_t count) {
                        objective_.along(line_block(own, begin, count, work), *loss_, eta, want_loss);
                    });
+    });
+    return {want_loss ? weights_.sum(line_.value.data(), n_threads) : 0.0, weights_.sum(line_.slope.data(), n_threads)};
+}
+
+std::vector<std::int32_t> ClassScores::leaf_changes(const HypothesisColumns& columns, std::size_t slot,
+                                                    double eta) const {
+    require(std::fabs(eta) <= 256.0, "a step is longer than the scores allow");
+    const std::vector<std::int32_t>& table = columns.table(slot);
+    const double unit = eta * kScoreGrid / kValueGrid;
+    std::vector<std::int32_t> changes(table.size());
+    for (std::size_t k = 0; k < table.size(); ++k)
+        changes[k] = static_cast<std::int32_t>(std::llrint(unit * static_cast<double>(table[k])));
+    return changes;
+}
+
+// All classes of a row move: it is evaluated anew at its scores there, and the rates of its wrong answers are multiplied by
+// how fast they come nearer.
+LineSums ClassScores::along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss,
+                                   int n_threads) {
+    require(per_class(), "leaves with numbers go with objectives that count each wrong answer");
+    const std::size_t n = n_rows(), n_parts = parts(n_threads), classes = n_classes();
+    const std::vector<std::int32_t> changes = leaf_changes(columns, slot, eta);
+    const std::vector<std::int32_t>& table = columns.table(slot);
+    line_.stamp = 0;
+    line_.value.resize(n);
+    line_.slope.resize(n);
+    parallel_for(n_threads, n_parts, [&](std::size_t part) {
+        Scratch scratch(block_rows(), classes);
+        std::vector<std::int32_t> leaves(block_rows()), moved(block_rows() * classes);
+        std::vector<double> pull(block_rows());
+        for_blocks(range_begin(n, n_parts, part), range_begin(n, n_parts, part + 1),
+                   [&](std::size_t own, std::size_t begin, std::size_t count) {
+            columns.leaves(slot, begin, count, leaves.data());
+            const std::int32_t* scores = grid_.row(begin);
+            for (std::size_t r = 0; r < count; ++r) {
+                const std::int32_t* change = changes.data() + static_cast<std::size_t>(leaves[r]) * classes;
+                for (std::size_t c = 0; c < classes; ++c) moved[r * classes + c] = scores[r * classes + c] + change[c];
+            }
+            const ClassBlock there{moved.data(), count, classes, own};
+            largest_wrong(there, scratch.largest.data());
+            objective_.evaluate(there, scratch.largest.data(), nullptr, *loss_,
+                                {scratch.terms.data(), scratch.values.data(), scratch.scale.data(), pull.data(),
+                                 line_.value.data() + begin});
+            for (std::size_t r = 0; r < count; ++r) {
+                const std::int32_t* number = table.data() + static_cast<std::size_t>(leaves[r]) * classes;
+                const double* term = scratch.terms.data() + r * classes;
+                double nearer = 0;
+                for (std::size_t c = 0; c < classes; ++c) nearer += term[c] * static_cast<double>(number[c] - number[own]);
+                line_.slope[begin + r] = nearer * scratch.scale[r] / kValueGrid;
+            }
+        });
     });
     return {want_loss ? weights_.sum(line_.value.data(), n_threads) : 0.0, weights_.sum(line_.slope.data(), n_threads)};
 }

@@ -150,14 +150,20 @@ void ClassWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_l
     std::copy(found.begin(), found.end(), sums);
 }
 
-// --- the scores
+void ClassWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                                 std::int64_t* totals) const {
+    const auto found = row_weights().add<std::int64_t>(
+        n_labels, n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::int64_t gain =
+                    gradients_.empty() ? row_gradients_[i] : gradients_[i * n_classes() + classes()[i]];
+                own[label_of_row[i]] += row_weights().times(i) * gain;
+            }
+        });
+    std::copy(found.begin(), found.end(), totals);
+}
 
-struct ClassScores::Scratch {
-    Scratch(std::size_t rows, std::size_t classes)
-        : terms(rows * classes), values(terms.size()), scale(rows), largest(scale.size()) {}
-    std::vector<double> terms, values, scale;
-    std::vector<std::int32_t> largest;  // score among the wrong classes
-};
+// --- the scores
 
 ClassScores::ClassScores(const ClassObjective& objective, std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes,
                          std::size_t n_classes, const RowWeights& weights)
@@ -270,6 +276,23 @@ void ClassScores::step(const HypothesisColumns& columns, std::size_t slot, doubl
     const double scaled = eta * kScoreGrid;
     current_ = false;
     const std::size_t n = n_rows(), n_parts = parts(n_threads), classes = n_classes();
+    if (columns.has_leaves(slot)) {
+        require(per_class() && factors == nullptr, "leaves with numbers go with objectives that count each wrong answer");
+        const std::vector<std::int32_t> changes = leaf_changes(columns, slot, eta);
+        parallel_for(n_threads, n_parts, [&](std::size_t part) {
+            std::vector<std::int32_t> leaves(block_rows());
+            for_blocks(range_begin(n, n_parts, part), range_begin(n, n_parts, part + 1),
+                       [&](std::size_t, std::size_t begin, std::size_t count) {
+                columns.leaves(slot, begin, count, leaves.data());
+                for (std::size_t r = 0; r < count; ++r) {
+                    const std::int32_t* change = changes.data() + static_cast<std::size_t>(leaves[r]) * classes;
+                    std::int32_t* row = grid_.values() + (begin + r) * classes;
+                    for (std::size_t c = 0; c < classes; ++c) row[c] += change[c];
+                }
+            });
+        });
+        return;
+    }
     const float* values = columns.values(slot);
     parallel_for(n_threads, n_parts, [&](std::size_t part) {
         std::vector<std::uint16_t> answers(block_rows());

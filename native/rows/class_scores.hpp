@@ -33,6 +33,8 @@ public:
 
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;
+    void leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                     std::int64_t* totals) const override;
     double edge_unit() const override { return edge_unit_; }
     bool gains_follow_classes() const override;
     const std::int32_t* gradients() const override { return gradients_.data(); }
@@ -93,7 +95,13 @@ public:
 
 private:
     friend class ClassWeighting;
-    struct Scratch;
+    // What the evaluation of a block of rows leaves behind.
+    struct Scratch {
+        Scratch(std::size_t rows, std::size_t classes)
+            : terms(rows * classes), values(terms.size()), scale(rows), largest(scale.size()) {}
+        std::vector<double> terms, values, scale;
+        std::vector<std::int32_t> largest;  // score among the wrong classes
+    };
     // A line through the scores: what each row needs to be evaluated anywhere on it.
     struct Line {
         std::uint64_t stamp = 0;  // of the hypothesis; 0: none
@@ -123,6 +131,9 @@ private:
     LossSums renew(const std::vector<ClassWeighting*>& weightings, int n_threads, const RowGroups* groups,
                    LossSums* of_groups, Evaluate&& evaluate);
 
+    // eta times the numbers of leaves, to the nearest multiples of 2^-20.
+    std::vector<std::int32_t> leaf_changes(const HypothesisColumns& columns, std::size_t slot, double eta) const;
+    LineSums along_leaves(const HypothesisColumns& columns, std::size_t slot, double eta, bool want_loss, int n_threads);
     void prepare_line(const HypothesisColumns& columns, std::size_t slot, int n_threads);
     LineBlock line_block(std::size_t own, std::size_t begin, std::size_t count, double* work);
 

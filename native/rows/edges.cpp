@@ -70,8 +70,9 @@ void AnswerWeighting::edge_sums(const HypothesisColumns& columns, bool shrinking
     const std::size_t n_slots = columns.n_slots(), stride = n_classes() + 1, block = table_rows(n_classes());
     std::vector<std::size_t> used;
     for (std::size_t slot = 0; slot < n_slots; ++slot)
-        if (!columns.is_empty(slot)) used.push_back(slot);
+        if (!columns.is_empty(slot) && !columns.has_leaves(slot)) used.push_back(slot);
     std::fill(sums, sums + n_slots, int128{0});
+    leaf_edge_sums(columns, n_threads, sums);
     if (used.empty()) return;
     const auto found = row_weights().add<int128>(
         used.size(), n_rows() * n_classes(), n_threads, [&](std::size_t from, std::size_t to, int128* own) {
@@ -96,6 +97,37 @@ void AnswerWeighting::edge_sums(const HypothesisColumns& columns, bool shrinking
             }
         });
     for (std::size_t k = 0; k < used.size(); ++k) sums[used[k]] = found[k];
+}
+
+void AnswerWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                                  std::int64_t* totals) const {
+    const std::size_t stride = n_classes() + 1, block = table_rows(n_classes());
+    const auto found = row_weights().add<std::int64_t>(
+        n_labels, n_rows() * n_classes(), n_threads, [&](std::size_t from, std::size_t to, std::int64_t* own) {
+            std::vector<std::int64_t> table(block * stride);
+            for (std::size_t begin = from; begin < to; begin += block) {
+                const std::size_t count = std::min(block, to - begin);
+                gains(begin, count, false, table.data());
+                for (std::size_t r = 0; r < count; ++r)
+                    own[label_of_row[begin + r]] += table[r * stride + classes()[begin + r]];
+            }
+        });
+    std::copy(found.begin(), found.end(), totals);
+}
+
+void AnswerWeighting::leaf_edge_sums(const HypothesisColumns& columns, int n_threads, int128* sums) const {
+    std::vector<std::int32_t> leaves;
+    std::vector<std::int64_t> of_leaf;
+    for (std::size_t slot = 0; slot < columns.n_slots(); ++slot) {
+        if (!columns.has_leaves(slot)) continue;
+        const std::vector<std::int32_t>& table = columns.table(slot);
+        leaves.resize(n_rows());
+        columns.leaves(slot, 0, n_rows(), leaves.data());
+        of_leaf.assign(table.size(), 0);
+        leaf_sums(leaves.data(), table.size() / columns.width(), n_threads, of_leaf.data());
+        sums[slot] = 0;
+        for (std::size_t k = 0; k < table.size(); ++k) sums[slot] += int128{of_leaf[k]} * table[k];
+    }
 }
 
 void AnswerWeighting::value_edge_sums(const float* values, std::size_t n_hypotheses, int n_threads, int128* sums) const {
@@ -205,9 +237,11 @@ void MarginWeighting::edge_sums(const HypothesisColumns& columns, bool, int n_th
                 edge += total[i + half] - total[i];
                 total[i] += total[i + half];
             }
-            if (slot < n_slots && !columns.is_empty(slot) && !columns.is_real(slot)) sums[slot] = edge;
+            if (slot < n_slots && !columns.is_empty(slot) && !columns.is_real(slot) && !columns.has_leaves(slot))
+                sums[slot] = edge;
         }
     }
+    leaf_edge_sums(columns, n_threads, sums);
     if (real.empty()) return;
     const auto found = row_weights().add<int128>(
         real.size(), n_rows(), n_threads, [&](std::size_t begin, std::size_t end, int128* own) {

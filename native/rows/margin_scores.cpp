@@ -136,6 +136,25 @@ void MarginWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_
     std::copy(found.begin(), found.end(), sums);
 }
 
+void MarginWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                                  std::int64_t* totals) const {
+    const std::int8_t* labels = scores_.labels().data();
+    const auto found = row_weights().add<std::int64_t>(
+        n_labels, n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
+            std::vector<std::int64_t> lanes(4 * n_labels, 0);
+            std::int64_t* lane_sums = lanes.data();
+            const std::int64_t* edge = edge_.data();
+            std::size_t i = begin;
+            for (; i + 4 <= end; i += 4)
+                for (std::size_t lane = 0; lane < 4; ++lane)
+                    lane_sums[lane * n_labels + static_cast<std::size_t>(label_of_row[i + lane])] +=
+                        labels[i + lane] * edge[i + lane];
+            for (; i < end; ++i) lane_sums[static_cast<std::size_t>(label_of_row[i])] += labels[i] * edge[i];
+            for (std::size_t k = 0; k < lanes.size(); ++k) own[k % n_labels] += lanes[k];
+        });
+    std::copy(found.begin(), found.end(), totals);
+}
+
 MarginScores::MarginScores(std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes, const RowWeights& weights)
     : loss_(loss),
       weights_(weights),

@@ -101,6 +101,9 @@ public:
     // sums[label * n_channels + k] = sum of g(i, k) over the rows i of all workers with that label.
     virtual void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                            std::int64_t* sums) const = 0;
+    // totals[label] = sum of g(i, class of i) over the same rows: what being right everywhere gains.
+    virtual void leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                             std::int64_t* totals) const;
     // The edge that a sum of 1 stands for.
     virtual double edge_unit() const = 0;
     // What every answer gains in the rows [begin, begin + count), copies counted, and last the 0 of abstaining:
@@ -132,6 +135,9 @@ protected:
     std::uint32_t growth_weight(std::size_t row, double share) const;
 
     LargeArray<std::uint32_t> growth_;
+
+    // The edges of slots with leaves, in units of edge_unit() / kValueGrid.
+    void leaf_edge_sums(const HypothesisColumns& columns, int n_threads, int128* sums) const;
 
 private:
     std::shared_ptr<const RowClasses> classes_;

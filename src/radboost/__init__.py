@@ -21,11 +21,13 @@ from radboost.estimators import (
     SparseBoostClassifierCV,
     SparseBoostRegressor,
     SparseBoostRegressorCV,
+    SupervisedKernelProjection,
 )
 from radboost.families import Candidates, KernelFamily, TreeFamilies, Trees
 from radboost.model_file import ModelFileError, loaded_on_demand
 from radboost.model_file import load_model as load
 from radboost.penalties import WeightedL1
+from radboost.projection.kernels import NamedKernel, PrecomputedKernel, column_kernels
 from radboost.trees import TreeOptions
 
 __version__ = version("radboost")
@@ -43,6 +45,8 @@ __all__ = [
     "MultiSourceBoostClassifier",
     "MultiTaskSparseBoostClassifier",
     "MultiTaskSparseBoostClassifierCV",
+    "NamedKernel",
+    "PrecomputedKernel",
     "RGBClassifier",
     "RGBRegressor",
     "SoftmaxBoostClassifier",
@@ -50,10 +54,12 @@ __all__ = [
     "SparseBoostClassifierCV",
     "SparseBoostRegressor",
     "SparseBoostRegressorCV",
+    "SupervisedKernelProjection",
     "TreeFamilies",
     "TreeOptions",
     "Trees",
     "WeightedL1",
+    "column_kernels",
     "load",
 ]
 

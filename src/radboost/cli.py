@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "table",
         help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, soft-max-boosting-2, -3, "
         "-fig1, -fig3, -fig7, structural-sparsity-7 to -14, rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, "
-        "almo-5.2, structured-6.5, or structured-alignment",
+        "almo-5.2, structured-6.5, structured-alignment, or kernel-projection-7",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")

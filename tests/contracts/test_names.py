@@ -30,6 +30,7 @@ COLUMNS: dict[str, list[Any]] = {
     "sparse": [SparseBoostClassifier, SparseBoostRegressor, MultiTaskSparseBoostClassifier],
     "several losses": [radboost.AgnosticClassifier],
     "on trees": [radboost.AgnosticBoostClassifier],
+    "projection": [radboost.SupervisedKernelProjection],
     "baselines": BASELINES,
 }
 ESTIMATORS = [
@@ -64,6 +65,7 @@ ONLY_THERE = {
         "solver",
     },
     "on trees": {"losses", "mixtures", "mu", "n_candidates"},
+    "projection": {"fit_intercept", "inverse_sum", "kernels", "ky_fan", "n_starts", "rank", "standardize"},
     "baselines": set(),
 }
 
@@ -195,6 +197,8 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     if estimator is radboost.AgnosticBoostClassifier:
         ours |= {"agnostic_loss_", "loss_values_", "mixture_"}
         ours |= {"loss", "step"}  # of RGB, and no choice here
+    if estimator is radboost.SupervisedKernelProjection:
+        ours |= {"fit_transform", "transform", "set_output"}
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 

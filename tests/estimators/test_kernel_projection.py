@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import radboost
 from radboost.estimators import kernel_projection
 from radboost.estimators.kernel_projection import SupervisedKernelProjection
-from radboost.projection.kernels import NamedKernel, column_kernels
+from radboost.projection.kernels import NamedKernel, PrecomputedKernel, column_kernels
 
 # Figure 7.1: the first coordinate varies more, the second tells the classes apart.
 CROSS = np.array([[-3.0, 1.0], [3.0, 1.0], [-3.0, -1.0], [3.0, -1.0]])
@@ -151,6 +151,59 @@ def test_kernels_of_ones_own_are_supplied_again(tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
+def test_matrices_that_were_computed_before():
+    """Rows name their objects; what is learned is what functions learn."""
+    X, y = two_kernels(100)
+    functions = [lambda A, B: A @ B.T, own_kernel]
+    matrices = [kernel(X, X) for kernel in functions]
+    numbers = np.arange(100.0)[:, None]
+    by_functions = SupervisedKernelProjection(functions, rank=4).fit(X[:60], y[:60])
+    model = SupervisedKernelProjection(matrices, rank=4).fit(numbers[:60], y[:60])
+    np.testing.assert_allclose(
+        model.decision_function(numbers[60:]), by_functions.decision_function(X[60:]), rtol=1e-4, atol=1e-6
+    )
+    beside = SupervisedKernelProjection([PrecomputedKernel(matrices[1], column=5), "linear"], rank=4, standardize=False)
+    rows = np.hstack([X, numbers])
+    beside.set_params(kernels=[beside.kernels[0], NamedKernel("linear", columns=tuple(range(5)))])
+    beside.fit(rows[:60], y[:60])
+    np.testing.assert_allclose(
+        beside.decision_function(rows[60:]), by_functions.decision_function(X[60:]), rtol=1e-4, atol=1e-6
+    )
+    assert "PrecomputedKernel(100 objects)" in repr(model.ensemble_)
+    for wrong in (100.0, -1.0, 0.5):
+        with pytest.raises(ValueError, match=f"precomputed kernel, 0 to 99; got {wrong:g}"):
+            model.predict([[wrong]])
+    with pytest.raises(ValueError, match=r"square matrix .* shape \(3, 4\)"):
+        SupervisedKernelProjection([np.ones((3, 4)), "rbf"]).fit(X, y)
+    with pytest.raises(ValueError, match="Kernel 0 looks at column 7"):
+        SupervisedKernelProjection([PrecomputedKernel(matrices[0], column=7), "rbf"]).fit(X, y)
+
+
+def test_a_file_keeps_small_matrices_and_asks_for_kernels_of_ones_own(tmp_path):
+    X, y = two_kernels(40)
+    numbers, matrix = np.arange(40.0)[:, None], own_kernel(X, X)
+    for kernels in ([X @ X.T, matrix], [X @ X.T, PrecomputedKernel(matrix)]):
+        model = SupervisedKernelProjection(kernels, rank=3).fit(numbers, y)
+        model.save(tmp_path / "model.rad")
+        loaded = radboost.load(tmp_path / "model.rad")
+        if isinstance(kernels[1], PrecomputedKernel):
+            with pytest.raises(radboost.model_file.MissingPartError, match="set_params"):
+                loaded.predict(numbers)
+            loaded.set_params(kernels=kernels)
+        np.testing.assert_array_equal(loaded.decision_function(numbers), model.decision_function(numbers))
+
+
+def test_units_of_columns_do_not_matter_unless_told_to():
+    X, y = two_kernels(60)
+    units = np.array([1e-9, 1.0, 1e6, 1e150, 1e-150])
+    model = SupervisedKernelProjection(rank=4).fit(X, y)
+    other = SupervisedKernelProjection(rank=4).fit(X * units, y)
+    np.testing.assert_allclose(other.decision_function(X * units), model.decision_function(X), rtol=1e-5, atol=1e-5)
+    as_given = SupervisedKernelProjection(rank=4, standardize=False)
+    changed = clone(as_given).fit(X * [9, 1, 1, 1, 1], y).decision_function(X * [9, 1, 1, 1, 1])
+    assert np.max(np.abs(changed - as_given.fit(X, y).decision_function(X))) > 0.1
+
+
 def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
     """Mixtures chosen by cross-validation, with the projection that varies most: what this is not."""
     rng = np.random.default_rng(3)
@@ -181,11 +234,14 @@ def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
         ({"inverse_sum": 3.0}, r"p\^2 = 4 for p = 2 kernels"),
         ({"rank": 41}, "number of different rows, 40; got 41"),
         ({"kernels": ["linear", NamedKernel("linear")]}, "Kernels 0 and 1 are the same"),
-        ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "0 for every row|not positive"),
+        ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "Kernel 0 is not positive semi-definite"),
+        ({"kernels": ["rbf", lambda A, B: -np.abs(A[:, :1] - B[:, 0])]}, "Kernel 1 is not positive semi-definite"),
         ({"ky_fan": 1e-4, "inverse_sum": 4.1}, "Raise one of them"),
         ({"alpha": 0.0}, "alpha"),
         ({"kernels": ["rbf", NamedKernel("linear", columns=(9,))]}, "Kernel 1 looks at column 9; X has 5 columns"),
         ({"kernels": ["rbf", lambda A, B: np.zeros((len(A), len(B)))]}, "Kernel 1 is 0 for every row"),
+        ({"kernels": ["rbf", lambda A, B: np.ones((len(A), len(B)))]}, "Kernel 1 is constant"),
+        ({"kernels": ["linear", *column_kernels(5)]}, "Kernels 0, 1, 2, 3, 4 and 5 are linearly dependent"),
     ],
 )
 def test_bad_input_is_refused(settings, message):

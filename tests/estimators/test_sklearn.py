@@ -27,6 +27,7 @@ from radboost import (
     SparseBoostClassifierCV,
     SparseBoostRegressor,
     SparseBoostRegressorCV,
+    SupervisedKernelProjection,
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
@@ -66,6 +67,7 @@ ESTIMATORS = [
     SparseBoostClassifierCV(n_alphas=5, cv=3),
     SparseBoostRegressorCV(n_alphas=5, cv=3),
     MultiTaskSparseBoostClassifierCV(n_alphas=5, cv=3),
+    SupervisedKernelProjection(rank=4, n_starts=1),
 ]
 
 
@@ -96,6 +98,7 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
         SparseBoostClassifierCV,
         SparseBoostRegressorCV,
         MultiTaskSparseBoostClassifierCV,
+        SupervisedKernelProjection,
     ],
 )
 def test_init_only_stores(estimator: Any) -> None:

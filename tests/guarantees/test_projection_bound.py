@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from radboost.estimators import SupervisedKernelProjection
-from radboost.guarantees import projection_bound
+from radboost.estimators import RGBClassifier, SupervisedKernelProjection
+from radboost.guarantees import bound, projection_bound
 from radboost.projection.kernels import NamedKernel
 
 KERNELS = [NamedKernel("rbf", 0.5), NamedKernel("laplacian", 0.2)]
@@ -17,7 +17,7 @@ def fitted(**settings):
     rng = np.random.default_rng(0)
     X, more = rng.normal(size=(60, 2)), rng.normal(size=(80, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    given = {"kernels": KERNELS, "rank": 3, "fit_intercept": False, **settings}
+    given = {"kernels": KERNELS, "rank": 3, "fit_intercept": False, "standardize": False, **settings}
     return SupervisedKernelProjection(**given).fit(X, y, X_unlabelled=more), X, y
 
 
@@ -44,6 +44,7 @@ def test_terms_are_those_of_the_theorem():
     ("settings", "given", "message"),
     [
         ({}, {}, "cannot be read off the data: give eigengap"),
+        ({"standardize": True}, {"eigengap": 0.1}, "standardize=False"),
         ({"fit_intercept": True}, {"eigengap": 0.1}, "fit_intercept=False"),
         ({"kernels": ["linear", "rbf"]}, {"eigengap": 0.1}, "not known of kernel 0: give largest_diagonals"),
         ({"kernels": ["linear", "rbf"]}, {"eigengap": 0.1, "largest_diagonals": [1e6, 1.0]}, "it would exceed 1"),
@@ -53,17 +54,29 @@ def test_terms_are_those_of_the_theorem():
 )
 def test_where_the_theorem_does_not_apply_there_is_no_bound(settings, given, message):
     model, X, y = fitted(**settings)
-    with pytest.raises(ValueError, match=message):
-        projection_bound(model, X, y, **given)
+    for refuse in (projection_bound, bound):
+        with pytest.raises(ValueError, match=message):
+            refuse(model, X, y, **given)
+
+
+def test_bound_takes_projections_too():
+    model, X, y = fitted()
+    assert bound(model, X, y, eigengap=0.1) == projection_bound(model, X, y, eigengap=0.1)
+    with pytest.raises(ValueError, match="leave out sample_weight"):
+        bound(model, X, y, eigengap=0.1, sample_weight=np.ones(len(y)))
+    with pytest.raises(ValueError, match="belong to the bound of a SupervisedKernelProjection"):
+        bound(RGBClassifier(2).fit(X, y), X, y, eigengap=0.1)
 
 
 def test_it_needs_a_larger_unlabelled_sample_and_two_kernels():
     model, X, y = fitted()
-    alone = SupervisedKernelProjection(KERNELS, rank=3, fit_intercept=False).fit(X, y)
+    alone = SupervisedKernelProjection(KERNELS, rank=3, fit_intercept=False, standardize=False).fit(X, y)
     with pytest.raises(ValueError, match="larger than the 60 labelled rows; the model was fitted with 0 rows"):
         projection_bound(alone, X, y, eigengap=0.1)
     with pytest.warns(UserWarning, match="one kernel"):
-        single = SupervisedKernelProjection(["rbf"], rank=3, fit_intercept=False).fit(X, y, X_unlabelled=X)
+        single = SupervisedKernelProjection(["rbf"], rank=3, fit_intercept=False, standardize=False).fit(
+            X, y, X_unlabelled=X
+        )
     with pytest.raises(ValueError, match="needs p > 1"):
         projection_bound(single, X, y, eigengap=0.1)
     with pytest.raises(TypeError, match="SupervisedKernelProjection"):

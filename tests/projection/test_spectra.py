@@ -93,13 +93,17 @@ def test_repeated_kernels_are_refused():
     check_independent(matrices)
     with pytest.raises(ValueError, match="Kernels 1 and 4 are the same up to a factor"):
         check_independent([*matrices, 3.0 * matrices[1]])
+    with pytest.raises(ValueError, match="Kernels 0, 2 and 4 are linearly dependent"):
+        check_independent([*matrices, matrices[0] + 0.5 * matrices[2]])
+    with pytest.raises(ValueError, match="Kernel 4 is constant"):
+        check_independent([*matrices, np.ones((30, 30))])
 
 
 def test_kernels_are_read():
     assert read_kernels(["rbf", NamedKernel("linear")])[0] == NamedKernel("rbf")
     with pytest.raises(TypeError, match="list of at least one kernel"):
         read_kernels("rbf")
-    with pytest.raises(TypeError, match="name, a NamedKernel or a function"):
+    with pytest.raises(TypeError, match="name, a NamedKernel, a function"):
         read_kernels([3])
     with pytest.raises(ValueError, match="'linear', 'polynomial', 'rbf', 'laplacian'"):
         read_kernels(["gauss"])

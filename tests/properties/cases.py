@@ -24,6 +24,7 @@ from radboost import (
     MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
+    NamedKernel,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -31,6 +32,7 @@ from radboost import (
     SparseBoostClassifierCV,
     SparseBoostRegressor,
     SparseBoostRegressorCV,
+    SupervisedKernelProjection,
     TreeFamilies,
     TreeOptions,
 )
@@ -56,6 +58,7 @@ class Case:
     sums_of_floats: bool = False  # sparse and dense rows, or rows in other units, agree up to rounding only
     boosted: bool = True  # has rounds: staged predictions, n_skipped_rounds_
     splits: bool = True  # hypotheses ask questions of columns: units do not matter, columns have importances
+    importances: bool = True  # has feature_importances_
     descends: bool = True  # history_["objective"] never rises
     draws_rows: bool = False  # by a hash of all their cells: a column that tells nothing still changes the draws
     held_back: bool = False  # early stopping is set: some of the rows only watch, drawn in the same way
@@ -167,6 +170,10 @@ DEEPBOOST: dict[str, dict[str, Any]] = {
     "mixture": {"family": ["stumps", "trees"], "complexity_penalty": 0.02},
     "few bins": {"tree_options": TreeOptions(max_bins=7, min_leaf_weight=3.0)},
     "kernel": {"family": KernelFamily(n_centres=40), "complexity_penalty": 0.0},
+    "rated": {"leaves": "rated"},
+    "rated, whole steps": {**PAPER, "leaves": "rated", "loss": "logistic", "max_depth": 3},
+    "rated, half, best first": {"subsample": 0.5, "leaves": "rated", "tree_options": BEST_FIRST},
+    "rated stumps, mixture": {"family": ["stumps", "trees"], "leaves": "rated", "early_stopping": 5},
 }
 # And for more than two.
 DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
@@ -181,6 +188,7 @@ DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
     "kernel, compsum": {**DEEPBOOST["kernel"], "objective": "compsum"},
     "kernel, maxsum": {**DEEPBOOST["kernel"], "objective": "maxsum"},
     "kernel, max": {**DEEPBOOST["kernel"], "objective": "max"},
+    "rated, compsum": {**DEEPBOOST["rated"], "objective": "compsum"},
 }
 
 
@@ -393,6 +401,30 @@ def _agnostic() -> list[Case]:
     return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC.items() for n in numbers]
 
 
+PROJECTIONS: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
+    "default": ({}, (2, 3)),
+    "without intercept": ({"fit_intercept": False, "rank": 3, "ky_fan": 0.4}, (2,)),
+    "columns": ({"kernels": [NamedKernel("rbf", columns=(0, 1)), NamedKernel("polynomial", degree=3)]}, (3,)),
+}
+
+
+def _projections() -> list[Case]:
+    def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
+        return Case(
+            f"Projection {name}, {n_classes} classes",
+            lambda **changes: SupervisedKernelProjection(**{"n_starts": 1, **settings, **changes}),
+            n_classes,
+            missing=False,
+            categories=False,
+            sums_of_floats=True,
+            boosted=False,
+            splits=False,
+            importances=False,
+        )
+
+    return [case(name, settings, n) for name, (settings, numbers) in PROJECTIONS.items() for n in numbers]
+
+
 AGNOSTIC_BOOST: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
     "default": ({"losses": ("cross_entropy", "hinge"), "tree_options": LOOSE}, (2, 3)),
     "four losses": ({"mu": 50.0}, (2,)),
@@ -451,6 +483,7 @@ CASES: list[Case] = [
     *_sparse(),
     *_agnostic(),
     *_agnostic_boost(),
+    *_projections(),
     *_baselines(),
 ]
 

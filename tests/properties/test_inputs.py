@@ -297,7 +297,8 @@ def test_constant_columns_do_nothing(case: Case) -> None:
     constants = [np.full(len(X), 7.0), np.full(len(X), np.nan if case.missing else 0.0)]
     padded = np.column_stack([X, *constants])
     model = case.make(**looking_at_everything(case)).fit(padded, y)
-    assert np.all(model.feature_importances_[X.shape[1] :] == 0)
+    if case.importances:
+        assert np.all(model.feature_importances_[X.shape[1] :] == 0)
     assert np.all(np.isfinite(scores(model, padded)))
     if not case.draws_rows and not case.held_back:
         same(scores(model, padded), scores(case.make(**looking_at_everything(case)).fit(X, y), X), case)

@@ -161,7 +161,7 @@ def test_scores_take_weights(case: Case) -> None:
     assert model.score(X, y, sample_weight=w) == pytest.approx(model.score(X[repeated], y[repeated]))
 
 
-@over()
+@over(lambda case: case.importances)
 def test_importances_are_shares_of_the_used_columns(case: Case) -> None:
     X, y = case.data(9, m=200)
     model = case.make().fit(X, y)
@@ -174,7 +174,7 @@ def test_importances_are_shares_of_the_used_columns(case: Case) -> None:
         assert found[-1] < found[:4].sum()
 
 
-@over(lambda case: "kernel" not in case.name)
+@over(lambda case: "kernel" not in case.name and case.importances)
 def test_importances_point_at_the_column_that_tells_the_label(case: Case) -> None:
     rng = np.random.default_rng(14)
     X = rng.normal(size=(260, 5))
@@ -203,7 +203,7 @@ def test_models_that_learn_nothing_say_so(case: Case) -> None:
     assert np.all(model.feature_importances_ == 0)
 
 
-@one_of_each(lambda case: case.sums_of_floats and "alpha" in case.make().get_params())
+@one_of_each(lambda case: case.sums_of_floats and case.importances and "alpha" in case.make().get_params())
 def test_prices_too_high_leave_an_empty_model(case: Case) -> None:
     X, y = case.data(10)
     with pytest.warns(UserWarning, match=r"empty.*alpha_max"):

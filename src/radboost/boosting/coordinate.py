@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from radboost.boosting.driver import End, RoundMaker
-from radboost.boosting.line_search import line_search_step
+from radboost.boosting.line_search import RoughSearch, line_search_step
 from radboost.boosting.members import Member, Members
 from radboost.boosting.pushes import Pushes
 from radboost.boosting.trace import Step, Trace
@@ -28,6 +28,8 @@ NO_ERROR = 1e-9
 PATIENCE = 10
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
+# The grid of steps along trees whose leaves hold numbers.
+RATED_GRID = 2.0**-20
 
 CONVERGED = "converged: no hypothesis lowers the objective"
 EXHAUSTED = f"converged: {PATIENCE} rounds in a row proposed nothing that lowers the objective"
@@ -66,7 +68,8 @@ class CoordinateDescent(RoundMaker):
         self.learning_rate = learning_rate
         self.step = step if objective.has_closed_form else "line_search"
         self.trace = Trace() if trace is None else trace
-        self.members = Members(current().members(n_rows, objective.n_classes), penalty, self.trace)
+        rated = any(proposer.rated for proposer in proposers)
+        self.members = Members(current().members(n_rows, objective.n_classes), penalty, self.trace, rated=rated)
         self._raw_rows = raw_rows  # for `replay`
         self._randomised = any(proposer.randomised for proposer in proposers)
         self.patience = PATIENCE if self._randomised else 1
@@ -168,9 +171,10 @@ class CoordinateDescent(RoundMaker):
 
         With whole steps every member competes (Figure 2; of several classes: section 3.3, since the rule in the figures
         never shrinks a weight). Damped steps leave every new member short of its optimum, so that it would be chosen
-        again and again: then a member competes only where its weight would shrink, or alone.
+        again and again: then a member competes only where its weight would shrink, or alone. Damped trees
+        whose leaves hold numbers have settled: looking at all of them would take longer than growing new ones.
         """
-        if not self.members:
+        if not self.members.by_slot:
             return []
         by_slot = self.members.by_slot
         growing, shrinking = self.objective.edges(self.members.columns)
@@ -203,13 +207,7 @@ class CoordinateDescent(RoundMaker):
     def _step_size(self, member: Member, edge: float, state: LossState) -> float:
         """Figure 2, lines 12-16, or the minimum of F itself; damped, unless the step cancels the weight."""
         if self.step == "line_search" or (self.step == "auto" and member.real_valued):
-
-            def derivative(step: float) -> float:
-                return self.objective.slope_along(self.members.columns, member.slot, step)
-
-            # Closer than the grid of the scores only where a point of the grid may be meant.
-            tolerance = self.objective.step_grid * (0.25 if self.objective.smooth else KINK_SLACK / 4)
-            eta = line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance)
+            eta = self._searched_step(member, edge, state)
         else:
             eta = closed_form_step(edge, member.weight, member.price / state.slope, self.objective.signed)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
@@ -218,7 +216,28 @@ class CoordinateDescent(RoundMaker):
         if member.weight != 0.0 and eta == -member.weight:
             return eta
         slack = 0.0 if self.objective.smooth else KINK_SLACK
-        return on_grid(self.learning_rate * eta, self.objective.step_grid, slack)
+        return on_grid(self.learning_rate * eta, self._grid(member), slack)
+
+    def _settles(self, member: Member) -> bool:
+        """Whether its weight stays as it is after one step."""
+        return member.rated and self.learning_rate < 1.0
+
+    def _grid(self, member: Member) -> float:
+        """Steps are multiples of this. Leaves' numbers are multiples of 2^-20 too: their products add up exactly."""
+        return max(self.objective.step_grid, RATED_GRID) if member.rated else self.objective.step_grid
+
+    def _searched_step(self, member: Member, edge: float, state: LossState) -> float:
+        def derivative(step: float) -> float:
+            return self.objective.slope_along(self.members.columns, member.slot, step)
+
+        # Closer than the grid of the scores only where a point of the grid may be meant.
+        tolerance = self._grid(member) * (0.25 if self.objective.smooth else KINK_SLACK / 4)
+        rough = None
+        if self._settles(member):
+            # A share of the step is taken: it need not be known to the last bit. Trees of one fit have similar ones.
+            last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
+            rough = RoughSearch(min(max(last, 2.0**-6), 2.0**6), -edge * state.slope)
+        return line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance, rough)
 
     def _take(self, member: Member, eta: float, round_index: int) -> Step:
         self._apply(member, eta)
@@ -229,3 +248,5 @@ class CoordinateDescent(RoundMaker):
     def _apply(self, member: Member, eta: float) -> None:
         self.objective.step(self.members.columns, member.slot, eta)
         self.members.add_weight(member, eta)
+        if self._settles(member) and member.weight != 0.0:
+            self.members.settle(member)

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # `line_search_step` stops when its bracket is this small; so many evaluations reach it from any start.
 BRACKET_WIDTH = 1e-12
 EVALUATIONS = 120
+# A rough search ends where the slope is this share of that at the start.
+FLAT = 0.1
 # `convex_search`: most points that it looks at, and how much steeper than at the start a slope may be to be used.
 MOST_TRIALS = 80
 # After so many in one direction steps grow, or shrink, faster and faster: targets may be of any size.
@@ -30,16 +33,30 @@ SHORTEST_FALL, LONGEST_FALL = 2.0**-20, 64.0
 FALLING_TRIALS = 12
 
 
+@dataclass(frozen=True)
+class RoughSearch:
+    """A search for a step of which a share is taken: it ends where the slope is a tenth of that at the start."""
+
+    first: float  # where the search for the far end of the bracket begins
+    slope: float  # the derivative at the start
+
+
 def line_search_step(
-    derivative: Callable[[float], float], weight: float, price: float, signed: bool, tolerance: float = BRACKET_WIDTH
+    derivative: Callable[[float], float],
+    weight: float,
+    price: float,
+    signed: bool,
+    tolerance: float = BRACKET_WIDTH,
+    rough: RoughSearch | None = None,
 ) -> float:
     """argmin over eta of L(eta) + price |weight + eta|. Deep Boosting, caption of Figure 2.
 
     `derivative` is L', increasing because L is convex. The kink at eta = -weight is tried first; away from it the
     derivative of the whole is continuous and its root is bracketed by doubling and then closed in on. The result lies
-    at most `tolerance` (relative to 1, or to itself if that is more) before the minimum, never beyond it.
+    at most `tolerance` (relative to 1, or to itself if that is more) before the minimum, never beyond it; or, with a
+    `rough` search, where the slope is small enough, before the minimum too.
     """
-    at_kink = derivative(-weight)
+    at_kink = derivative(-weight) if rough is None else rough.slope
     if abs(at_kink) <= price or (at_kink > 0 and not signed):
         return -weight
     direction = -1.0 if at_kink > 0 else 1.0  # the sign that weight + eta has at the minimum
@@ -48,23 +65,30 @@ def line_search_step(
         return direction * (derivative(eta) + direction * price)
 
     # The minimum lies beyond the kink in `direction`: whole() is negative at the kink and positive at the far end.
-    near, width = -weight, 0.5
+    near, width = -weight, 0.5 if rough is None else rough.first
     at_near = direction * at_kink + price
+    flat = 0.0 if rough is None else FLAT * at_near
     far = near + direction * width
     at_far = whole(far)
     while at_far < 0:
-        if far * direction >= LARGEST_STEP:
+        if far * direction >= LARGEST_STEP or at_far > flat:
             return far
         near, at_near, width = far, at_far, 2.0 * width
         far = near + direction * width
         if far * direction > LARGEST_STEP:
             far = direction * LARGEST_STEP
         at_far = whole(far)
-    return _before_the_root(whole, near, at_near, far, at_far, tolerance)
+    return _before_the_root(whole, near, at_near, far, at_far, tolerance, flat)
 
 
 def _before_the_root(
-    function: Callable[[float], float], near: float, at_near: float, far: float, at_far: float, tolerance: float
+    function: Callable[[float], float],
+    near: float,
+    at_near: float,
+    far: float,
+    at_far: float,
+    tolerance: float,
+    flat: float = 0.0,
 ) -> float:
     """The end on the side of `near` of a bracket, as narrow as asked for, of the root of an increasing function.
 
@@ -82,6 +106,8 @@ def _before_the_root(
         at = _between(at, near, far, min(enough, width) / 2)
         value = function(at)
         if value < 0:
+            if value > flat:
+                return at
             near, at_near = at, value
             at_far = at_far / 2 if moved_near is True else at_far
         else:

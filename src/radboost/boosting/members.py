@@ -14,6 +14,7 @@ from radboost.families.base import Candidate, Hypothesis
 from radboost.families.kinds import kind_of
 from radboost.families.raw_rows import RawRows, enter_again
 from radboost.penalties import WeightedL1
+from radboost.trees.tree import Tree
 
 
 @dataclass(slots=True)
@@ -27,13 +28,19 @@ class Member:
     key: object  # shared with its mirror image
     sign: float  # that tells the two apart
     real_valued: bool
+    rated: bool = False  # a tree with numbers in its leaves
 
 
 class Members:
-    """Members by their slots in `columns`, where their predictions on the training rows are."""
+    """Members by their slots in `columns`, where their predictions on the training rows are.
 
-    def __init__(self, columns: HypothesisColumns, penalty: WeightedL1, trace: Trace) -> None:
+    `rated`: trees have numbers in their leaves.
+    """
+
+    def __init__(self, columns: HypothesisColumns, penalty: WeightedL1, trace: Trace, *, rated: bool = False) -> None:
         self.columns = columns
+        self.rated = rated
+        self._n_settled = 0
         self.by_slot: dict[int, Member] = {}
         self.weights: FloatArray = np.zeros(0)  # by slot, as are the prices; 0 in empty slots
         self.prices: FloatArray = np.zeros(0)
@@ -42,7 +49,7 @@ class Members:
         self._by_key: dict[object, Member] = {}
 
     def __len__(self) -> int:
-        return len(self.by_slot)
+        return len(self.by_slot) + self._n_settled
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self.by_slot.values())
@@ -58,15 +65,25 @@ class Members:
             return self._by_key[key], sign
         slot = candidate.enter(self.columns)
         index = self._trace.enter(hypothesis, candidate.complexity)
-        return self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued), sign
+        member = self._let_in((key, sign), index, slot, candidate.complexity, candidate.real_valued)
+        member.rated = candidate.rated
+        return member, sign
 
     def admit_again(self, index: int, raw_rows: RawRows, base: Hypothesis | None = None) -> Member:
         """A hypothesis of the trace as a new member; of one of several sources the base is what rows are asked of."""
         hypothesis = self._trace.hypotheses[index]
         stored = hypothesis if base is None else base
-        slot = enter_again(stored, raw_rows, self.columns)
-        real_valued = kind_of(stored).real_valued
-        return self._let_in(hypothesis.key(), index, slot, self._trace.complexities[index], real_valued)
+        rated = self.rated and isinstance(stored, Tree)
+        slot = enter_again(stored, raw_rows, self.columns, rated)
+        real_valued = kind_of(stored).real_valued or rated
+        member = self._let_in(hypothesis.key(), index, slot, self._trace.complexities[index], real_valued)
+        member.rated = rated
+        return member
+
+    def settle(self, member: Member) -> None:
+        """Its weight stays as it is: the predictions are given back."""
+        self._remove(member)
+        self._n_settled += 1
 
     def dismiss(self, member: Member) -> None:
         """Takes back the last member that was admitted, if it got no weight."""
@@ -104,5 +121,5 @@ class Members:
     def _remove(self, member: Member) -> None:
         del self.by_slot[member.slot]
         del self._by_key[member.key]
-        self.prices[member.slot] = 0.0
+        self.weights[member.slot] = self.prices[member.slot] = 0.0
         self.columns.release(member.slot)

@@ -87,7 +87,7 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedF
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise ModelFileError(f"{path} is not a usable checkpoint: {reason}.") from error
-    name, n_rounds = "n_rounds", estimator.n_rounds
+    name, n_rounds = "n_rounds", estimator._n_stages()
     if trace.n_rounds > n_rounds:
         raise ValueError(
             f"The checkpoint {path} holds {trace.n_rounds} rounds, and {name}={n_rounds} now. Give at least as many."

@@ -46,6 +46,7 @@ class Plan:
     sample_size: float
     watch: Follower | None = None
     keeps_best_round: bool = False  # of the watch
+    n_stages: int | None = None  # rounds at most, where the parameters leave that open
     attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
 
 
@@ -85,12 +86,13 @@ def learn(
     def fitted(trace: Trace, n_rounds: int) -> Any:
         return estimator._fitted(trace, n_rounds, plan, prepared)
 
+    n_stages = estimator._n_stages() if plan.n_stages is None else plan.n_stages
     context, save = None, None
     if callbacks:
         save = _saver(estimator, prepared, settings.growth.seed)
         context = FitContext(
             plan.maker.trace,
-            estimator._n_stages(),
+            n_stages,
             type(estimator).__name__,
             estimator.get_params(deep=False),
             lambda trace: fitted(trace, trace.n_rounds),
@@ -98,7 +100,7 @@ def learn(
         )
     driver = Driver(
         plan.maker,
-        estimator._n_stages(),
+        n_stages,
         plan.watch,
         int(estimator.verbose),
         callbacks=callbacks,
@@ -147,7 +149,7 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
 
     # Whether targets are numbers, and not classes.
     _regression: ClassVar[bool] = False
-    n_rounds: int
+    n_rounds: Any
     warm_start: bool
     verbose: int
 
@@ -294,9 +296,12 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
 
     def _check_common(self) -> None:
         """The parameters that every boosting estimator has."""
-        check_integer("n_rounds", self.n_rounds, 1)
+        self._check_rounds()
         check_verbose(self.verbose)
         self._check_warm_start()
+
+    def _check_rounds(self) -> None:
+        check_integer("n_rounds", self.n_rounds, 1)
 
     def _check_warm_start(self) -> None:
         if not isinstance(self.warm_start, bool | np.bool_):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -20,8 +21,18 @@ from radboost._validation import (
 from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._look import (
+    DEEPEST,
+    FEWEST_HELD_BACK,
+    HELD_BACK,
+    MOST_ROUNDS,
+    Look,
+    choose,
+    damping,
+    enough_rounds,
+)
 from radboost.estimators._predicting import PredictingMixin
-from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, Proposer, get_families
+from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, Proposer, Trees, get_families
 from radboost.families.kernel import KERNELS
 from radboost.families.own import start_family
 from radboost.families.raw_rows import RawRows
@@ -29,11 +40,16 @@ from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
-from radboost.rows.prepare import PreparedRows
+from radboost.rows.prepare import NothingToHoldBackError, PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
+
+# The same without a look.
+AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
+# With more than two classes, those that leaves with numbers go with.
+RATED_OBJECTIVES = ("sum", "compsum")
 
 NO_CONSTRAINTS = "Its trees vote for classes; RGBClassifier and RGBRegressor keep to monotonic constraints."
 
@@ -55,8 +71,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     Parameters
     ----------
-    n_rounds : int
-        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective.
+    n_rounds : int or "auto"
+        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective. "auto" is 300, or what
+        a look at the data finds (see `complexity_penalty`).
     loss : {"logistic", "exponential"} or object
         Phi(u) = log2(1 + e^u), e^u of u = 1 - y f, or an object with the methods `value(targets, scores)` and
         `derivative(targets, scores)` of a convex loss of targets * scores, targets being -1 and +1, which does not
@@ -80,15 +97,17 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     max_depth : int or "auto"
         Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
-        (docs/defaults.md).
+        (docs/defaults.md), or up to 12 where a look at the data finds that it pays.
     complexity_penalty : float or "auto"
         lambda of the paper: the penalty on the complexity of the hypotheses, usually between 0 and 0.1. Larger values
-        give smaller trees and a model that is more robust to label noise. "auto" is 0.03 with two classes and 0.01
-        with more.
+        give smaller trees and a model that is more robust to label noise. "auto" looks at the data, where there are
+        1,000 rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two classes) or
+        0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty and
+        whatever else is "auto". `chosen_` says what was used.
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
-    learning_rate : float in (0, 1]
-        Share of the optimal step that is taken.
+    learning_rate : float in (0, 1] or "auto"
+        Share of the optimal step that is taken. "auto" is 0.1, or with leaves that hold numbers 0.03 to 0.1.
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a proposal is grown on.
     step : {"auto", "closed_form", "line_search"}
@@ -114,7 +133,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     tree_options : TreeOptions or None
         How trees are grown. By default a node looks at a third of the columns, drawn for each node
         (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index
-        (`split_criterion`), and leaves may have any weight. Growth by the edge, as in the papers, stalls where no
+        (`split_criterion`), leaves vote (`leaves`; "rated" ones say how sure they are and learn faster on large data,
+        docs/theory.md), and may have any weight. Growth by the edge, as in the papers, stalls where no
         single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
         by their edge.
     warm_start : bool
@@ -130,6 +150,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         The model: hypotheses, weights, complexities, steps.
     categories_ : dict
         For each categorical column, by its index, the sorted categories of the training rows.
+    chosen_ : dict
+        What was used for "n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds" and "leaves".
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
         "maxsum" that of "max", which is not larger and can be computed from the scores).
@@ -165,10 +187,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     ((89, 3), 'sum')
     """
 
-    _tree_options_read = (
+    _tree_options_read: tuple[str, ...] = (
         "max_features",
         "thresholds",
         "split_criterion",
+        "leaves",
         "min_leaf_weight",
         "max_bins",
         "growth",
@@ -176,10 +199,11 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
+    _looks: ClassVar[bool] = True  # where the penalty is "auto"
 
     def __init__(
         self,
-        n_rounds: int = 300,
+        n_rounds: int | str = "auto",
         *,
         loss: str | NativeLoss | TargetLoss = "logistic",
         objective: str = "sum",
@@ -187,7 +211,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         max_depth: int | str = "auto",
         complexity_penalty: float | str = "auto",
         l1_penalty: float = 0.0,
-        learning_rate: float = 0.1,
+        learning_rate: float | str = "auto",
         subsample: float = 1.0,
         step: str = "auto",
         categorical_features: Any = "from_dtype",
@@ -300,11 +324,13 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         self._check_common()
         self._check_penalties()
         check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
-        check_real("learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, self._steps)
         options = read_tree_options(
             self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
-        ).filled(max_features=1.0 / 3.0, thresholds="random", split_criterion="gini", min_leaf_weight=0.0)
+        ).filled(max_features=1.0 / 3.0, split_criterion="gini", min_leaf_weight=0.0)
+        if not self._will_look(options):
+            options = options.filled(thresholds="random", leaves="votes")
         get_families(self.family)
         get_loss(self.loss).validate()
         resolve_objective(self.objective, self.loss)
@@ -345,21 +371,101 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             prepared.collective,
         )
 
+    def _will_look(self, options: TreeOptions) -> bool:
+        """Whether a look at the data chooses what is "auto": where the penalty is, and leaves may hold numbers."""
+        families = get_families(self.family)
+        damped = isinstance(self.learning_rate, str) or self.learning_rate < 1.0
+        return (
+            self._looks
+            and isinstance(self.complexity_penalty, str)
+            and options.leaves == "auto"
+            and len(families) == 1
+            and isinstance(families[0], Trees)
+            and isinstance(get_loss(self.loss), NativeLoss)
+            and self.objective in RATED_OBJECTIVES
+            and self.step in ("auto", "line_search")
+            and damped
+        )
+
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        looks = self._will_look(settings.growth.options)
+        chosen = self._choose(prepared, settings) if looks else None
+        if chosen is None:
+            return self._plan_as_given(prepared, _with_votes(settings) if looks else settings, trace)
+        given, growth = copy(self), settings.growth
+        given.complexity_penalty, given.max_depth = chosen["complexity_penalty"], chosen["max_depth"]
+        given.learning_rate = chosen["learning_rate"]
+        options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated")
+        growth = replace(growth, options=options, random_thresholds=options.thresholds == "random")
+        # Deeper trees might have been chosen: they count among the families of the bound.
+        deepest = DEEPEST if isinstance(self.max_depth, str) else 0
+        plan = given._plan_as_given(prepared, replace(settings, growth=growth), trace, deepest)
+        chosen = {**plan.attributes["chosen_"], "n_rounds": chosen["n_rounds"]}
+        return replace(plan, n_stages=chosen["n_rounds"], attributes={**plan.attributes, "chosen_": chosen})
+
+    def _choose(self, prepared: PreparedRows, settings: FitSettings) -> dict[str, Any] | None:
+        """What a look puts where parameters say "auto"; None where votes are as good."""
+        options, several = settings.growth.options, len(prepared.known_classes) > 2
+        start = {
+            "thresholds": "random" if options.thresholds == "auto" else options.thresholds,
+            "max_depth": int(_automatic("max_depth", self.max_depth, 2 + several)),
+        }
+        free = {"thresholds": options.thresholds == "auto", "max_depth": isinstance(self.max_depth, str)}
+        if HELD_BACK * prepared.row_weights().total < FEWEST_HELD_BACK:
+            return None
+        try:
+            look = Look(self, prepared, settings)
+        except NothingToHoldBackError:  # no class has two different rows
+            return None
+        found = choose(look, start, free)
+        if found is None:
+            return None
+        rate = self.learning_rate
+        rate = damping(prepared.row_weights().total) if isinstance(rate, str) else float(rate)
+        rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
+        rounds = rounds if isinstance(self.n_rounds, str) else int(self.n_rounds)
+        return {"leaves": "rated", **found, "learning_rate": rate, "n_rounds": rounds}
+
+    def _used(self, growth: GrowthSettings, objective: Objective) -> dict[str, Any]:
+        """The parameters of a fit, with numbers where they say "auto"."""
+        return {
+            "n_rounds": self._n_stages(),
+            "learning_rate": AUTOMATIC_RATE if isinstance(self.learning_rate, str) else float(self.learning_rate),
+            "complexity_penalty": self._penalty(objective.n_classes).complexity_penalty,
+            "max_depth": growth.max_depth,
+            "thresholds": "random" if growth.random_thresholds else "best",
+            "leaves": "rated" if growth.rated else "votes",
+        }
+
+    def _n_stages(self) -> int:
+        if isinstance(self.n_rounds, str):
+            return AUTOMATIC_ROUNDS
+        return int(self.n_rounds)
+
+    def _check_rounds(self) -> None:
+        check_integer_or(["auto"], "n_rounds", self.n_rounds, 1)
+
+    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace, deepest: int = 0) -> Plan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
+        if growth.rated and len(prepared.known_classes) > 2 and self.objective not in RATED_OBJECTIVES:
+            raise ValueError(
+                'TreeOptions(leaves="rated") goes with objective="sum" or "compsum", which count each wrong class; '
+                f'got {self.objective!r}. Take leaves="votes" with it.'
+            )
         families = get_families(self.family)
         stopping, watched = settings.stopping, prepared.validation
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
         objective = self._objective_on(prepared, n_threads)
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
+        counted = replace(problem, settings=replace(growth, max_depth=max(growth.max_depth, deepest)))
         return Plan(
             maker=self._maker(problem, families, trace),
-            n_families=sum(family.n_families(problem) for family in families),
+            n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
             watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
-            attributes={"loss_": self.loss, "objective_": objective.name},
+            attributes={"loss_": self.loss, "objective_": objective.name, "chosen_": self._used(growth, objective)},
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
@@ -368,7 +474,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             start_families(families, problem),
             self._penalty(problem.objective.n_classes),
             n_rows=problem.data.n_rows,
-            learning_rate=float(self.learning_rate),
+            learning_rate=AUTOMATIC_RATE if isinstance(self.learning_rate, str) else float(self.learning_rate),
             step=self.step,
             seed=problem.settings.seed,
             trace=trace,
@@ -408,6 +514,13 @@ def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
         start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
         for family, seed in zip(families, seeds, strict=True)
     ]
+
+
+def _with_votes(settings: FitSettings) -> FitSettings:
+    """What "auto" stands for without a look."""
+    options = settings.growth.options.filled(thresholds="random", leaves="votes")
+    growth = replace(settings.growth, options=options, random_thresholds=options.thresholds == "random")
+    return replace(settings, growth=growth)
 
 
 def _automatic(name: str, value: float | str, n_classes: int) -> float:

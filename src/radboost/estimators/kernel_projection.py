@@ -13,8 +13,9 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from radboost._blas import one_blas_thread
+from radboost._progress import progress_bar
 from radboost._typing import FloatArray
 from radboost._validation import (
     check_boolean,
@@ -24,6 +25,7 @@ from radboost._validation import (
     check_real,
     check_real_or,
     check_sample_weight,
+    check_verbose,
     resolve_n_jobs,
     seed_from,
 )
@@ -33,9 +35,17 @@ from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.linear import canonical_rows
+from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
 from radboost.model_file.encoding import is_stored
-from radboost.projection.kernels import Kernel, NamedKernel, check_columns, read_kernels
+from radboost.projection.kernels import (
+    Kernel,
+    NamedKernel,
+    PrecomputedKernel,
+    check_columns,
+    read_kernels,
+    standardized,
+)
 from radboost.projection.logistic import LogisticRidge
 from radboost.projection.mixtures import MixtureSet, scaled_into
 from radboost.projection.solver import Course, ProjectionProblem, Solved, search
@@ -74,8 +84,9 @@ class SupervisedKernelProjection(
     Parameters
     ----------
     kernels : list
-        Base kernels: "linear", "polynomial", "rbf", "laplacian", `NamedKernel(...)`, or functions of two matrices.
-        Each is divided by its largest K(x, x) on the rows.
+        Base kernels: "linear", "polynomial", "rbf", "laplacian", `NamedKernel(...)`, functions of two matrices, or
+        square matrices (`PrecomputedKernel`), whose lines X then names by number in its first column. Each is divided
+        by its largest K(x, x) on the rows.
     rank : int or None
         r: how many eigenfunctions are kept. None for 10, or fewer where there are not so many.
     ky_fan : float or None
@@ -86,12 +97,16 @@ class SupervisedKernelProjection(
         What half the squared norm of the classifier costs.
     fit_intercept : bool
         Whether scores have a constant term, which (7.1) has not.
+    standardize : bool
+        Whether kernels by name look at columns with mean 0 and standard deviation 1.
     n_starts : int
         Mixtures, drawn at random, that descents start from, beside the even one and one for each kernel.
     n_jobs : int or None
         Threads that read the rows. The model does not depend on it.
     random_state : int, RandomState instance or None
         Of the starts.
+    verbose : int
+        1 shows a progress bar with a step for each start.
 
     Attributes
     ----------
@@ -114,6 +129,8 @@ class SupervisedKernelProjection(
     kinks_ : list of pairs
         (loser, gainer): at the mixture that was found an eigenfunction of the first kernel is about to give way to one
         of the second, so that the objective would jump.
+    stop_reason_ : str
+        Why the descent ended: no neighbouring cell is lower, or, where there are few, none at all.
     history_ : dict of lists
         "objective" after each accepted step of the descent that won; it falls.
     """
@@ -129,9 +146,11 @@ class SupervisedKernelProjection(
         inverse_sum: float | None = None,
         alpha: float = 1e-3,
         fit_intercept: bool = True,
+        standardize: bool = True,
         n_starts: int = 4,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.kernels = kernels
         self.rank = rank
@@ -139,9 +158,11 @@ class SupervisedKernelProjection(
         self.inverse_sum = inverse_sum
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.n_starts = n_starts
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Learn from labelled rows; eigenfunctions are those of `X_unlabelled` where that is given."""
@@ -168,8 +189,12 @@ class SupervisedKernelProjection(
             other = _dense(read_matrix(checked, X_unlabelled, {}, ACCEPTED))
             checked._sample, shares = checked._distinct(other, np.ones(len(other)))
             checked.n_unlabelled_ = len(other)
-        checked._kernels = kernels
-        checked._learn(labelled, shares)
+        check_columns(kernels, checked.n_features_in_)
+        checked._measure_columns(shares)
+        checked._kernels = standardized(kernels, checked._means, checked._scales)
+        # Sums of matrices depend on how many threads of BLAS share them.
+        with one_blas_thread:
+            checked._learn(labelled, shares)
         self.__dict__ = checked.__dict__
         return self
 
@@ -180,6 +205,8 @@ class SupervisedKernelProjection(
         check_real_or([None], "inverse_sum", self.inverse_sum, low=0.0, open_low=True)
         check_real("alpha", self.alpha, low=0.0, open_low=True)
         check_boolean("fit_intercept", self.fit_intercept)
+        check_boolean("standardize", self.standardize)
+        check_verbose(self.verbose)
         check_integer("n_starts", self.n_starts, 0, 10_000)
         check_random_state(self.random_state)
         resolve_n_jobs(self.n_jobs)
@@ -196,6 +223,21 @@ class SupervisedKernelProjection(
         places, totals = canonical_rows(np.ascontiguousarray(X), nothing, weights, resolve_n_jobs(self.n_jobs))
         return X[places], totals
 
+    def _measure_columns(self, weights: FloatArray) -> None:
+        """Means and standard deviations of the different rows, which are in an order of their own, or 0 and 1."""
+        n_features = self._sample.shape[1]
+        self._means, self._scales = np.zeros(n_features), np.ones(n_features)
+        if self.standardize:
+            shares = weights / weights.sum()
+            largest = np.maximum(np.abs(self._sample).max(axis=0), 1e-300)  # squares of 1e200 are too large
+            scaled = self._sample / largest
+            means = shares @ scaled
+            spreads = np.sqrt(shares @ (scaled - means) ** 2)
+            self._means = means * largest
+            # What rounding leaves of a constant column is no deviation.
+            varies = spreads > 1e-12
+            self._scales = np.where(varies, 1.0 / np.where(varies, np.maximum(spreads * largest, 1e-300), 1.0), 0.0)
+
     def _learn(self, labelled: LabelledRows, weights: FloatArray) -> None:
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
@@ -204,7 +246,6 @@ class SupervisedKernelProjection(
             )
         # Rows are in the order of a hash of their content: the first are drawn at random, and always the same.
         rows, some = self._sample, self._sample[:LANDMARKS]
-        check_columns(self._kernels, rows.shape[1])
         if len(rows) > LARGEST_SAMPLE:
             self._sample = some
             self._spectra = [
@@ -220,7 +261,8 @@ class SupervisedKernelProjection(
         problem = self._problem(labelled, rank)
         starts = self._starts(problem.mixtures)
         course = Course()
-        found = search(problem, starts, course)
+        with progress_bar(len(starts), int(self.verbose)) as advance:
+            found = search(problem, starts, course, advance)
         if found is None:
             raise ValueError(
                 f"No mixture keeps ky_fan={self.ky_fan} and inverse_sum={self.inverse_sum} together. Raise one of them."
@@ -261,7 +303,7 @@ class SupervisedKernelProjection(
         self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), found.coefficients[-1]
         self._make_ensemble()
         self.kinks_ = [tuple(pair) for pair in found.kinks]
-        self.history_ = {"objective": course.objective}
+        self.history_, self.stop_reason_ = {"objective": course.objective}, course.stop_reason
         self.n_iter_, self.objective_ = len(course.objective), found.objective
 
     def _make_ensemble(self) -> None:
@@ -285,7 +327,7 @@ class SupervisedKernelProjection(
         """Products of matrices of one size, whatever the number of rows: what a row gets does not depend on others."""
         kernels = self._kernels_now()
         found = []
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread:
             for first in range(0, len(rows), BLOCK):
                 block = rows[first : first + BLOCK]
                 padded = np.vstack([block, np.repeat(block[:1], BLOCK - len(block), axis=0)])
@@ -306,11 +348,14 @@ class SupervisedKernelProjection(
 
     def _kernels_now(self) -> list[Kernel]:
         """Functions of the user's own are not in a file: a loaded model may have got them again since."""
-        return self._kernels if is_stored(self._kernels) else read_kernels(self.kernels)
+        if is_stored(self._kernels):
+            return self._kernels
+        return standardized(read_kernels(self.kernels), self._means, self._scales)
 
     def _take_spectra(self, sample: FloatArray, sizes: list[int], arrays: Mapping[str, FloatArray]) -> None:
         """Called with what a model file holds."""
-        self._kernels = read_kernels(self.kernels)
+        self._means, self._scales = arrays["means"], arrays["scales"]
+        self._kernels = standardized(read_kernels(self.kernels), self._means, self._scales)
         if len(self._kernels) != len(sizes):
             raise ValueError(f"there are {len(sizes)} spectra for {len(self._kernels)} kernels")
         check_columns(self._kernels, sample.shape[1])
@@ -336,13 +381,20 @@ class SupervisedKernelProjection(
     _kernels: list[Kernel]
     _spectra: list[Spectrum]
     _sample: FloatArray
+    _means: FloatArray
+    _scales: FloatArray
     _sample_size: float
 
 
 def _short(kernel: Any) -> str:
-    return repr(kernel) if isinstance(kernel, NamedKernel) else getattr(kernel, "__name__", type(kernel).__name__)
+    if isinstance(kernel, np.ndarray | list):
+        kernel = PrecomputedKernel(kernel)
+    named = isinstance(kernel, NamedKernel | PrecomputedKernel)
+    return repr(kernel) if named else getattr(kernel, "__name__", type(kernel).__name__)
 
 
 def _dense(X: Any) -> FloatArray:
     """Kernels are functions of dense rows."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    check_known(np.asarray(~np.isfinite(rows).all(axis=0)))
+    return rows

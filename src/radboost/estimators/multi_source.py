@@ -123,6 +123,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     """
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
+    _looks = False
+    _tree_options_read = tuple(name for name in DeepBoostClassifier._tree_options_read if name != "leaves")
     # Of DeepBoost, and no parameters here.
     max_depth = "auto"
     l1_penalty = 0.0

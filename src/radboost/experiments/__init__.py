@@ -13,6 +13,7 @@ from radboost.experiments.almo import STUDIES as _ALMO
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
 from radboost.experiments.federated import STUDIES as _FEDERATED
 from radboost.experiments.kept import KeptResults
+from radboost.experiments.kernel_projection import STUDIES as _KERNEL_PROJECTION
 from radboost.experiments.multi_class_deep_boosting import TABLES as _MULTI_CLASS
 from radboost.experiments.multi_source import STUDIES as _MULTI_SOURCE
 from radboost.experiments.protocol import RULES, Cell, Run, reproduce
@@ -32,7 +33,16 @@ TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 
 STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (*_SOFT_MAX, *_STRUCTURAL_SPARSITY, *_MULTI_SOURCE, *_FEDERATED, *_ALMO, *_STRUCTURED, *_ALIGNMENT)
+    for study in (
+        *_SOFT_MAX,
+        *_STRUCTURAL_SPARSITY,
+        *_MULTI_SOURCE,
+        *_FEDERATED,
+        *_ALMO,
+        *_STRUCTURED,
+        *_ALIGNMENT,
+        *_KERNEL_PROJECTION,
+    )
 }
 """Without a grid: `radboost.experiments.studies` runs them."""
 

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from radboost import datasets as registry
 from radboost.estimators import AgnosticClassifier
 from radboost.experiments.almo_networks import train
-from radboost.experiments.study import Study
+from radboost.experiments.study import Fit, Study
 from radboost.losses.judging import JUDGING_LOSSES
 
 LOSSES = ("cross_entropy", "zero_one", "hinge", "l1")
@@ -186,6 +186,8 @@ def judged(model: Any, X: Any, y: NDArray[Any]) -> dict[str, float]:
     area = roc_auc_score(y, scores) if n_classes == 2 else roc_auc_score(y, softmax(scores, axis=1), multi_class="ovr")
     return {**found, "auc": float(area)}
 
+
+FITS: dict[str, Fit] = {"almo": fit_almo_unit}
 
 STUDIES = (
     AlmoTable("almo-5.1", "Storcheus (2021), Table 5.1 and Tables C.2 to C.4: linear models, several losses"),

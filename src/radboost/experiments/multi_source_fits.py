@@ -14,6 +14,8 @@ from scipy import sparse
 
 from radboost import datasets as registry
 from radboost.estimators import DeepBoostClassifier, MultiSourceBoostClassifier
+from radboost.experiments.study import Fit
+from radboost.trees import TreeOptions
 
 # Terms in fewer reviews than these are left out: stumps look at every column in every round.
 FEWEST_REVIEWS = 20
@@ -87,7 +89,7 @@ def _predictor(algorithm: str, rounds: int, train: Sourced) -> Callable[[Any], N
             model = MultiSourceBoostClassifier.paper(rounds, source_objective=name, **same)
         return model.fit(train.X, train.y, sources=train.sources).predict
     if algorithm == "DeepBoost, defaults":
-        return DeepBoostClassifier(**same).fit(train.X, train.y).predict
+        return DeepBoostClassifier(tree_options=TreeOptions(leaves="votes"), **same).fit(train.X, train.y).predict
     if algorithm == "reweighted":
         weights = (len(train.y) / 3.0 / np.bincount(train.sources)[1:])[train.sources - 1]
         stumps = DeepBoostClassifier.paper(rounds, family="stumps", **same)
@@ -147,3 +149,6 @@ def _scikit_learn(train: Sourced) -> Callable[[Any], NDArray[Any]]:
 
     model = HistGradientBoostingClassifier(categorical_features=train.categorical or None, random_state=0)
     return model.fit(train.X, train.y).predict  # type: ignore[no-any-return]
+
+
+FITS: dict[str, Fit] = {"sources": fit_sources_unit}

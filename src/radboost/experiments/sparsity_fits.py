@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 from radboost import datasets as registry
 from radboost.estimators.sparse import SparseBoostClassifier, SparseBoostRegressor
 from radboost.experiments.structural_sparsity import CHOSEN, LAMBDAS, LINEAR, ONE_AT_A_TIME, SEQUENTIAL, boosted_at
+from radboost.experiments.study import Fit
 from radboost.losses import MultinomialScores
 from radboost.metrics import coverage
 from radboost.sparsity import Kernel, Training
@@ -204,10 +205,10 @@ def _digits(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     }
 
 
-# By the fact that only units of that kind have.
-SPARSITY_FITS = {"paths": _path, "regression": _regression, "topic": _topic, "digits": _digits, "rounds_of": _rounds}
-
-
-def fit_sparsity_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
-    """One fit, or one path of them."""
-    return next(fit for kind, fit in SPARSITY_FITS.items() if kind in facts)(facts, data_dir)
+FITS: dict[str, Fit] = {
+    "paths": _path,
+    "regression": _regression,
+    "topic": _topic,
+    "digits": _digits,
+    "rounds_of": _rounds,
+}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radboost.experiments.study import Study
+from radboost.experiments.study import Fit, Study
 from radboost.structured import (
     EPSILON,
     TROPICAL,
@@ -116,7 +116,7 @@ def draw(length: int, seed: int, trial: int) -> tuple[NDArray[np.int64], NDArray
     return y, np.tile(rng.normal(size=ALPHABET_SIZE**ORDER), (length, 1))
 
 
-def fit_structured_unit(facts: dict[str, Any]) -> dict[str, Any]:
+def fit_structured_unit(facts: dict[str, Any], data_dir: str | None = None) -> dict[str, Any]:
     """The seconds of each trial by each way, and what was found: the same in every run but for the seconds."""
     loss, length = LOSSES[facts["structured"]], facts["length"]
     max_states = None if loss.is_small else facts["max_states"]  # n-gram losses need no budget
@@ -236,5 +236,7 @@ def _silent(acceptor: Transducer) -> list[tuple[int, int, float]]:
     order = topological_order(range(acceptor.n_states), edges)
     return [(state, target, weight) for state in order for target, weight in edges[state]]
 
+
+FITS: dict[str, Fit] = {"structured": fit_structured_unit}
 
 STUDIES = (GradientTimes("structured-6.5", "Storcheus (2021), Figure 6.5: the time of one gradient"),)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
-from radboost.experiments.study import Study
+from radboost.experiments.study import Fit, Study
 from radboost.structured import SequenceClassifier, StringLoss, loss_value, smith_waterman
 from radboost.structured.losses import get_string_loss
 
@@ -60,7 +60,7 @@ def alignment_score(one: Any, other: Any) -> float:
     return -loss_value(smith_waterman(), one, other, SYMBOLS)
 
 
-def fit_alignment_unit(facts: dict[str, Any]) -> dict[str, Any]:
+def fit_alignment_unit(facts: dict[str, Any], data_dir: str | None = None) -> dict[str, Any]:
     """A model trained by one loss: its predictions' mean score against the native sequences, and places they share."""
     rng = np.random.default_rng([facts["seed"], facts["fold"], 6])
     examples = [make_example(rng, facts["length"]) for _ in range(facts["n_train"] + facts["n_test"])]
@@ -146,5 +146,7 @@ def _compared(scores: list[float], usual: list[float], method: str) -> list[str]
 def _line(method: str, cells: Sequence[str]) -> str:
     return f"{method:<17}{''.join(f'{cell:>18}' for cell in cells)}".rstrip()
 
+
+FITS: dict[str, Fit] = {"alignment": fit_alignment_unit}
 
 STUDIES = (AlignmentStudy(),)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
+
+Facts = dict[str, Any]
+"""What the outcome of a fit depends on."""
+
+Fit = Callable[[Facts, str | None], dict[str, Any]]
+"""From the facts and the folder with data sets to a result. A module of studies lists its own in `FITS`, each by the
+fact that only units of that kind have."""
 
 
 class Study(ABC):

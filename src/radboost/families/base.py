@@ -106,6 +106,8 @@ class Candidate(ABC):
         False  # not only votes: the papers' closed-form steps, which assume these, are then far too short
     )
 
+    rated: bool = False  # a tree with numbers in its leaves
+
     @abstractmethod
     def hypothesis(self) -> Hypothesis: ...
 
@@ -145,6 +147,7 @@ class Proposer(ABC):
     """A family at work on one problem."""
 
     randomised: bool = False  # may propose something else on the same weights
+    rated: bool = False  # proposes trees with numbers in their leaves
 
     @abstractmethod
     def propose(self, round_index: int) -> Sequence[Candidate]:

@@ -13,6 +13,7 @@ from radboost._typing import FloatArray, FloatMatrix, RowOrder
 from radboost.engine import HypothesisColumns
 from radboost.families.base import Hypothesis
 from radboost.families.kinds import kind_of, predictions
+from radboost.trees.tree import Tree
 
 BLOCK_BYTES = 2**26  # of rows that are made dense together
 
@@ -61,9 +62,17 @@ def _classes(predictions: FloatArray) -> npt.NDArray[np.int32]:
     return np.where(predictions.any(axis=1), votes, np.int32(-1))
 
 
-def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumns) -> int:
-    """Stores the predictions of a hypothesis on the training rows, as on its first entry, and returns the slot."""
+def enter_again(hypothesis: Hypothesis, rows: RawRows, columns: HypothesisColumns, rated: bool = False) -> int:
+    """Stores the predictions of a hypothesis on the training rows, as on its first entry, and returns the slot.
+
+    `rated`: it is a tree with numbers in its leaves, even where all of these are -1 and +1.
+    """
     n_classes = columns.n_classes
+    if rated:
+        assert isinstance(hypothesis, Tree)
+        numbered, table = hypothesis.leaf_numbers()
+        leaf_of_row = rows.predict(numbered).astype(np.int32)
+        return columns.add_leaves(leaf_of_row, np.ascontiguousarray(table).ravel(), 1)
     if not kind_of(hypothesis).real_valued:
         slot = columns.take_slot()
         answers = rows.answers(hypothesis)

@@ -62,21 +62,28 @@ class TreeKind(Kind[Tree], of=Tree, code=4, boosted_code=1):
 class TreeCandidate(Candidate):
     """The grown tree of a proposer, cut back to `n_grown` splits. Valid until the proposer's next round."""
 
-    __slots__ = ("complexity", "edge", "n_grown", "proposer")
+    __slots__ = ("complexity", "edge", "n_grown", "proposer", "rated", "real_valued")
 
     def __init__(self, proposer: TreeProposer, n_grown: int, edge: float, complexity: float) -> None:
         self.proposer = proposer
         self.n_grown = n_grown
         self.edge = edge
         self.complexity = complexity
+        self.rated = self.real_valued = proposer.rated
 
     def hypothesis(self) -> Tree:
         proposer = self.proposer
-        arrays = proposer.grower.tree(self.n_grown)
         n_splits = proposer.questions(self.n_grown)
+        if proposer.rated:
+            rated = proposer.grower.rated_tree(self.n_grown)
+            vectors = rated[-1] if proposer.n_outputs > 1 else None
+            return Tree(rated[:-3], proposer.n_features, n_splits, proposer.n_outputs, *rated[-3:-1], vectors)
+        arrays = proposer.grower.tree(self.n_grown)
         return Tree(arrays[:-2], proposer.n_features, n_splits, proposer.n_outputs, *arrays[-2:])
 
     def enter(self, columns: HypothesisColumns) -> int:
+        if self.proposer.rated:
+            return self.proposer.grower.store_rated(self.n_grown, columns)
         slot = columns.take_slot()
         self.proposer.grower.store(self.n_grown, columns, slot)
         return slot
@@ -118,6 +125,7 @@ class TreeProposer(Proposer):
         self.n_features = problem.data.n_columns
         self.n_outputs = problem.n_outputs
         self._problem = problem
+        self.rated = problem.settings.rated
         self.questions = questions
         self.randomised = problem.settings.randomised
         self._bound = bound

@@ -8,16 +8,16 @@ first one, for trees whose leaf values are divided by the norm of their family (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from radboost.guarantees.margins import FloatArray, VotingEnsemble, margins, spread, voting_ensemble
-
-RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
-"""The margins that ``bound(rho=None)`` chooses among: 32 values from 0.84 down to 1/256, fixed in advance."""
+from radboost.estimators import SupervisedKernelProjection
+from radboost.guarantees.kernel_projection import projection_bound
+from radboost.guarantees.margins import RHO_GRID, FloatArray, VotingEnsemble, margins, spread, voting_ensemble
 
 # A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
 _TIE = 1e-12
@@ -139,7 +139,9 @@ def bound(
     rho: float | None = None,
     delta: float = 0.05,
     sample_weight: ArrayLike | None = None,
-) -> MarginBound:
+    eigengap: float | None = None,
+    largest_diagonals: Sequence[float] | None = None,
+) -> MarginBound | Any:
     """Bound the true error of ``model`` by Theorem 1, with every term named.
 
     With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f for c classes has
@@ -176,12 +178,24 @@ def bound(
         The probability that the bound fails, in (0, 1).
     sample_weight : array-like of shape (n_rows,), optional
         The weights used in ``fit``; they count as repetitions, so m is their sum.
+    eigengap, largest_diagonals :
+        Of a ``SupervisedKernelProjection`` alone, which is bounded by Theorem 7.5: see :func:`projection_bound`.
 
     Returns
     -------
-    MarginBound
+    MarginBound or ProjectionBound
         Its ``total`` can be above 1; then ``vacuous`` is true.
     """
+    if isinstance(model, SupervisedKernelProjection):
+        if sample_weight is not None:
+            raise ValueError("Theorem 7.5 is for rows that are drawn one by one: leave out sample_weight.")
+        return projection_bound(
+            model, X, y, eigengap=eigengap, largest_diagonals=largest_diagonals, rho=rho, delta=delta
+        )
+    if eigengap is not None or largest_diagonals is not None:
+        raise ValueError(
+            f"eigengap and largest_diagonals belong to the bound of a SupervisedKernelProjection; got {model!r}."
+        )
     ensemble = voting_ensemble(model)
     delta = _number("delta", delta)
     if not 0.0 < delta < 1.0:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_real
 from radboost.estimators import SupervisedKernelProjection
-from radboost.guarantees.bounds import RHO_GRID
+from radboost.guarantees.margins import RHO_GRID
 from radboost.projection.kernels import NamedKernel
 from radboost.rows.read import known_labels
 
@@ -135,6 +135,11 @@ def _check(
         raise ValueError("Theorem 7.5 needs p > 1 kernels; the model has one.")
     if model.fit_intercept:
         raise ValueError("The hypotheses (7.1) have no constant term: fit with fit_intercept=False.")
+    if model.standardize:
+        raise ValueError(
+            "Theorem 7.5 is for kernels that do not depend on the sample: fit with standardize=False, on columns in "
+            "units that were fixed before."
+        )
     if model.n_unlabelled_ <= m:
         raise ValueError(
             f"Theorem 7.5 needs an unlabelled sample that is drawn independently and larger than the {m} labelled "

@@ -13,6 +13,9 @@ from radboost.families.sourced import SourcedHypothesis
 
 FloatArray = NDArray[np.float64]
 
+RHO_GRID: tuple[float, ...] = tuple(2.0 ** (-k / 4) for k in range(1, 33))
+"""The margins that ``bound(rho=None)`` chooses among: 32 values from 0.84 down to 1/256, fixed in advance."""
+
 
 class VotingEnsemble(Protocol):
     """What the guarantees need to know of ``model.ensemble_``."""

@@ -195,14 +195,18 @@ def in_range(columns: FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray((sizes == 0.0) | ((sizes > 1e-150) & (sizes < 1e150)))
 
 
-def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArray[np.bool_]]) -> None:
-    """Refuses columns whose squares leave the range of double precision, above or below."""
-    unknown = np.isnan(sizes)
-    if unknown.any():  # scikit-learn looks for them first, unless it was told to assume that there are none
+def check_known(unknown: npt.NDArray[np.bool_]) -> None:
+    """Refuses rows in which columns are not known; scikit-learn does, unless told to assume that all values are."""
+    if unknown.any():
         raise ValueError(
             f"X holds NaN or infinity, the first in column {int(np.argmax(unknown))}. Every value must be a finite "
             "number: impute what is missing, or leave these rows out."
         )
+
+
+def _check_squares(sizes: FloatArray, have_values: Callable[[Places], npt.NDArray[np.bool_]]) -> None:
+    """Refuses columns whose squares leave the range of double precision, above or below."""
+    check_known(np.isnan(sizes))
     gone = ~np.isfinite(sizes)
     empty = np.flatnonzero(sizes == 0.0)
     if len(empty):

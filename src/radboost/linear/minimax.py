@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
-from threadpoolctl import threadpool_limits
 
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.families.candidates import mixed
 from radboost.linear.columns import Columns, matrix_times
@@ -152,7 +152,7 @@ class Solution:
 def solve(problem: Minimax, names: Sequence[str], *, batches: Batches | None = None, **settings: Any) -> Solution:
     """The solution of a problem; see `_solve` for the settings."""
     # Sums of the library for matrices, which batches use, depend on how many threads share them.
-    with threadpool_limits(1) if batches is not None else nullcontext():
+    with one_blas_thread if batches is not None else nullcontext():
         return _solve(problem, names, batches=batches, **settings)
 
 

@@ -24,6 +24,7 @@ def describe(estimator: Any) -> Content:
         "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
+        **({"chosen": dict(estimator.chosen_)} if hasattr(estimator, "chosen_") else {}),
         "ensemble": ensemble_header,
     }
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
@@ -51,6 +52,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     if not isinstance(header["stop_reason"], str):
         raise ModelFileError("the stop reason must be a text.")
     model.stop_reason_ = header["stop_reason"]
+    if "chosen" in header:
+        model.chosen_ = _read_chosen(header["chosen"])
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
@@ -72,6 +75,12 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         raise ModelFileError("a model has fewer than 2^31 columns.")
     if model.ensemble_.feature_names is not None:
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
+
+
+def _read_chosen(found: Any) -> dict[str, float | int | str]:
+    if not isinstance(found, dict) or not all(type(value) in (int, float, str) for value in found.values()):
+        raise ModelFileError("what was chosen for the fit must be numbers and words.")
+    return found
 
 
 def bring_up_objective(header: dict[str, Any]) -> None:

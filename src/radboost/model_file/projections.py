@@ -24,9 +24,12 @@ def describe(estimator: Any) -> Content:
         "n_sample": len(estimator._sample),
         "n_components": len(estimator.components_),
         "n_unlabelled": int(estimator.n_unlabelled_),
+        "stop_reason": str(estimator.stop_reason_),
     }
     numbers = {
         "sample": estimator._sample.ravel(),
+        "means": estimator._means,
+        "scales": estimator._scales,
         "eigenvalues": np.concatenate([one.eigenvalues for one in spectra]),
         "directions": np.concatenate([one.directions.ravel() for one in spectra]),
         "units": np.array([one.unit for one in spectra]),
@@ -65,6 +68,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     total = int(sizes.sum())
     parts = {
         "sample": n_sample * model.n_features_in_,
+        "means": model.n_features_in_,
+        "scales": model.n_features_in_,
         "eigenvalues": total,
         "directions": total * n_sample,
         "units": n_kernels,
@@ -78,6 +83,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     found = {key: np.asarray(read_array(fit, key, "<f8", size), dtype=np.float64) for key, size in parts.items()}
     require(all(np.isfinite(array).all() for array in found.values()), "a number is infinite")
     require(bool((found["units"] > 0.0).all()), "a kernel has no unit")
+    require(bool((found["scales"] >= 0.0).all()), "a column has a negative scale")
     components = read_array(fit, "components", "<i8", 2 * n_components).reshape(n_components, 2)
     owners = components[:, 0]
     require(bool(((owners >= 0) & (owners < n_kernels)).all()), "a component belongs to a kernel that is not there")
@@ -85,7 +91,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     require(bool(within.all()), "a component is an eigenfunction that is not there")
     kinks = read_array(fit, "kinks", "<i8")
     require(len(kinks) % 2 == 0, "a kink is a pair of kernels")
-    model.history_ = read_history(arrays)
+    require(isinstance(header["stop_reason"], str), "the stop reason must be a text")
+    model.history_, model.stop_reason_ = read_history(arrays), header["stop_reason"]
     require(set(model.history_) == {"objective"}, "the history does not have the columns that it should have")
     model.mixture_, model.components_ = mixture.copy(), components.copy()
     model.eigenvalues_, model.n_unlabelled_ = found["component_eigenvalues"], read_integer(header, "n_unlabelled", 0)

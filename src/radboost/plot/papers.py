@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from radboost.experiments.almo import AlmoTable
+from radboost.experiments.kernel_projection import ProjectionStudy
 from radboost.experiments.multi_source import SourcesTable
 from radboost.experiments.soft_max_boosting import (
     SM_BOOST,
@@ -26,6 +27,7 @@ from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
 from radboost.plot.alignment import draw_alignment
 from radboost.plot.losses import draw_almo
 from radboost.plot.noise import draw_noise_curves
+from radboost.plot.projection import draw_projections
 from radboost.plot.sources import draw_sources_table
 from radboost.plot.sparsity import draw_sparsity_study
 from radboost.plot.structured import draw_gradient_times
@@ -44,6 +46,8 @@ def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
         return draw_gradient_times(outcomes)
     if isinstance(study, AlignmentStudy):
         return draw_alignment(outcomes)
+    if isinstance(study, ProjectionStudy):
+        return draw_projections(outcomes)
     if isinstance(study, SourcesTable):
         return draw_sources_table(study, outcomes)
     if isinstance(study, StagedTable):

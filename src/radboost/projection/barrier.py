@@ -46,13 +46,17 @@ def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
     if not (costs > 0.0).any():
         return start
     unit = costs / float(np.sum(costs / start))  # the sum is 1 at the start
+    free = _least_costs_of_all(cell, unit)
+    if free is not None:
+        return free
     point, weight = start, 0.1
     while weight > SHARPEST:
         for _ in range(50):
             step, decrement = _newton_step(cell, unit, point, weight)
-            if decrement < 1e-12:
+            # Only the last barrier's minimum counts; those before it lead there.
+            if decrement < max(1e-12, 1e-3 * weight):
                 break
-            length = 1.0
+            length = _longest(cell, point, step)
             value = _barrier_value(cell, unit, point, weight)
             while length > 1e-14:
                 tried = point + length * step
@@ -62,8 +66,39 @@ def least_costs(cell: Cell, costs: FloatArray, start: FloatArray) -> FloatArray:
             else:
                 break
             point = tried
-        weight *= 0.1
+        weight *= 0.02
     return point
+
+
+def _longest(cell: Cell, point: FloatArray, step: FloatArray) -> float:
+    """At most 1, and 0.99 of the way to the nearest linear condition: nearer it could not be told from broken."""
+    used = np.concatenate([cell.rows @ step / cell.slacks(point)[:-1], -step / point])
+    return min(1.0, 0.99 / max(float(used.max()), 1e-300))
+
+
+def _least_costs_of_all(cell: Cell, unit: FloatArray) -> FloatArray | None:
+    """The minimum where only sum mu <= 1 and the sum of inverses bind; None where the cell is too small for it.
+
+    mu_k is proportional to sqrt(a_k + t), with the least t >= 0 that the sum of inverses allows.
+    """
+
+    def at(price: float) -> FloatArray:
+        roots = np.sqrt(np.maximum(unit, 1e-16 * unit.max()) + price)
+        return np.asarray(roots / roots.sum() * (1.0 - 1e-12))
+
+    limit = cell.inverse_sum * (1.0 - 1e-12)
+    low, high = 0.0, 0.0
+    if np.sum(1.0 / at(0.0)) > limit:
+        high = float(unit.max())
+        while np.sum(1.0 / at(high)) > limit:
+            low, high = high, 4.0 * high
+            if high > 1e12 * float(unit.max()):
+                return None
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if np.sum(1.0 / at(middle)) > limit else (low, middle)
+    point = at(high)
+    return point if cell.slacks(point)[: _active(cell)].min() > 0.0 else None
 
 
 def _scales(cell: Cell) -> FloatArray:

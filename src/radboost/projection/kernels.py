@@ -1,9 +1,9 @@
-"""Base kernels: by name, as functions of two matrices, or as columns."""
+"""Base kernels: by name, as functions of two matrices, as matrices that were computed before, or as columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -64,6 +64,73 @@ FUNCTIONS: dict[str, Callable[[Any, NamedKernel, FloatArray, FloatArray], Any]] 
 }
 
 
+class PrecomputedKernel:
+    """A kernel between objects that are numbered, from a matrix with a line and a column for each.
+
+    Rows of X name their objects by number, in one column. All objects that will ever be looked at, those of test rows
+    too, are in the matrix.
+    """
+
+    def __init__(self, matrix: Any, column: int = 0) -> None:
+        self.matrix = np.asarray(matrix, dtype=np.float64)
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
+            raise ValueError(
+                "A precomputed kernel is a square matrix with a line and a column for each object, train and test; "
+                f"got an array of shape {self.matrix.shape}."
+            )
+        self.columns = (check_integer("column", column, 0),)
+
+    def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        return np.ascontiguousarray(self.matrix[np.ix_(self._objects(X), self._objects(Y))])
+
+    def _objects(self, X: FloatArray) -> Any:
+        numbers = X[:, self.columns[0]]
+        if not np.isin(numbers, np.arange(len(self.matrix))).all():
+            wrong = numbers[~np.isin(numbers, np.arange(len(self.matrix)))][0]
+            raise ValueError(
+                f"Column {self.columns[0]} of X names the lines of a precomputed kernel, 0 to {len(self.matrix) - 1}; "
+                f"got {wrong:g}."
+            )
+        return numbers.astype(np.int64)
+
+    def __repr__(self) -> str:
+        return f"PrecomputedKernel({len(self.matrix)} objects)"
+
+
+@dataclass(frozen=True)
+class StandardizedKernel:
+    """A named kernel of columns from which `means` were taken and which were multiplied by `scales`."""
+
+    kernel: NamedKernel
+    means: FloatArray
+    scales: FloatArray
+
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        return self.kernel.columns
+
+    def __call__(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        return self.kernel((X - self.means) * self.scales, (Y - self.means) * self.scales)
+
+
+def standardized(kernels: Sequence[Kernel], means: FloatArray, scales: FloatArray) -> list[Kernel]:
+    """Kernels by name look at standardised columns; functions of the user's own and matrices at rows as they are.
+
+    A column that does not vary has the scale 0. It is not counted where gamma is 1 / the number of columns.
+    """
+    if not means.any() and np.all(scales == 1.0):
+        return list(kernels)
+    found: list[Kernel] = []
+    for one in kernels:
+        if isinstance(one, NamedKernel):
+            seen = scales if one.columns is None else scales[list(one.columns)]
+            gamma = one.gamma or 1.0 / max(1, int(np.count_nonzero(seen)))
+            found.append(StandardizedKernel(replace(one, gamma=gamma), means, scales))
+        else:
+            found.append(one)
+    return found
+
+
 def column_kernels(n_features: int) -> list[NamedKernel]:
     """A linear kernel for each column."""
     return [NamedKernel("linear", columns=(column,)) for column in range(n_features)]
@@ -74,7 +141,7 @@ def read_kernels(kernels: Any) -> list[Kernel]:
     if isinstance(kernels, str) or not isinstance(kernels, Sequence) or len(kernels) == 0:
         raise TypeError(
             "kernels must be a list of at least one kernel: names (" + ", ".join(map(repr, FUNCTIONS)) + "), "
-            f"NamedKernel(...), or functions of two matrices; got {kernels!r}."
+            f"NamedKernel(...), functions of two matrices, or kernel matrices; got {kernels!r}."
         )
     found: list[Kernel] = []
     for kernel in kernels:
@@ -82,15 +149,20 @@ def read_kernels(kernels: Any) -> list[Kernel]:
             found.append(NamedKernel(check_choice("a kernel", kernel, tuple(FUNCTIONS))))
         elif callable(kernel):
             found.append(kernel)
+        elif isinstance(kernel, np.ndarray | list):
+            found.append(PrecomputedKernel(kernel))
         else:
-            raise TypeError(f"A kernel must be a name, a NamedKernel or a function of two matrices; got {kernel!r}.")
+            raise TypeError(
+                "A kernel must be a name, a NamedKernel, a function of two matrices or a square matrix; "
+                f"got {kernel!r}."
+            )
     return found
 
 
 def check_columns(kernels: Sequence[Kernel], n_features: int) -> None:
     """Refuses kernels that look at columns which are not there."""
     for number, kernel in enumerate(kernels):
-        for column in (kernel.columns or ()) if isinstance(kernel, NamedKernel) else ():
+        for column in getattr(kernel, "columns", None) or ():
             if not 0 <= column < n_features:
                 raise ValueError(
                     f"Kernel {number} looks at column {column}; X has {n_features} columns, 0 to {n_features - 1}."

@@ -55,6 +55,7 @@ class Course:
     objective: list[float] = field(default_factory=list)
     mixtures: list[FloatArray] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)
+    stop_reason: str = "no neighbouring cell is lower"
 
     def accept(self, objective: float, mixture: FloatArray, counts: Counts) -> None:
         self.objective.append(objective)
@@ -68,6 +69,7 @@ class ProjectionProblem:
     def __init__(self, mixtures: MixtureSet, features: list[FloatArray], ridge: RidgeProblem, alpha: float) -> None:
         self.mixtures, self.features, self.ridge, self.alpha = mixtures, features, ridge, alpha
         self._solved: dict[Counts, Solved | None] = {}
+        self._floors: dict[Counts, float] = {}
 
     def chosen(self, counts: Counts) -> tuple[FloatArray, NDArray[np.int64]]:
         """The features of a cell, and the kernel of each."""
@@ -79,6 +81,23 @@ class ProjectionProblem:
         """F at a mixture, minimised over the classifier: what a grid would try."""
         features, owners = self.chosen(self.mixtures.counts(mixture))
         return self.ridge.solve(features, self.alpha / mixture[owners], None)[1]
+
+    def floor(self, counts: Counts) -> float:
+        """What F is not below in a cell, whatever its conditions: no weight exceeds 1 less the least of the others."""
+        if any(count > part.shape[1] for count, part in zip(counts, self.features, strict=True)):
+            return math.inf
+        if counts not in self._floors:
+            features, owners = self.chosen(counts)
+            most = 1.0 - (len(counts) - 1) / self.mixtures.inverse_sum
+            self._floors[counts] = self.ridge.solve(features, np.full(len(owners), self.alpha / most), None)[1]
+        return self._floors[counts]
+
+    def lower(self, counts: Counts, best: Solved) -> Solved | None:
+        """The minimum of a cell if it is below `best`; most cells are ruled out by one fit of the classifier."""
+        if counts not in self._solved and self.floor(counts) >= best.objective:
+            return None
+        found = self.minimum(counts, best.mixture)
+        return found if found is not None and found.objective < best.objective else None
 
     def minimum(self, counts: Counts, near: FloatArray, report: Callable[..., None] | None = None) -> Solved | None:
         """The minimum of a cell; None where no mixture of M has these counts. Each is computed once."""
@@ -132,8 +151,8 @@ def descend(problem: ProjectionProblem, start: FloatArray, course: Course) -> So
         exchanges = list(mixtures.exchanges(best.counts))
         ordered = [*best.kinks, *(one for one in exchanges if one not in best.kinks)]
         for exchange in ordered:
-            tried = problem.minimum(mixtures.moved(best.counts, exchange), best.mixture)
-            if tried is not None and tried.objective < best.objective:
+            tried = problem.lower(mixtures.moved(best.counts, exchange), best)
+            if tried is not None:
                 best = tried
                 course.accept(best.objective, best.mixture, best.counts)
                 break
@@ -141,10 +160,16 @@ def descend(problem: ProjectionProblem, start: FloatArray, course: Course) -> So
             return best
 
 
-def search(problem: ProjectionProblem, starts: Sequence[FloatArray], course: Course) -> Solved | None:
+def search(
+    problem: ProjectionProblem,
+    starts: Sequence[FloatArray],
+    course: Course,
+    advance: Callable[[dict[str, float]], None] = lambda _: None,
+) -> Solved | None:
     """The best of the descents from several mixtures; where cells are few, of all cells.
 
-    `course` is that of the descent which led there. None where no start lies in M with a cell around it.
+    `course` is that of the descent which led there; `advance` is called after each. None where no start lies in M with
+    a cell around it.
     """
     best: Solved | None = None
     for start in starts:
@@ -153,14 +178,17 @@ def search(problem: ProjectionProblem, starts: Sequence[FloatArray], course: Cou
         if found is not None and (best is None or found.objective < best.objective):
             best = found
             course.objective, course.mixtures, course.counts = part.objective, part.mixtures, part.counts
+        if best is not None:
+            advance({"objective": best.objective})
     n, rank = problem.mixtures.n_kernels, problem.mixtures.rank
     if best is None or math.comb(rank + n - 1, n - 1) > FEW_CELLS:
         return best
     for counts in _all_counts(n, rank):
-        tried = problem.minimum(counts, best.mixture)
-        if tried is not None and tried.objective < best.objective:
+        tried = problem.lower(counts, best)
+        if tried is not None:
             best = tried
             course.accept(best.objective, best.mixture, best.counts)
+    course.stop_reason = "no cell is lower"
     return best
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
 
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.projection.kernels import Kernel
 
@@ -23,6 +23,8 @@ TOLERANCE = 1e-8
 BLOCK = 2000
 # Eigenvalues below this share of the largest are those of rounding.
 NEGLIGIBLE = 1e-12
+# Kernel matrices of length 1 are dependent where the least eigenvalue of their inner products is below this.
+DEPENDENT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,15 @@ class Spectrum:
 def spectrum(kernel: Kernel, rows: FloatArray, weights: FloatArray, rank: int, number: int) -> Spectrum:
     """Of one kernel; `number` is what errors call it."""
     # With one thread of BLAS, so that the numbers do not depend on how many there are.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread:
         values = np.asarray(kernel(rows, rows), dtype=np.float64)
         check_kernel_matrix(values, len(rows), number)
         unit = float(np.max(np.diag(values)))
         if unit <= 0.0:
-            raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
+            _refuse_without_unit(values, number)
         roots = np.sqrt(weights / weights.sum())
         matrix = roots[:, None] * (0.5 * (values + values.T) / unit) * roots
-        found, vectors = eigh(matrix)
+        found, vectors = eigh(matrix, driver="evd")
     _check_semi_definite(found, number)
     kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
     largest = found[::-1][:kept]
@@ -68,10 +70,10 @@ def nystrom_spectrum(
 
     phi(x) = K_LL^(-1/2) k(x) has that inner product, and C is a matrix of as many lines as there are landmarks.
     """
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread:
         inner = np.asarray(kernel(landmarks, landmarks), dtype=np.float64)
         check_kernel_matrix(inner, len(landmarks), number)
-        values, vectors = eigh(0.5 * (inner + inner.T))
+        values, vectors = eigh(0.5 * (inner + inner.T), driver="evd")
         _check_semi_definite(values, number)
         solid = values > 1e-10 * values[-1]
         root = vectors[:, solid] / np.sqrt(values[solid])
@@ -88,7 +90,7 @@ def nystrom_spectrum(
             unit = max(unit, float(own.max()))
         if unit <= 0.0:
             raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
-        found, directions = eigh(covariance)
+        found, directions = eigh(covariance, driver="evd")
     kept = int(min(rank + 1, np.sum(found > NEGLIGIBLE * found[-1])))
     directions = root @ directions[:, ::-1][:, :kept] * np.sqrt(unit)
     at_landmarks = inner @ directions
@@ -97,11 +99,19 @@ def nystrom_spectrum(
     return Spectrum(found[::-1][:kept] / unit, np.ascontiguousarray(directions * signs), unit, error)
 
 
+def _refuse_without_unit(values: FloatArray, number: int) -> None:
+    """No K(x, x) is positive: the kernel is 0, or no kernel."""
+    if values.any():
+        _check_semi_definite(eigh(0.5 * (values + values.T), driver="evd")[0], number)
+    raise ValueError(f"Kernel {number} is 0 for every row: leave it out.")
+
+
 def _check_semi_definite(eigenvalues: FloatArray, number: int) -> None:
-    if eigenvalues[0] < -TOLERANCE * eigenvalues[-1]:
+    largest = max(float(eigenvalues[-1]), 1e-300)
+    if eigenvalues[0] < -TOLERANCE * largest:
         raise ValueError(
             f"Kernel {number} is not positive semi-definite: its smallest eigenvalue is {eigenvalues[0]:.3g}, "
-            f"{-eigenvalues[0] / eigenvalues[-1]:.1e} of the largest. Kernels that can be mixed are inner products."
+            f"{-eigenvalues[0] / largest:.1e} of the largest. Kernels that can be mixed are inner products."
         )
 
 
@@ -120,13 +130,21 @@ def check_kernel_matrix(values: FloatArray, n_rows: int, number: int) -> None:
 
 
 def check_independent(matrices: list[FloatArray]) -> None:
-    """Refuses kernels of which one is a multiple of another on the rows (Definition 7.1 asks for more)."""
-    lengths = [float(np.linalg.norm(matrix)) for matrix in matrices]
-    for k, first in enumerate(matrices):
-        for other in range(k):
-            cosine = float(np.sum(first * matrices[other])) / (lengths[k] * lengths[other])
-            if cosine > 1.0 - 1e-10:
-                raise ValueError(
-                    f"Kernels {other} and {k} are the same up to a factor on these rows. Base kernels must be linearly "
-                    "independent (Definition 7.1): leave one of them out."
-                )
+    """Refuses kernels that are constant, or sums of multiples of others on the rows.
+
+    Definition 7.1 asks for more: that no function of one kernel be a sum of functions of others.
+    """
+    for k, matrix in enumerate(matrices):
+        if len(matrix) > 1 and float(np.ptp(matrix)) <= 1e-12 * float(np.abs(matrix).max()):
+            raise ValueError(f"Kernel {k} is constant on these rows: leave it out, fit_intercept=True adds as much.")
+    units = np.array([matrix.ravel() / np.linalg.norm(matrix) for matrix in matrices])
+    values, vectors = np.linalg.eigh(units @ units.T)
+    if values[0] < DEPENDENT:
+        shares = np.abs(vectors[:, 0])
+        together = np.flatnonzero(shares > 1e-3 * shares.max()).tolist()
+        names = f"{', '.join(map(str, together[:-1]))} and {together[-1]}"
+        same = "the same up to a factor" if len(together) == 2 else "linearly dependent"
+        raise ValueError(
+            f"Kernels {names} are {same} on these rows. Base kernels must be linearly independent (Definition 7.1): "
+            "leave one of them out."
+        )

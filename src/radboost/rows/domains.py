@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
 
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
@@ -183,7 +183,7 @@ def _regression(
 
     # Columns are standardised: this is a prior on the logits with a variance of LOGIT_VARIANCE at most.
     model = LogisticRegression(C=min(1.0, LOGIT_VARIANCE / Z.shape[1]), max_iter=MOST_ITERATIONS)
-    with threadpool_limits(1):  # sums of the library for matrices depend on how many threads share them
+    with one_blas_thread:  # sums of the library for matrices depend on how many threads share them
         model.fit(Z, ids, sample_weight=weights)
     if n_sources == 2:  # one function, of the second source
         return np.vstack([np.zeros_like(model.coef_), model.coef_]), np.array([0.0, float(model.intercept_[0])])

@@ -167,15 +167,22 @@ class PreparedRows:
 
     def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter in X."""
-        hashes = self.data.row_hashes(self.class_ids, n_threads)
-        strata = self.class_ids.astype(np.uint32)
-        if self.sources is not None:  # some rows of every class of every source stay
-            strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
-        keep, held_back = split_by_content(hashes, strata, fraction, seed, self.row_weights())
+        keep, held_back = self._split(fraction, seed, n_threads)
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
         return self._keep(keep), Watched(X, self.class_ids[held_back], *parts, self.collective), places
+
+    def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
+        """A share of the different rows of every class, by their content."""
+        return self._keep(self._split(1.0 - share, seed, n_threads)[0])
+
+    def _split(self, fraction: float, seed: int, n_threads: int) -> tuple[Places, Places]:
+        hashes = self.data.row_hashes(self.class_ids, n_threads)
+        strata = self.class_ids.astype(np.uint32)
+        if self.sources is not None:  # some rows of every class of every source stay
+            strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
+        return split_by_content(hashes, strata, fraction, seed, self.row_weights())
 
     def _keep(self, places: Places) -> PreparedRows:
         """Some of the engine's rows, in their order."""
@@ -226,6 +233,10 @@ def digest_of(parts: list[Any]) -> str:
     return digest.hexdigest()
 
 
+class NothingToHoldBackError(ValueError):
+    """There are too few different rows to hold some back."""
+
+
 def split_by_content(
     hashes: npt.NDArray[np.uint64], class_ids: npt.NDArray[Any], fraction: float, seed: int, weights: RowWeights
 ) -> tuple[Places, Places]:
@@ -244,7 +255,7 @@ def split_by_content(
             held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
             any_held = True
     if not any_held:
-        raise ValueError(
+        raise NothingToHoldBackError(
             f"No class has two different rows ({len(all_ids)} samples in all), so none can be held back for early "
             "stopping. Switch early_stopping off, or give more rows."
         )

@@ -34,6 +34,11 @@ class GrowthSettings:
     options: TreeOptions = field(default_factory=TreeOptions)
 
     @property
+    def rated(self) -> bool:
+        """Whether leaves hold numbers instead of votes."""
+        return self.options.leaves == "rated"
+
+    @property
     def randomised(self) -> bool:
         """Whether two rounds on the same weights may propose different hypotheses."""
         return self.random_thresholds or self.max_features > 0 or self.subsample < 1.0
@@ -62,6 +67,7 @@ def make_grower(
         minimum_leaf_weight=settings.options.least_leaf,
         seed=settings.seed,
         n_threads=settings.n_threads,
+        rated=settings.rated,
     )
 
 

@@ -26,6 +26,9 @@ class TreeOptions:
         "best" looks for the best threshold of each column, "random" draws one.
     split_criterion : {"auto", "gini", "edge"}
         What a split is chosen by: the Gini index, or the edge of the tree, as in the paper.
+    leaves : {"auto", "votes", "rated"}
+        What leaves answer with: a class, as in the papers, or for each class a number in [-1, 1] that says how sure
+        they are.
     min_leaf_weight : float or "auto"
         The least sum of sample weights in a leaf.
     max_bins : int
@@ -44,6 +47,7 @@ class TreeOptions:
     max_features: str | int | float | None = "auto"
     thresholds: str = "auto"
     split_criterion: str = "auto"
+    leaves: str = "auto"
     min_leaf_weight: float | str = "auto"
     max_bins: int = 255
     growth: str = "layers"
@@ -55,6 +59,7 @@ class TreeOptions:
             check_max_features(self.max_features, 1)
         check_choice("thresholds", self.thresholds, ["auto", "random", "best"])
         check_choice("split_criterion", self.split_criterion, ["auto", "gini", "edge"])
+        check_choice("leaves", self.leaves, ["auto", "votes", "rated"])
         if not _is_auto(self.min_leaf_weight):
             check_real("min_leaf_weight", self.min_leaf_weight, low=0.0)
         check_integer("max_bins", self.max_bins, 2, 255)

@@ -142,10 +142,21 @@ class Tree:
 
         A tree that votes for one of several classes has no mirror image.
         """
-        sign = float(self.value[self.feature < 0][0]) if self.n_outputs == 1 else 1.0
+        leaves = self.value[self.feature < 0]
+        sign = 1.0 if self.n_outputs > 1 or not leaves.any() else float(np.sign(leaves[leaves != 0.0][0]))
         shape = (self.feature, self.left, self.threshold, self.missing_left, self.value * sign + 0.0)
         sets = (self.category_nodes, self.category_sets)
-        return b"".join(part.tobytes() for part in (*shape, *sets)), sign
+        parts = (*shape, *sets) if self.vectors is None else (*shape, *sets, self.vectors)
+        return b"".join(part.tobytes() for part in parts), sign
+
+    def leaf_numbers(self) -> tuple[Tree, FloatArray]:
+        """A tree of the same questions whose leaves are numbered 0, 1, ..., and the numbers of each leaf in a line."""
+        leaves = self.feature < 0
+        arrays = [array.copy() for array in self.arrays]
+        value = list(NODE_ARRAYS).index("value")
+        arrays[value] = np.where(leaves, np.cumsum(leaves) - 1.0, 0.0)
+        table = self.value[leaves][:, None] if self.vectors is None else self.vectors[self.value[leaves].astype(int)]
+        return Tree(arrays, self.n_features, self.n_splits, 1, self.category_nodes, self.category_sets), table
 
     def categories_left(self, node: int) -> list[int] | None:
         """The codes of the categories that a node sends left; None where it asks for a number."""

@@ -1,0 +1,191 @@
+"""What "auto" stands for: chosen by short fits of which some rows are held back.
+
+Two kinds of ensembles compete. Votes with short steps (docs/defaults.md) are hard to beat on few or noisy rows; trees
+whose leaves hold numbers learn far more where there is more to learn. The second take over only where held-back rows
+say so beyond chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._learning import FitSettings, learn
+from radboost.rows.prepare import PreparedRows, Watched
+from radboost.trees import TreeOptions
+
+# A look is at so many rows at most, drawn by their content, of which this share is held back.
+LOOK_ROWS, HELD_BACK = 16_000, 0.25
+# Fewer held-back rows than this could not tell anything beyond chance: no look.
+FEWEST_HELD_BACK = 250
+# Short fits: rounds, damping, and the rounds that they wait for a lower loss.
+LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
+# Penalties, from the largest; the search begins in the middle and goes in the direction of the lower loss.
+PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
+DEEPEST = 12
+# Numbers in leaves take over where held-back losses are lower by so many standard errors, and no more rows are wrong.
+BEYOND_CHANCE = 2.0
+# A choice that costs more time has to be better by this share.
+WORTH_IT = 0.01
+# Damping of the whole fit: as strong as the time that it takes allows.
+SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
+MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
+# Factors on scores, as logarithms, and how they are searched.
+LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
+
+Setting = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What held-back rows say of a short fit."""
+
+    losses: FloatArray  # of each row, with the best factor on the scores
+    wrong: FloatArray
+    n_rounds: int
+
+
+class Look:
+    """Short fits of an estimator on a part of the rows."""
+
+    def __init__(self, estimator: Any, prepared: PreparedRows, settings: FitSettings) -> None:
+        self._estimator, growth = estimator, settings.growth
+        self._options: TreeOptions = growth.options
+        self._seed, self._n_threads = growth.seed, growth.n_threads
+        self._seen: dict[tuple[Any, ...], Judged] = {}
+        m = prepared.row_weights().total
+        rows = replace(prepared, validation=None)
+        if m > LOOK_ROWS:
+            rows = rows.draw(LOOK_ROWS / m, self._seed ^ 0x5EED, self._n_threads)
+        looked_at = rows.row_weights().total
+        self.share = looked_at * (1.0 - HELD_BACK) / m
+        self._rows, self._held_back, _ = rows.hold_back(HELD_BACK, self._seed, self._n_threads)
+        self._weights = self._held_back.row_weights()
+
+    def votes(self) -> Judged:
+        """A fit with what "auto" stands for without a look, of all its rounds."""
+        return self._judged({"leaves": "votes"})
+
+    def rated(self, setting: Setting) -> Judged:
+        return self._judged({**setting, "leaves": "rated"})
+
+    def loss(self, setting: Setting) -> float:
+        return self._mean(self.rated(setting).losses)
+
+    def gain(self, setting: Setting) -> float:
+        """By how many standard errors the loss is below that of votes."""
+        difference = self.votes().losses - self.rated(setting).losses
+        mean = self._mean(difference)
+        variance = self._mean(difference**2) - mean**2
+        return mean / math.sqrt(max(variance, 1e-300) / self._weights.total)
+
+    def fewer_wrong(self, setting: Setting) -> float:
+        """The share of the rows that votes have wrong beyond those that are wrong then."""
+        return self._mean(self.votes().wrong - self.rated(setting).wrong)
+
+    def _mean(self, values: FloatArray) -> float:
+        return self._weights.mean(values, self._n_threads)
+
+    def _judged(self, setting: Setting) -> Judged:
+        key = tuple(sorted(setting.items()))
+        if key not in self._seen:
+            self._seen[key] = self._judge(setting)
+        return self._seen[key]
+
+    def _judge(self, setting: Setting) -> Judged:
+        rows, watched = self._rows, self._held_back
+        short = copy(self._estimator)
+        short.random_state, short.warm_start, short.verbose = self._seed % 2**32, False, 0
+        options = replace(self._options, leaves=setting["leaves"])
+        if setting["leaves"] == "votes":
+            short.n_rounds, short.early_stopping = "auto", False
+        else:
+            rows = replace(rows, validation=watched)
+            options = replace(options, thresholds=setting["thresholds"])
+            short.n_rounds, short.learning_rate = LOOK_ROUNDS, LOOK_RATE
+            short.complexity_penalty, short.max_depth = setting["complexity_penalty"], setting["max_depth"]
+            short.early_stopping = EarlyStopping(LOOK_PATIENCE)
+        short.tree_options = options
+        fitted = learn(short, rows)
+        scores = fitted.ensemble_.decision_function(watched.X, self._n_threads)
+        answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        wrong = (answers != watched.class_ids).astype(np.float64)
+        return Judged(calibrated_losses(scores, watched, self._n_threads), wrong, fitted.n_iter_)
+
+
+def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
+    """The log loss of each row, for probabilities from scores times a factor, the best one for their mean.
+
+    Penalties and damping shrink scores. That says nothing about who is right, and a factor undoes it.
+    """
+    weights, ids = rows.row_weights(), rows.class_ids.astype(np.int64)
+    places = np.arange(len(ids))
+
+    def losses(log_factor: float) -> FloatArray:
+        scaled = math.exp(log_factor) * scores
+        if scores.ndim == 1:
+            return np.asarray(np.logaddexp(0.0, np.where(ids == 1, -scaled, scaled)))
+        largest = scaled.max(axis=1)
+        sums = np.exp(scaled - largest[:, None]).sum(axis=1)
+        return np.asarray(np.log(sums) + largest - scaled[places, ids])
+
+    def mean(log_factor: float) -> float:
+        return weights.mean(losses(log_factor), n_threads)
+
+    low, high = LOG_FACTORS
+    for _ in range(GOLDEN_STEPS):
+        inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        low, high = (low, outer) if mean(inner) <= mean(outer) else (inner, high)
+    return losses(0.5 * (low + high))
+
+
+def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:
+    """The penalty first, along the path; then depth, then thresholds, where these are free. None: votes are as good."""
+    setting = {**start, "complexity_penalty": _best_penalty(look, start)}
+    if look.gain(setting) < BEYOND_CHANCE or look.fewer_wrong(setting) < 0.0:
+        return None
+    while free["max_depth"] and setting["max_depth"] + 2 <= DEEPEST:
+        deeper = {**setting, "max_depth": setting["max_depth"] + 2}
+        if look.loss(deeper) >= (1.0 - WORTH_IT) * look.loss(setting):
+            break
+        setting = deeper
+    exact = {**setting, "thresholds": "best"}
+    if free["thresholds"] and look.loss(exact) < (1.0 - WORTH_IT) * look.loss(setting):
+        setting = exact
+    return setting
+
+
+def _best_penalty(look: Look, setting: Setting) -> float:
+    def loss(place: int) -> float:
+        return look.loss({**setting, "complexity_penalty": PENALTIES[place]})
+
+    place = 2
+    towards = -1 if loss(1) <= loss(2) else 1
+    if look.gain({**setting, "complexity_penalty": PENALTIES[place if towards > 0 else place + towards]}) < 0.0:
+        return PENALTIES[place]  # votes are ahead: further fits would be in vain
+    while 0 <= place + towards < len(PENALTIES) and loss(place + towards) <= loss(place):
+        place += towards
+    return PENALTIES[place]
+
+
+def damping(m: float) -> float:
+    """A learning rate: smaller ones are better and take longer, which few rows can afford."""
+    return min(LARGEST_RATE, max(SMALLEST_RATE, LARGEST_RATE * math.sqrt(m / ROWS_OF_LARGEST_RATE)))
+
+
+def enough_rounds(look: Look, setting: Setting, learning_rate: float) -> int:
+    """As many as short fits had use for, damped more and on more rows, which can bear more.
+
+    Fits that were still learning when they ended had use for more.
+    """
+    seen = float(look.rated(setting).n_rounds)
+    seen *= UNFINISHED if seen > 0.95 * LOOK_ROUNDS else 1.0
+    rounds = MORE_ROUNDS * seen * LOOK_RATE / learning_rate / math.sqrt(look.share)
+    return int(min(MOST_ROUNDS, max(FEWEST_ROUNDS, math.ceil(rounds))))

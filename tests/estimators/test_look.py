@@ -1,0 +1,173 @@
+"""What "auto" stands for is read off the data."""
+
+import numpy as np
+import pytest
+
+import radboost
+from radboost import DeepBoostClassifier, TreeOptions
+from radboost.estimators import _look
+from radboost.estimators._look import Look, calibrated_losses, damping, enough_rounds
+from radboost.rows.prepare import Watched, prepare
+
+VOTES = {"n_rounds": 300, "learning_rate": 0.1, "max_depth": 6, "thresholds": "random", "leaves": "votes"}
+
+
+def table(noise=0.0, m=1200, n_classes=2, seed=0):
+    """Columns that matter together; `noise` is the share of the labels that are drawn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 6))
+    f = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+    y = np.digitize(f, [0.0] if n_classes == 2 else [-1.2, 0.0, 1.2])
+    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Short looks, and whole fits that are not long."""
+    monkeypatch.setattr(_look, "LOOK_ROUNDS", 40)
+    monkeypatch.setattr("radboost.estimators.deepboost.AUTOMATIC_ROUNDS", 60)
+
+
+def test_tables_of_one_shape_and_other_noise_get_other_choices():
+    clean = DeepBoostClassifier().fit(*table(0.0, m=2000)).chosen_
+    noisy = DeepBoostClassifier().fit(*table(0.6, m=2000)).chosen_
+    assert clean["leaves"] == "rated"
+    assert noisy == {**VOTES, "complexity_penalty": 0.03}
+    assert clean["complexity_penalty"] < noisy["complexity_penalty"]
+
+
+def test_what_was_chosen_pays():
+    X, y = table(m=2000)
+    new, truth = table(m=2000, seed=1)
+    chosen = DeepBoostClassifier().fit(X, y)
+    votes = DeepBoostClassifier(tree_options=TreeOptions(leaves="votes")).fit(X, y)
+    assert votes.chosen_["leaves"] == "votes"
+    assert chosen.score(new, truth) > votes.score(new, truth) + 0.01
+
+
+def test_the_model_is_the_one_of_the_same_values_given(quick):
+    X, y = table()
+    looked = DeepBoostClassifier().fit(X, y)
+    chosen = dict(looked.chosen_)
+    assert chosen["leaves"] == "rated"
+    options = TreeOptions(leaves=chosen.pop("leaves"), thresholds=chosen.pop("thresholds"))
+    given = DeepBoostClassifier(**chosen, tree_options=options).fit(X, y)
+    np.testing.assert_array_equal(looked.decision_function(X), given.decision_function(X))
+    assert given.chosen_ == looked.chosen_
+    assert looked.n_iter_ <= chosen["n_rounds"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_neither_order_nor_threads_nor_copies_change_the_choice(quick, n_classes):
+    X, y = table(n_classes=n_classes)
+    model = DeepBoostClassifier(n_rounds=5, n_jobs=1).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    other = DeepBoostClassifier(n_rounds=5, n_jobs=2).fit(X[order], y[order])
+    weights = 1 + np.arange(len(y)) % 2
+    weighted = DeepBoostClassifier(n_rounds=5).fit(X, y, sample_weight=weights)
+    repeated = DeepBoostClassifier(n_rounds=5).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    for one, same in ((model, other), (weighted, repeated)):
+        assert one.chosen_ == same.chosen_
+        np.testing.assert_array_equal(one.decision_function(X), same.decision_function(X))
+
+
+def test_what_is_given_stays(quick):
+    X, y = table()
+    for given in ({"max_depth": 4}, {"n_rounds": 7}, {"learning_rate": 0.2}):
+        chosen = DeepBoostClassifier(**given).fit(X, y).chosen_
+        assert {**chosen, **given} == chosen
+        assert chosen["leaves"] == "rated"
+    exact = DeepBoostClassifier(5, tree_options=TreeOptions(thresholds="best")).fit(X, y)
+    assert exact.chosen_["thresholds"] == "best"
+    assert DeepBoostClassifier(5, complexity_penalty=0.03).fit(X, y).chosen_ == {
+        **VOTES,
+        "n_rounds": 5,
+        "complexity_penalty": 0.03,
+    }
+    for settings in ({"objective": "maxsum"}, {"family": "stumps"}, {"learning_rate": 1.0}, {"step": "closed_form"}):
+        assert DeepBoostClassifier(3, **settings).fit(X, y).chosen_["leaves"] == "votes"
+
+
+def test_few_rows_are_not_looked_at():
+    X, y = table(m=990)
+    assert DeepBoostClassifier(5).fit(X, y).chosen_ == {**VOTES, "n_rounds": 5, "complexity_penalty": 0.03}
+    same = np.zeros((1200, 2))
+    with pytest.warns(UserWarning, match="The model is empty"):
+        model = DeepBoostClassifier(5).fit(same, np.arange(1200) % 2)
+    assert model.chosen_["leaves"] == "votes"
+
+
+def test_a_look_is_at_a_part_of_many_rows(monkeypatch):
+    monkeypatch.setattr(_look, "LOOK_ROWS", 1000)
+    X, y = table(m=4000)
+    estimator = DeepBoostClassifier()
+    rows = prepare(estimator, X, y)
+    look = Look(estimator, rows, estimator._read_parameters())
+    n_rows, n_held = len(look._rows.order), len(look._held_back.class_ids)
+    assert n_rows + n_held == pytest.approx(1000, abs=2)
+    assert n_held == pytest.approx(250, abs=2)
+    held = {row.tobytes() for row in np.asarray(look._held_back.X)}
+    assert not held & {X[place].tobytes() for place in look._rows.order}
+    assert look.share == pytest.approx(0.1875, rel=0.02)
+    setting = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.01}
+    assert enough_rounds(look, setting, 0.1) > look.rated(setting).n_rounds
+    assert damping(100.0) == 0.03
+    assert damping(1e6) == 0.1
+
+
+def test_losses_do_not_know_the_scale_of_scores():
+    rng = np.random.default_rng(0)
+    for shape in ((400,), (400, 3)):
+        ids = rng.integers(0, 2 if len(shape) == 1 else 3, 400).astype(np.uint16)
+        scores = rng.normal(size=shape)
+        if len(shape) == 1:
+            scores += 2.0 * ids - 1.0
+        else:
+            scores[np.arange(400), ids] += 1.0
+        rows = Watched(np.zeros((400, 1)), ids, None)
+        best = calibrated_losses(scores, rows, 1).mean()
+        assert calibrated_losses(0.3 * scores, rows, 1).mean() == pytest.approx(best, rel=1e-4)
+        factors = np.exp(np.linspace(-2.0, 2.0, 401))
+        if len(shape) == 1:
+            grid = [np.logaddexp(0.0, -np.where(ids == 1, f * scores, -f * scores)).mean() for f in factors]
+        else:
+            right = scores[np.arange(400), ids]
+            grid = [(np.log(np.exp(f * scores).sum(axis=1)) - f * right).mean() for f in factors]
+        assert best == pytest.approx(min(grid), rel=1e-4)
+
+
+def test_bounds_count_all_depths_that_might_have_been_chosen(quick):
+    X, y = table()
+    chosen = DeepBoostClassifier(n_rounds=5).fit(X, y)
+    assert chosen.ensemble_.n_families == 1200  # a tree of depth 12 could have a leaf for every row
+    given = DeepBoostClassifier(n_rounds=5, max_depth=6).fit(X, y)
+    assert given.ensemble_.n_families == 64
+
+
+def test_choices_are_kept_in_files_and_by_fits_that_go_on(quick, tmp_path):
+    X, y = table()
+    model = DeepBoostClassifier(n_rounds=6).fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    assert loaded.chosen_ == model.chosen_
+    assert loaded.get_params() == model.get_params()
+    longer = DeepBoostClassifier(n_rounds=3, warm_start=True).fit(X, y).set_params(n_rounds=6).fit(X, y)
+    np.testing.assert_array_equal(longer.decision_function(X), model.decision_function(X))
+    saved = tmp_path / "fit.ckpt"
+    DeepBoostClassifier(n_rounds=3).fit(X, y, callbacks=[radboost.Checkpoint(saved)])
+    resumed = DeepBoostClassifier(n_rounds=6).fit(X, y, resume_from=saved)
+    np.testing.assert_array_equal(resumed.decision_function(X), model.decision_function(X))
+
+
+def test_words_that_are_no_numbers_are_refused():
+    X, y = table(m=100)
+    for given in ({"n_rounds": "many"}, {"learning_rate": "slow"}, {"n_rounds": 0}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(given))):
+            DeepBoostClassifier(**given).fit(X, y)
+
+
+def test_early_stopping_has_all_rounds(quick):
+    X, y = table()
+    model = DeepBoostClassifier(early_stopping=5).fit(X, y)
+    assert model.chosen_["n_rounds"] == _look.MOST_ROUNDS
+    assert "early stopping" in model.stop_reason_

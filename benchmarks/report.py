@@ -15,7 +15,8 @@ Made by `make bench BENCH_ARGS=--write-docs` on an otherwise idle machine. Every
 threads (two), depth, bins (255) and rounds; the time is the best of {repeats}, and competitors take turns.
 The gradient boosting libraries use `learning_rate=0.1`. *RadBoost edge* and *RadBoost gini* are the paper's full
 search (`DeepBoostClassifier.paper`) with either split criterion, *RadBoost default* is the estimator at its
-defaults for votes (`TreeOptions(leaves="votes")`). The last columns of each table hold the figure of RadBoost divided by that of the row: below 1, RadBoost
+defaults for votes (`TreeOptions(leaves="votes")`). The last columns of each table hold the figure of RadBoost divided
+by that of the row: below 1, RadBoost
 needs less. The first tables compare fits at equal error, the later ones at equal rounds.
 "s per tree" is the slope between {few} and {many} rounds, so binning and other one-time work cancels out.
 With more than two classes RadBoost grows one tree per round, the others one per class and round.

@@ -6,6 +6,7 @@
 
 #include "core/exact_sum.hpp"
 #include "members/columns.hpp"
+#include "rows/label_sums.hpp"
 
 namespace radboost {
 namespace {
@@ -152,15 +153,10 @@ void ClassWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_l
 
 void ClassWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                                  std::int64_t* totals) const {
-    const auto found = row_weights().add<std::int64_t>(
-        n_labels, n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
-            for (std::size_t i = begin; i < end; ++i) {
-                const std::int64_t gain =
-                    gradients_.empty() ? row_gradients_[i] : gradients_[i * n_classes() + classes()[i]];
-                own[label_of_row[i]] += row_weights().times(i) * gain;
-            }
-        });
-    std::copy(found.begin(), found.end(), totals);
+    sum_by_label(row_weights(), label_of_row, n_labels, n_threads, totals, [this](std::size_t i) {
+        const std::int64_t gain = gradients_.empty() ? row_gradients_[i] : gradients_[i * n_classes() + classes()[i]];
+        return row_weights().times(i) * gain;
+    });
 }
 
 // --- the scores

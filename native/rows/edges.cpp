@@ -99,22 +99,6 @@ void AnswerWeighting::edge_sums(const HypothesisColumns& columns, bool shrinking
     for (std::size_t k = 0; k < used.size(); ++k) sums[used[k]] = found[k];
 }
 
-void AnswerWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
-                                  std::int64_t* totals) const {
-    const std::size_t stride = n_classes() + 1, block = table_rows(n_classes());
-    const auto found = row_weights().add<std::int64_t>(
-        n_labels, n_rows() * n_classes(), n_threads, [&](std::size_t from, std::size_t to, std::int64_t* own) {
-            std::vector<std::int64_t> table(block * stride);
-            for (std::size_t begin = from; begin < to; begin += block) {
-                const std::size_t count = std::min(block, to - begin);
-                gains(begin, count, false, table.data());
-                for (std::size_t r = 0; r < count; ++r)
-                    own[label_of_row[begin + r]] += table[r * stride + classes()[begin + r]];
-            }
-        });
-    std::copy(found.begin(), found.end(), totals);
-}
-
 void AnswerWeighting::leaf_edge_sums(const HypothesisColumns& columns, int n_threads, int128* sums) const {
     std::vector<std::int32_t> leaves;
     std::vector<std::int64_t> of_leaf;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "rows/label_sums.hpp"
+
 namespace radboost {
 
 GivenWeighting::GivenWeighting(Held held) : AnswerWeighting(*held.weights, held.classes), held_(std::move(held)) {}
@@ -37,6 +39,12 @@ void GivenWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_l
             sums[label * channels + classes()[i]] += weight;
     }
     collective().sum(sums, n_labels * channels);
+}
+
+void GivenWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                                 std::int64_t* totals) const {
+    sum_by_label(row_weights(), label_of_row, n_labels, n_threads, totals,
+                 [this](std::size_t i) { return std::int64_t{growth_[i]}; });
 }
 
 void GivenWeighting::gains(std::size_t begin, std::size_t count, bool, std::int64_t* table) const {

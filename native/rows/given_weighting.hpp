@@ -32,6 +32,8 @@ public:
 
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                    std::int64_t* sums) const override;
+    void leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
+                     std::int64_t* totals) const override;
     double edge_unit() const override { return 1.0 / static_cast<double>(total_growth_); }
     void gains(std::size_t begin, std::size_t count, bool shrinking, std::int64_t* table) const override;
 

@@ -9,6 +9,7 @@
 #include "core/exact_sum.hpp"
 #include "core/largest.hpp"
 #include "members/columns.hpp"
+#include "rows/label_sums.hpp"
 
 namespace radboost {
 namespace {
@@ -120,39 +121,16 @@ void MarginWeighting::quantise(double slope, int n_threads) {
 
 void MarginWeighting::leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                                 std::int64_t* sums) const {
-    const auto found = row_weights().add<std::int64_t>(
-        n_labels, n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
-            // Neighbouring rows often share a leaf: four sums in turn do not wait for each other.
-            std::vector<std::int64_t> lanes(4 * n_labels, 0);
-            std::int64_t* lane_sums = lanes.data();
-            const std::int64_t* edge = edge_.data();
-            std::size_t i = begin;
-            for (; i + 4 <= end; i += 4)
-                for (std::size_t lane = 0; lane < 4; ++lane)
-                    lane_sums[lane * n_labels + static_cast<std::size_t>(label_of_row[i + lane])] += edge[i + lane];
-            for (; i < end; ++i) lane_sums[static_cast<std::size_t>(label_of_row[i])] += edge[i];
-            for (std::size_t k = 0; k < lanes.size(); ++k) own[k % n_labels] += lanes[k];
-        });
-    std::copy(found.begin(), found.end(), sums);
+    const std::int64_t* edge = edge_.data();
+    sum_by_label(row_weights(), label_of_row, n_labels, n_threads, sums, [edge](std::size_t i) { return edge[i]; });
 }
 
 void MarginWeighting::leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
                                   std::int64_t* totals) const {
+    const std::int64_t* edge = edge_.data();
     const std::int8_t* labels = scores_.labels().data();
-    const auto found = row_weights().add<std::int64_t>(
-        n_labels, n_rows(), n_threads, [&](std::size_t begin, std::size_t end, std::int64_t* own) {
-            std::vector<std::int64_t> lanes(4 * n_labels, 0);
-            std::int64_t* lane_sums = lanes.data();
-            const std::int64_t* edge = edge_.data();
-            std::size_t i = begin;
-            for (; i + 4 <= end; i += 4)
-                for (std::size_t lane = 0; lane < 4; ++lane)
-                    lane_sums[lane * n_labels + static_cast<std::size_t>(label_of_row[i + lane])] +=
-                        labels[i + lane] * edge[i + lane];
-            for (; i < end; ++i) lane_sums[static_cast<std::size_t>(label_of_row[i])] += labels[i] * edge[i];
-            for (std::size_t k = 0; k < lanes.size(); ++k) own[k % n_labels] += lanes[k];
-        });
-    std::copy(found.begin(), found.end(), totals);
+    sum_by_label(row_weights(), label_of_row, n_labels, n_threads, totals,
+                 [edge, labels](std::size_t i) { return labels[i] * edge[i]; });
 }
 
 MarginScores::MarginScores(std::optional<MarginLoss> loss, std::vector<std::uint16_t> classes, const RowWeights& weights)

@@ -103,7 +103,7 @@ public:
                            std::int64_t* sums) const = 0;
     // totals[label] = sum of g(i, class of i) over the same rows: what being right everywhere gains.
     virtual void leaf_totals(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
-                             std::int64_t* totals) const;
+                             std::int64_t* totals) const = 0;
     // The edge that a sum of 1 stands for.
     virtual double edge_unit() const = 0;
     // What every answer gains in the rows [begin, begin + count), copies counted, and last the 0 of abstaining:

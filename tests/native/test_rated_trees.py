@@ -79,14 +79,19 @@ def test_leaves_say_what_they_gain_as_a_share_of_what_they_could(n_classes: int,
             columns.release(again)
 
 
-def test_rating_a_tree_gains_less_than_its_votes_and_more_with_every_split() -> None:
-    data, _, _, state, _, _ = rows(3, "none", ("sum", "logistic"))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rating_a_tree_gains_less_than_its_votes_and_more_with_every_split(n_classes: int) -> None:
+    """Of two classes, a leaf that is rated |e| <= 1 gains |e| of what its vote gains."""
+    data, _, _, state, _, _ = rows(n_classes, "none", ("sum", "logistic"))
     votes, rated = (grower(data, state, criterion="gini", rated=flag) for flag in (False, True))
     sizes, edges = votes.grow(0)
     same, lower = rated.grow(0)
     assert sizes == same
     assert np.all(np.diff(lower) >= -1e-6)
-    assert len(edges) == len(lower)
+    assert len(lower) == len(edges)
+    if n_classes == 2:
+        assert np.all(np.asarray(lower) <= np.asarray(edges) + 1e-6)
+        assert lower[-1] < edges[-1]
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])

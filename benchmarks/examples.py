@@ -3,6 +3,7 @@
 python -m benchmarks.examples digits         the test errors in the README, on handwritten digits
 python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
 python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
+python -m benchmarks.examples reliability    the picture of docs/probabilities.md, on handwritten digits
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.accuracy.competitors import PEERS, ours
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 PICTURE = PAGE.parent / "images" / "costs.png"
 SOURCES_PICTURE = PAGE.parent / "images" / "multiboost-sources.png"
+RELIABILITY_PICTURE = PAGE.parent / "images" / "reliability.png"
 BLOCK = re.compile(r"^```python *\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| model \| mean cost \|.*?\n\n", re.MULTILINE | re.DOTALL)
 
@@ -147,6 +149,44 @@ def sources() -> None:
     print(f"Written to {SOURCES_PICTURE}")
 
 
+class Pooled:
+    """Probabilities of the rows of all folds, each by the model that did not learn from it."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        self.classes_ = np.unique(y)
+        self._probabilities = cross_val_predict(estimator, X, y, cv=folds, method="predict_proba")
+
+    def predict_proba(self, _: Any) -> Any:
+        return self._probabilities
+
+
+def reliability() -> None:
+    """Digits as they are, and with a fifth of all labels wrong, those of the test rows too."""
+    from matplotlib.figure import Figure
+    from sklearn.datasets import load_digits
+
+    from radboost import DeepBoostClassifier, SoftmaxBoostClassifier, datasets, plot
+
+    X, y = load_digits(return_X_y=True)
+    figure = Figure(figsize=(10.5, 4.4), layout="constrained")
+    for panel, (title, noise) in zip(figure.subplots(1, 2), (("digits", 0.0), ("a fifth wrong", 0.2)), strict=True):
+        labels = datasets.make_noisy(y, noise, random_state=0) if noise else y
+        models = {
+            "DeepBoost": DeepBoostClassifier(),
+            "DeepBoost, calibration=None": DeepBoostClassifier(calibration=None),
+            "soft-max": SoftmaxBoostClassifier(),
+            "soft-max, calibration=None": SoftmaxBoostClassifier(calibration=None),
+            "LightGBM": next(peer for peer in PEERS if peer.name == "LightGBM").build(0),
+        }
+        plot.reliability({name: Pooled(model, X, labels) for name, model in models.items()}, X, labels, panel)
+        panel.set_title(title, loc="left")
+    figure.savefig(RELIABILITY_PICTURE, dpi=100)
+    print(f"Written to {RELIABILITY_PICTURE}")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one of the examples."""
     parser = argparse.ArgumentParser(
@@ -155,6 +195,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("digits", help="test errors on handwritten digits")
     commands.add_parser("sources", help="the pictures of docs/sources.md")
+    commands.add_parser("reliability", help="the picture of docs/probabilities.md")
     of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
     of_costs.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")
     given = parser.parse_args(argv)
@@ -162,6 +203,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         digits()
     elif given.command == "sources":
         sources()
+    elif given.command == "reliability":
+        reliability()
     else:
         costs(write=given.write)
 

@@ -68,7 +68,9 @@ def with_categories(seed: int, m: int, n_classes: int) -> tuple[np.ndarray, np.n
 def fit(
     data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
 ) -> Callable[..., Any]:
-    return lambda n_jobs: DeepBoostClassifier(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
+    """Leaves vote, unless it is said otherwise."""
+    given = with_tree_options({"leaves": "votes", "calibration": None, **parameters})
+    return lambda n_jobs: DeepBoostClassifier(n_jobs=n_jobs, **given).fit(*data, weights)
 
 
 def paper(
@@ -152,7 +154,7 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
         "default": fit(gaps, n_rounds=40),
         "votes, 40,000 rows": fit(table(6, 40_000, 6), n_rounds=5, leaves="votes"),
         "votes, 300,000 rows": fit(as_float32_by_column(table(7, 300_000, 3)), n_rounds=2, leaves="votes"),
-        "looked at, 1,500 rows": fit(table(6, 1500, 6), n_rounds=5),
+        "looked at, 1,500 rows": fit(table(6, 1500, 6), n_rounds=5, leaves="auto"),
         "rated": fit(gaps, n_rounds=25, leaves="rated", complexity_penalty=0.003),
         "rated, four classes, compsum": fit(
             four, n_rounds=20, leaves="rated", complexity_penalty=0.003, objective="compsum", thresholds="best"
@@ -236,7 +238,7 @@ def softmax_fits() -> dict[str, Callable[[int], Any]]:
         "softmax, 26 classes": softmax(many, n_rounds=5, max_bins=31),
         "softmax, paper": plain_softmax(gaps, fractions(900), n_rounds=12),
         "softmax, paper, 26 classes": plain_softmax(many, n_rounds=4),
-        "softmax, 40,000 rows": softmax(table(6, 40_000, 6), n_rounds=3),
+        "softmax, 40,000 rows": softmax(table(6, 40_000, 6), n_rounds=3, samples_per_round="rows"),
     }
 
 

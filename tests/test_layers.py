@@ -17,6 +17,7 @@ LAYERS: list[set[str]] = [
     {"_native"},
     {"_tables"},
     {"_blas", "_members", "_progress", "_typing", "_validation", "engine"},
+    {"calibration"},
     {"model_file"},
     {"datasets"},
     {"complexity", "losses", "penalties", "trees"},

@@ -6,13 +6,16 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.competitors import Competitor
+from benchmarks.accuracy.judging import Judgement, calibration_error, judge
 from benchmarks.accuracy.tasks import NOISES, Parts, Source, Task
 
 ResultKey = tuple[str, str, int, float, int]
@@ -23,15 +26,14 @@ class Results:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._errors: dict[ResultKey, float] = {}
-        self._seconds: dict[ResultKey, float] = {}
+        self._judged: dict[ResultKey, Judgement] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
             self._remember(json.loads(line))
 
     def __contains__(self, entry: tuple[Competitor, Task]) -> bool:
-        return _key(*entry) in self._errors
+        return _key(*entry) in self._judged
 
-    def add(self, competitor: Competitor, task: Task, error: float, seconds: float) -> None:
+    def add(self, competitor: Competitor, task: Task, judgement: Judgement) -> None:
         record = {
             "name": competitor.name,
             "key": competitor.key,
@@ -39,25 +41,23 @@ class Results:
             "seed": task.seed,
             "noise": task.noise,
             "fold": task.fold,
-            "error": error,
-            "seconds": seconds,
+            **judgement.record(),
         }
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:
             file.write(json.dumps(record) + "\n")
         self._remember(record)
 
-    def mean_error(self, competitor: Competitor, tasks: Iterable[Task]) -> float:
-        """NaN while a fit is missing: a mean over a part would not be comparable."""
-        return float(np.mean([self._errors.get(_key(competitor, task), np.nan) for task in tasks]))
+    def of(self, competitor: Competitor, tasks: Iterable[Task]) -> list[Judgement] | None:
+        """None while a fit is missing: a mean over a part would not be comparable."""
+        found = [self._judged.get(_key(competitor, task)) for task in tasks]
+        return None if None in found else [one for one in found if one is not None]
 
-    def total_seconds(self, competitor: Competitor, tasks: Iterable[Task]) -> float:
-        return float(np.sum([self._seconds.get(_key(competitor, task), np.nan) for task in tasks]))
-
-    def _remember(self, record: dict[str, object]) -> None:
-        key: ResultKey = tuple(record[k] for k in ("key", "dataset", "seed", "noise", "fold"))  # type: ignore[assignment]
-        self._errors[key] = float(record["error"])  # type: ignore[arg-type]
-        self._seconds[key] = float(record["seconds"])  # type: ignore[arg-type]
+    def _remember(self, record: dict[str, Any]) -> None:
+        if "log_loss" not in record:  # of an older experiment, which asked for less
+            return
+        key: ResultKey = tuple(record[k] for k in ("key", "dataset", "seed", "noise", "fold"))
+        self._judged[key] = Judgement(**{one.name: record[one.name] for one in fields(Judgement)})
 
 
 def _key(competitor: Competitor, task: Task) -> ResultKey:
@@ -79,12 +79,12 @@ def run(
             continue
         started = time.perf_counter()
         fits = (delayed(_fit)(competitor, task, source.parts(task)) for task in missing)
-        for task, error, seconds in Parallel(jobs, return_as="generator_unordered")(fits):
-            results.add(competitor, task, error, seconds)
+        for task, judgement in Parallel(jobs, return_as="generator_unordered")(fits):
+            results.add(competitor, task, judgement)
         say(f"{competitor.name}: {len(missing)} fits in {time.perf_counter() - started:.0f} s")
 
 
-def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, float, float]:
+def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, Judgement]:
     estimator = competitor.build(task.seed)
     started = time.perf_counter()
     # HistGradientBoosting has no parameter for its threads
@@ -93,30 +93,54 @@ def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, float,
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         estimator.fit(parts.X_train, parts.y_train)
         seconds = time.perf_counter() - started
-        wrong = np.asarray(estimator.predict(parts.X_test)).ravel() != parts.y_test
-    return task, float(np.mean(wrong)), seconds
+        answers = np.asarray(estimator.predict(parts.X_test)).ravel()
+        probabilities = np.asarray(estimator.predict_proba(parts.X_test), dtype=np.float64)
+    return task, judge(probabilities, np.asarray(estimator.classes_), parts.y_test, answers, seconds)
 
 
-def table(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results) -> str:
-    """Markdown: a row per competitor, with `clean / noisy` error per set and over all, and seconds to fit."""
+def _mean_error(judged: Sequence[Judgement]) -> float:
+    return float(np.mean([one.error for one in judged]))
+
+
+def _mean_log_loss(judged: Sequence[Judgement]) -> float:
+    return float(np.mean([one.log_loss for one in judged]))
+
+
+def _beyond_chance(judged: Sequence[Judgement]) -> float:
+    found, chance = calibration_error(judged)
+    return found - chance
+
+
+MEASURES: dict[str, Callable[[Sequence[Judgement]], float]] = {
+    "mean test error": _mean_error,
+    "mean log loss": _mean_log_loss,
+    "calibration error beyond chance": _beyond_chance,
+}
+
+
+def table(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results, measure: str) -> str:
+    """Markdown: a row per competitor, with `clean / noisy` per set and over all, and seconds to fit.
+
+    Over all sets is the mean of theirs.
+    """
     names = list(dict.fromkeys(task.dataset for task in tasks))
     lines = [
-        "| mean test error, clean / noisy | " + " | ".join([*names, "**all**", "fit seconds"]) + " |",
+        f"| {measure}, clean / noisy | " + " | ".join([*names, "**all**", "fit seconds"]) + " |",
         "|---" * (len(names) + 3) + "|",
     ]
     for competitor in competitors:
-        cells = []
-        for chosen in [[name] for name in names] + [names]:
-            means = [
-                results.mean_error(competitor, [t for t in tasks if t.dataset in chosen and t.noise == noise])
-                for noise in NOISES
-            ]
-            cells.append(" / ".join(_short(mean) for mean in means))
-        cells[-1] = f"**{cells[-1]}**"
-        cells.append(f"{results.total_seconds(competitor, tasks):.0f}")
+        found = np.full((len(names), len(NOISES)), np.nan)
+        for place, name in enumerate(names):
+            for column, noise in enumerate(NOISES):
+                judged = results.of(competitor, [t for t in tasks if t.dataset == name and t.noise == noise])
+                found[place, column] = np.nan if judged is None else MEASURES[measure](judged)
+        cells = [" / ".join(map(_short, line)) for line in found]
+        cells.append(f"**{' / '.join(map(_short, found.mean(axis=0)))}**")
+        everything = results.of(competitor, tasks)
+        cells.append("-" if everything is None else f"{sum(one.seconds for one in everything):.0f}")
         lines.append(f"| {competitor.name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _short(error: float) -> str:
-    return "-" if np.isnan(error) else f"{error:.4f}".removeprefix("0")
+def _short(number: float) -> str:
+    return "-" if np.isnan(number) else f"{number:.4f}".replace("0.", ".", 1)

@@ -42,6 +42,15 @@ class Tuned:
         labels: NDArray[Any] = np.asarray(self._model.predict(X))
         return labels
 
+    def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Its probabilities."""
+        probabilities: NDArray[Any] = np.asarray(self._model.predict_proba(X))
+        return probabilities
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self._model.classes_)
+
 
 def _grid(*options: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Every combination of one entry of each option."""

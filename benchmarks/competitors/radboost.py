@@ -13,7 +13,7 @@ from radboost.trees import bin_rows, with_tree_options
 
 
 class RadBoostDefault(Competitor):
-    """The estimator at its defaults for votes, at the depth and rounds of the task: rounds are timed, and no look."""
+    """The estimator at its defaults for votes, at the depth and rounds of the task: rounds are timed alone."""
 
     name = "RadBoost default"
     ours = True
@@ -30,6 +30,7 @@ class RadBoostDefault(Competitor):
             "max_depth": settings.depth,
             "n_jobs": settings.threads,
             "random_state": settings.seed,
+            "calibration": None,
             "tree_options": TreeOptions(max_bins=settings.bins, leaves="votes"),
         }
         return self.estimator(**same | self.options).fit(X, y)

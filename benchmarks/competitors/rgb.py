@@ -29,6 +29,7 @@ class RGB(Competitor):
             complexity_penalty=0.0,
             learning_rate=0.1,
             subsample=1.0,
+            calibration=None,
             n_jobs=settings.threads,
             random_state=settings.seed,
             tree_options=TreeOptions(max_bins=settings.bins, min_leaf_weight=10.0),

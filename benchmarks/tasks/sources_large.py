@@ -23,7 +23,9 @@ def run(sizes: Sizes) -> Result:
     def fit(name: str, rounds: int) -> None:
         same: dict[str, Any] = {"n_rounds": rounds, "n_jobs": 2}
         if name == SINGLE:
-            DeepBoostClassifier(max_depth=6, tree_options=TreeOptions(leaves="votes"), **same).fit(X, y)
+            DeepBoostClassifier(max_depth=6, calibration=None, tree_options=TreeOptions(leaves="votes"), **same).fit(
+                X, y
+            )
         else:
             MultiSourceBoostClassifier(source_objective=name, **same).fit(X, y, sources=sources)
 

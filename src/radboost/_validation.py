@@ -63,9 +63,11 @@ def check_needs(needs: Iterable[Need], **parts: Any) -> None:
             raise ValueError(need.message.format(given=given, name=name, able=" or ".join(able).replace("'", '"')))
 
 
-def check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
+def check_choice(name: str, value: object, allowed: Sequence[str], also: str = "") -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+        known = ", ".join(map(repr, allowed))
+        known = f"{known} {also}" if also else f"one of {known}"
+        raise ValueError(f"{name} must be {known}; got {value!r}.")
     return value
 
 

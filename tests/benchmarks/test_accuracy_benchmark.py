@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, tuned_peers
+from benchmarks.accuracy.judging import calibration_error, judge
 from benchmarks.accuracy.runner import Results, run, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
@@ -59,12 +61,39 @@ def test_what_is_in_the_file_is_not_fitted_again(source: Source, tmp_path: Path)
     tasks = all_tasks(("sonar",))
     run([dummy], tasks[:3], Results(file), source, 1, said.append)
     assert len(file.read_text().splitlines()) == 3
-    assert "| dummy | - / - |" in table([dummy], tasks, Results(file))
+    assert "| dummy | - / - |" in table([dummy], tasks, Results(file), "mean test error")
     run([dummy], tasks, Results(file), source, 1, said.append)
     run([dummy], tasks, Results(file), source, 1, said.append)
     assert len(file.read_text().splitlines()) == len(tasks) == 30
     assert [line.split(" fits")[0] for line in said] == ["dummy: 3", "dummy: 27"]
-    assert "| dummy | .2500 / .2500 | **.2500 / .2500** |" in table([dummy], tasks, Results(file))
+    assert "| dummy | .5623 / " in table([dummy], tasks, Results(file), "mean log loss")
+    assert "| dummy | .2500 / .2500 | **.2500 / .2500** |" in table([dummy], tasks, Results(file), "mean test error")
+
+
+def test_confidence_is_compared_with_what_chance_gives() -> None:
+    rng = np.random.default_rng(0)
+    classes, second = np.array(["a", "b"]), rng.uniform(0.05, 0.95, 20_000)
+    probabilities = np.column_stack([1.0 - second, second])
+    true = classes[(rng.random(20_000) < second).astype(int)]
+    answers = classes[probabilities.argmax(axis=1)]
+    halves = [
+        judge(probabilities[part], classes, true[part], answers[part], 0.0)
+        for part in (slice(0, 9_000), slice(9_000, None))
+    ]
+    whole = judge(probabilities, classes, true, answers, 0.0)
+    found, chance = calibration_error(halves)
+    assert found == pytest.approx(calibration_error([whole])[0])  # pooled, not averaged
+    assert found == pytest.approx(chance, abs=0.006)
+    assert 0.0 < chance < 0.02
+    assert whole.log_loss == pytest.approx(log_loss(true, second))
+    assert whole.error == pytest.approx(np.minimum(second, 1.0 - second).mean(), abs=0.01)
+    sure = judge(np.round(probabilities), classes, true, answers, 0.0)
+    found, chance = calibration_error([sure])
+    assert found == pytest.approx(whole.error)  # always certain, and as often wrong
+    assert chance == 0.0
+    unknown = judge(np.array([[0.2, 0.8]]), np.array([0, 1]), np.array([-1]), np.array([1]), 0.0)
+    assert (unknown.error, sum(unknown.right)) == (1.0, 0)
+    assert unknown.log_loss == pytest.approx(-np.log(1e-15))
 
 
 def test_the_key_follows_parameters_and_tag_but_not_the_name() -> None:
@@ -208,4 +237,4 @@ class TestTuning:
         tasks = all_tasks(("sonar",))
         results = Results(tmp_path / "results.jsonl")
         run([tuned], tasks, results, source, 1, lambda _: None)
-        assert "| tuned | .2500 / .2500 |" in table([tuned], tasks, results)
+        assert "| tuned | .2500 / .2500 |" in table([tuned], tasks, results, "mean test error")

@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 import radboost
 from model_files import assert_same_model
 from radboost import DeepBoostClassifier, KernelFamily, complexity, datasets
+from radboost.rows import RareCategoriesWarning
 from radboost.trees import with_tree_options
 
 COLOURS = np.array(["black", "blue", "green", "red", "white"])
@@ -229,21 +230,50 @@ def column_of(n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(np.arange(n), 4)[:, None] * 1000, np.tile(np.random.default_rng(0).integers(0, 2, n), 4)
 
 
-def test_255_categories_and_not_one_more() -> None:
+def test_255_categories_are_told_apart() -> None:
     X, y = column_of(255)
     model = DeepBoostClassifier.paper(3, categorical_features=[0]).fit(X, y)
     assert model.score(X, y) == 1.0
     assert model.predict(X.astype(str).astype(object)).tolist() == [model.predict([[-1]])[0]] * len(X)
     X, y = column_of(256)
-    message = "Column 0 holds 256 categories, and a categorical column may have at most 255. Merge the rare ones"
-    with pytest.raises(ValueError, match=message):
-        quick(categorical_features=[0]).fit(X, y)
     # Rows of weight zero are not there, and neither are their categories.
     weights = np.where(X[:, 0] == 0, 0.0, 1.0)
     model = quick(categorical_features=[0]).fit(X, y, sample_weight=weights)
     assert len(model.categories_[0]) == 255
     kept = quick(categorical_features=[0]).fit(X[weights > 0], y[weights > 0])
     np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+
+
+def test_rare_categories_are_missing_values() -> None:
+    rng = np.random.default_rng(1)
+    frequent, rare = np.repeat(np.arange(250), 6), 1000 + np.arange(300)
+    codes = rng.permutation(np.concatenate([frequent, np.repeat(rare[-5:], 3), rare]))
+    y = rng.integers(0, 2, len(codes))
+    X = np.column_stack([codes, rng.normal(size=len(codes))])
+    message = r"Column 0 holds 550 categories; the 255 most frequent are told apart, and the others.*TargetEncoder"
+    with pytest.warns(RareCategoriesWarning, match=message) as told:
+        model = quick(categorical_features=[0]).fit(X, y)
+    assert told[0].filename == __file__
+    assert model.categories_[0] == (*range(250), *rare[-5:].tolist())
+    by_hand = X.copy()
+    by_hand[np.isin(codes, rare[:-5]), 0] = np.nan
+    merged = quick(categorical_features=[0]).fit(by_hand, y)
+    np.testing.assert_array_equal(model.decision_function(X), merged.decision_function(by_hand))
+    np.testing.assert_array_equal(model.decision_function(X), model.decision_function(by_hand))
+    # Weights are copies, and the order of the rows does not matter, nor that of their weights.
+    weights = rng.integers(1, 4, len(y))
+    order = rng.permutation(len(y))
+
+    def fitted(*rows: Any) -> Any:
+        with pytest.warns(RareCategoriesWarning):
+            return quick(categorical_features=[0]).fit(*rows)
+
+    weighted = fitted(X, y, weights)
+    repeated = fitted(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    moved, again = fitted(X[order], y[order], 1.1 * weights[order]), fitted(X, y, 1.1 * weights)
+    assert weighted.categories_ == repeated.categories_
+    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+    np.testing.assert_array_equal(moved.decision_function(X), again.decision_function(X))
 
 
 def test_declared_categories_need_not_occur() -> None:

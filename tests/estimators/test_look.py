@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
-from radboost.estimators import _look
+from radboost.estimators import _held_back, _look
 from radboost.estimators._look import Look, calibrated_losses, damping, enough_rounds
 from radboost.rows.prepare import Watched, prepare
 
@@ -97,12 +98,32 @@ def test_few_rows_are_not_looked_at():
     assert model.chosen_["leaves"] == "votes"
 
 
-def test_a_look_is_at_a_part_of_many_rows(monkeypatch):
-    monkeypatch.setattr(_look, "LOOK_ROWS", 1000)
+def test_copies_and_weights_are_no_rows_to_look_at():
+    X, y = table(m=150)
+    heavy = DeepBoostClassifier(5).fit(X, y, sample_weight=np.full(150, 10**6))
+    assert heavy.chosen_["leaves"] == "votes"
+    repeated = DeepBoostClassifier(5).fit(np.repeat(X, 10, axis=0), np.repeat(y, 10))
+    assert repeated.chosen_["leaves"] == "votes"
+
+
+def test_wide_rows_are_looked_at_in_part(monkeypatch):
+    """Held-back rows are made dense: there are never more cells of them than MOST_CELLS."""
+    X, y = table(m=2400)
+    seen = []
+    monkeypatch.setattr(_look, "choose", lambda look, start, free: seen.append(look._held_back.X.shape))
+    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 300)
+    DeepBoostClassifier(3).fit(scipy.sparse.csr_array(X), y)
+    assert seen == [(300, 6)]
+    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 200)
+    DeepBoostClassifier(3).fit(X, y)
+    assert len(seen) == 1
+
+
+def test_a_look_is_at_a_part_of_many_rows():
     X, y = table(m=4000)
     estimator = DeepBoostClassifier()
     rows = prepare(estimator, X, y)
-    look = Look(estimator, rows, estimator._read_parameters())
+    look = Look(estimator, rows, estimator._read_parameters(), 1000, rows.n_different(1))
     n_rows, n_held = len(look._rows.order), len(look._held_back.class_ids)
     assert n_rows + n_held == pytest.approx(1000, abs=2)
     assert n_held == pytest.approx(250, abs=2)
@@ -140,6 +161,10 @@ def test_bounds_count_all_depths_that_might_have_been_chosen(quick):
     X, y = table()
     chosen = DeepBoostClassifier(n_rounds=5).fit(X, y)
     assert chosen.ensemble_.n_families == 1200  # a tree of depth 12 could have a leaf for every row
+    noise = np.random.default_rng(5).permutation(y)
+    voted = DeepBoostClassifier(n_rounds=5).fit(X, noise)
+    assert voted.chosen_["leaves"] == "votes"
+    assert voted.ensemble_.n_families == 1200
     given = DeepBoostClassifier(n_rounds=5, max_depth=6).fit(X, y)
     assert given.ensemble_.n_families == 64
 

@@ -155,7 +155,7 @@ def test_families_that_behave() -> None:
 
 
 def test_predictions_of_new_rows_are_looked_over() -> None:
-    model = DeepBoostClassifier(3, family=Signs("nan later")).fit(X, Y)
+    model = DeepBoostClassifier(3, family=Signs("nan later"), calibration=None).fit(X, Y)
     with pytest.raises(ValueError, match=r"Sign must return one finite number for each of 5 rows.*NaN"):
         model.decision_function(X[:5])
 

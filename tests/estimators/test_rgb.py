@@ -263,9 +263,9 @@ def test_early_stopping_and_validation_rows() -> None:
 
 def test_probabilities() -> None:
     X, y = smooth(11)
-    logistic = RGBClassifier(10).fit(X, y)
+    logistic = RGBClassifier(10, calibration=None).fit(X, y)
     np.testing.assert_allclose(logistic.predict_proba(X)[:, 1], 1 / (1 + np.exp(-scores_of(logistic, X))), rtol=1e-12)
-    steep = RGBClassifier(10, loss="exponential").fit(X, y)
+    steep = RGBClassifier(10, loss="exponential", calibration=None).fit(X, y)
     np.testing.assert_allclose(steep.predict_proba(X)[:, 1], 1 / (1 + np.exp(-2 * scores_of(steep, X))), rtol=1e-9)
     assert (logistic.classes_[(logistic.predict_proba(X)[:, 1] > 0.5).astype(int)] == logistic.predict(X)).all()
     X, y = smooth_classes(11)

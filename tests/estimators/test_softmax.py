@@ -320,7 +320,7 @@ class TestBadInput:
             ({"step": "long"}, ValueError, "'edge', 'sampled', 'projection', 'line_search'"),
             ({"samples_per_round": 0}, ValueError, "samples_per_round"),
             ({"samples_per_round": "some"}, ValueError, "'all'"),
-            ({"samples_per_round": 0.5}, TypeError, "samples_per_round must be None, 'all' or an integer"),
+            ({"samples_per_round": 0.5}, TypeError, "samples_per_round must be None, 'rows', 'all' or an integer"),
             ({"sampling": "row"}, ValueError, "'gradient', 'rule'"),
             ({"learning_rate": 0}, ValueError, "learning_rate"),
             ({"max_leaves": 1}, ValueError, "max_leaves must be at least 2"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from radboost import SoftmaxBoostClassifier, load
+from radboost.estimators import softmax
 
 X, Y = load_wine(return_X_y=True)
 NAMES = np.array(["a", "b", "c"])[Y]
@@ -124,19 +124,25 @@ def test_files_keep_the_given_costs_and_those_of_the_fit(tmp_path: Any) -> None:
         loaded.set_params(decision="minimum_cost").predict(X)
 
 
-def test_large_weights_are_a_warning_with_advice() -> None:
-    """They make as many draws as copies would, and a fit as slow."""
+def test_draws_grow_neither_with_rows_nor_with_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(150, 4))
     labels = (rows[:, 0] > 0).astype(int)
-    weights = np.full(150, 1000.0)
-    with pytest.warns(
-        UserWarning, match=r"draws 150000 pairs.*150 rows.*1000 times.*samples_per_round=150.*rescale"
-    ) as told:
-        SoftmaxBoostClassifier(2).fit(rows, labels, weights)
-    assert told[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        SoftmaxBoostClassifier(2).fit(rows, labels, np.full(150, 20.0))
-        for given in (150, "all"):
-            SoftmaxBoostClassifier(2, samples_per_round=given).fit(rows, labels, weights)
+    made = []
+    descent = softmax.SoftmaxDescent
+    monkeypatch.setattr(
+        softmax, "SoftmaxDescent", lambda *given, **named: made.append(given[3]) or descent(*given, **named)
+    )
+
+    def drawn(X: Any, y: Any, weights: Any = None, **parameters: Any) -> int:
+        SoftmaxBoostClassifier(2, calibration=None, **parameters).fit(X, y, weights)
+        return int(made[-1].n_samples)
+
+    assert drawn(rows, labels) == 150
+    assert drawn(rows, labels, np.full(150, 3.0)) == drawn(np.repeat(rows, 3, axis=0), np.repeat(labels, 3)) == 450
+    assert drawn(rows, labels, np.full(150, 1e6)) == 16 * 150
+    many = rng.normal(size=(40_000, 2))
+    assert drawn(many, (many[:, 0] > 0).astype(int)) == 32_768
+    assert drawn(many, (many[:, 0] > 0).astype(int), samples_per_round="rows") == 40_000
+    assert drawn(rows, labels, np.full(150, 1000.0), samples_per_round=150) == 150
+    assert SoftmaxBoostClassifier.paper().samples_per_round == "rows"

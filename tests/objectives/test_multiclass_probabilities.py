@@ -35,7 +35,9 @@ def digits() -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("pair", [("compsum", "logistic"), ("sum", "exponential"), ("sum", "logistic")], ids=" ".join)
 def test_calibration_on_digits(pair: tuple[str, str], digits: tuple[np.ndarray, ...]) -> None:
     X, X_test, y, y_test = digits
-    model = DeepBoostClassifier(objective=pair[0], loss=pair[1], max_depth=6, complexity_penalty=0.003).fit(X, y)
+    model = DeepBoostClassifier(
+        calibration=None, objective=pair[0], loss=pair[1], max_depth=6, complexity_penalty=0.003
+    ).fit(X, y)
     probabilities = model.predict_proba(X_test)
     assert model.score(X_test, y_test) > 0.96
     assert calibration_error(probabilities, y_test) < LARGEST_CALIBRATION_ERROR[pair[1]]
@@ -45,7 +47,7 @@ def test_calibration_on_digits(pair: tuple[str, str], digits: tuple[np.ndarray, 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_defaults_are_cautious_but_not_wrong(loss: str, digits: tuple[np.ndarray, ...]) -> None:
     X, X_test, y, y_test = digits
-    model = DeepBoostClassifier(loss=loss).fit(X, y)
+    model = DeepBoostClassifier(calibration=None, loss=loss).fit(X, y)
     probabilities = model.predict_proba(X_test)
     assert model.score(X_test, y_test) > 0.95
     assert calibration_error(probabilities, y_test) < 0.2
@@ -56,7 +58,7 @@ def test_defaults_are_cautious_but_not_wrong(loss: str, digits: tuple[np.ndarray
 def test_probabilities_solve_the_stationarity_system(pair: tuple[str, str]) -> None:
     """M p = 0, where M[k, c] is the derivative of the loss of class c in score k. Max and MaxSum borrow CompSum's."""
     X, y = smooth_classes(1, m=60, n_classes=4)
-    model = DeepBoostClassifier(30, objective=pair[0], loss=pair[1], learning_rate=0.5).fit(X, y)
+    model = DeepBoostClassifier(30, calibration=None, objective=pair[0], loss=pair[1], learning_rate=0.5).fit(X, y)
     name, loss = pair if pair[0] in ("sum", "compsum") else ("compsum", "logistic")
     found = model.predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
@@ -88,7 +90,7 @@ def test_probabilities_of_large_scores_stay_finite(pair: tuple[str, str]) -> Non
 def test_probabilities_do_not_depend_on_a_shift_of_scores(pair: tuple[str, str]) -> None:
     """Abstaining and a uniform answer are the same: rows whose scores are all equal have equal probabilities."""
     X, y = smooth_classes(2, m=60)
-    model = DeepBoostClassifier(20, objective=pair[0], loss=pair[1]).fit(X, y)
+    model = DeepBoostClassifier(20, calibration=None, objective=pair[0], loss=pair[1]).fit(X, y)
     scores, probabilities = model.decision_function(X), model.predict_proba(X)
     shifted = scores - scores.min(axis=1, keepdims=True)
     same: dict[tuple[float, ...], np.ndarray] = {}
@@ -101,7 +103,7 @@ def test_probabilities_of_two_classes_follow_the_loss(loss: str) -> None:
     """p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f))."""
     X, y = smooth(12, m=100)
     slope = losses.LOSSES[loss].derivative
-    model = DeepBoostClassifier(8, complexity_penalty=0.001, loss=loss).fit(X, y)
+    model = DeepBoostClassifier(8, calibration=None, complexity_penalty=0.001, loss=loss).fit(X, y)
     f = model.decision_function(X)
     found = model.predict_proba(X)
     np.testing.assert_allclose(found[:, 1], slope(1 + f) / (slope(1 - f) + slope(1 + f)), rtol=1e-12)
@@ -112,7 +114,7 @@ def test_probabilities_of_two_classes_follow_the_loss(loss: str) -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_stay_those_of_the_fit(n_classes: int) -> None:
     X, y = smooth_classes(3, m=60, n_classes=n_classes)
-    model = DeepBoostClassifier(10, objective="sum", loss="exponential").fit(X, y)
+    model = DeepBoostClassifier(10, calibration=None, objective="sum", loss="exponential").fit(X, y)
     before = model.predict_proba(X)
     model.set_params(objective="compsum", loss="logistic")
     np.testing.assert_array_equal(model.predict_proba(X), before)

@@ -359,3 +359,46 @@ def test_mixtures_of_losses() -> None:
     assert plot.mixture(model, panel) is panel
     with pytest.raises(TypeError, match="Expected a fitted AgnosticClassifier"):
         plot.mixture(3)
+
+
+class Sure(BaseEstimator):
+    """Says what its rows hold: the probability of the second class."""
+
+    classes_ = np.array(["a", "b"])
+
+    def predict_proba(self, X):
+        second = np.asarray(X)[:, 0]
+        return np.column_stack([1.0 - second, second])
+
+
+class TestReliability:
+    def test_points_are_means_of_their_rows(self):
+        X = np.array([[0.92], [0.98], [0.91], [0.99], [0.35], [0.31]])
+        y = np.array(["b", "b", "b", "a", "a", "b"])
+        ax = plot.reliability(Sure(), X, y)
+        line = ax.get_lines()[1]
+        np.testing.assert_allclose(line.get_xdata(), [0.67, 0.95])
+        np.testing.assert_allclose(line.get_ydata(), [0.5, 0.75])
+        assert ax.get_legend() is None
+        sizes = ax.collections[1].get_sizes()
+        assert sizes[1] > sizes[0]
+
+    def test_names_and_bins(self):
+        rng = np.random.default_rng(0)
+        X = rng.random((400, 1))
+        y = np.array(["a", "b"])[(rng.random(400) < X[:, 0]).astype(int)]
+        ax = plot.reliability({"$one$": Sure(), "two": Sure()}, X, y, bins=4)
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["$one$", "two"]
+        assert len(ax.get_lines()[1].get_xdata()) == 2
+        gap = np.abs(ax.get_lines()[1].get_xdata() - ax.get_lines()[1].get_ydata())
+        assert gap.max() < 0.1
+
+    def test_what_cannot_be_drawn(self):
+        with pytest.raises(ValueError, match="empty dict"):
+            plot.reliability({}, [[0.5]], ["a"])
+        with pytest.raises(ValueError, match="no rows"):
+            plot.reliability(Sure(), np.zeros((0, 1)), [])
+        with pytest.raises(ValueError, match="2 rows and y has 1"):
+            plot.reliability(Sure(), [[0.5], [0.4]], ["a"])
+        with pytest.raises(TypeError, match="RGBRegressor has no predict_proba"):
+            plot.reliability(RGBRegressor(), [[0.5]], ["a"])

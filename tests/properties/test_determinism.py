@@ -38,7 +38,7 @@ def test_any_number_of_threads(case: Case) -> None:
 
 LARGE: list[tuple[Any, int, dict[str, Any]]] = [
     *(
-        (DeepBoostClassifier, n_classes, {"objective": objective, **changes})
+        (DeepBoostClassifier, n_classes, {"objective": objective, "leaves": "votes", "calibration": None, **changes})
         for n_classes in (2, 3, 7, 20)
         for objective in (("sum",) if n_classes == 2 else ("sum", "compsum", "maxsum", "max"))
         for changes in (
@@ -47,6 +47,7 @@ LARGE: list[tuple[Any, int, dict[str, Any]]] = [
             {"split_criterion": "gini", "thresholds": "best", "max_features": None, "step": "line_search"},
         )
     ),
+    (DeepBoostClassifier, 2, {}),
     *((SoftmaxBoostClassifier, n, {"samples_per_round": pairs}) for n in (2, 7) for pairs in (None, "all")),
     *((RGBClassifier, n, {}) for n in (2, 5)),
     (RGBRegressor, 0, {"loss": "huber"}),

@@ -16,6 +16,7 @@ from radboost.families.base import Candidate, Proposer
 from radboost.families.raw_rows import RawRows
 from radboost.objectives import LossState, Objective
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
+from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # The fit has converged when no |d_j| exceeds this: no direction lowers F by more than its square.
 SLOPE_TOLERANCE = 1e-9
@@ -236,7 +237,7 @@ class CoordinateDescent(RoundMaker):
         if self._settles(member):
             # A share of the step is taken: it need not be known to the last bit. Trees of one fit have similar ones.
             last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
-            rough = RoughSearch(min(max(last, 2.0**-6), 2.0**6), -edge * state.slope)
+            rough = RoughSearch(min(max(last, 2.0**-6), LARGEST_STEP), -edge * state.slope)
         return line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance, rough)
 
     def _take(self, member: Member, eta: float, round_index: int) -> Step:

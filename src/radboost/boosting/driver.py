@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 from radboost._progress import progress_bar
 from radboost.boosting.callbacks import FitContext, call
 from radboost.boosting.trace import Step, Trace
+from radboost.rows.prepare import Watched
 
 # What a replayed round must say again, bit for bit.
 ARRIVAL = ("objective", "train_error")
@@ -66,6 +67,7 @@ class RoundMaker(ABC):
 class Follower(Protocol):
     """Rows that a fit is watched on."""
 
+    rows: Watched
     best_round: int
 
     @property

@@ -73,6 +73,7 @@ class Watch(ABC):
     floor: float = 0.0
 
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
+        self.rows = rows
         self.X = rows.X
         self.class_ids = rows.class_ids
         self._weights = rows.row_weights()

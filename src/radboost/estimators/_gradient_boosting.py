@@ -16,6 +16,7 @@ from radboost._typing import ClassIds, FloatArray
 from radboost._validation import (
     check_choice,
     check_integer,
+    check_integer_or,
     check_max_features,
     check_needs,
     check_real,
@@ -29,6 +30,7 @@ from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, st
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
@@ -39,10 +41,11 @@ from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
 
-# With one score per row and with several: what learning_rate="auto" stands for, and the least sum of weights in a leaf
-# where TreeOptions do not say it. Chosen by the experiment in docs/rgb.md.
+# Where the number of rounds is given. With one score per row and with several: what learning_rate="auto" stands for,
+# and the least sum of weights in a leaf where TreeOptions do not say it. Chosen by the experiment in docs/rgb.md.
 LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
+SUBSAMPLE = 0.5
 BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 INSTEAD = {
@@ -80,6 +83,7 @@ class GradientBoosting(BoostingEstimator):
     """Everything but the losses and what is predicted from scores."""
 
     loss_: str | TargetLoss
+    chosen_: dict[str, Any]
     _loss_given: str | TargetLoss
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
@@ -87,7 +91,7 @@ class GradientBoosting(BoostingEstimator):
 
     def __init__(
         self,
-        n_rounds: int = 200,
+        n_rounds: int | str = "auto",
         *,
         loss: str | TargetLoss = "auto",
         family: TreeFamilies | None = None,
@@ -95,7 +99,7 @@ class GradientBoosting(BoostingEstimator):
         complexity_penalty: float = 0.3,
         step: str = "auto",
         learning_rate: float | str = "auto",
-        subsample: float = 0.5,
+        subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
         early_stopping: bool | int | EarlyStopping = False,
         warm_start: bool = False,
@@ -192,10 +196,11 @@ class GradientBoosting(BoostingEstimator):
         options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
         options = options.filled(max_features=None)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
+        check_real_or(["auto"], "subsample", self.subsample, low=0.0, high=1.0, open_low=True)
         self._read_loss()
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
-            subsample=check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True),
+            subsample=SUBSAMPLE if isinstance(self.subsample, str) else float(self.subsample),
             seed=seed,
             n_threads=n_threads,
             options=options,
@@ -222,7 +227,27 @@ class GradientBoosting(BoostingEstimator):
         max_features = check_max_features(options.max_features, n_features)
         return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
 
+    def _check_rounds(self) -> None:
+        check_integer_or(["auto"], "n_rounds", self.n_rounds, 1)
+
+    def _n_stages(self) -> int:
+        return MOST_ROUNDS if isinstance(self.n_rounds, str) else int(self.n_rounds)
+
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        if not isinstance(self.n_rounds, str):
+            return self._plan_as_given(prepared, settings, trace)
+        _, n_outputs = self._resolve_loss(prepared)
+        chosen = look_at(self, prepared, settings, n_outputs)
+        options = replace(settings.growth.options, min_leaf_weight=chosen.min_leaf_weight)
+        growth = replace(settings.growth, subsample=chosen.subsample, options=options)
+        more = (settings.more[0], chosen.family.resolve())
+        given: GradientBoosting = with_chosen(self, chosen)
+        plan = given._plan_as_given(prepared, replace(settings, growth=growth, more=more), trace)
+        # Larger families might have been chosen: they count in the bound.
+        n_families = plan.n_families if self.family is not None else len(TreeFamilies().resolve())
+        return replace(plan, n_stages=chosen.n_rounds, n_families=n_families)
+
+    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         loss, n_outputs = self._resolve_loss(prepared)
         (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
@@ -251,7 +276,18 @@ class GradientBoosting(BoostingEstimator):
             sample_size=maker.rows.weights.total,
             watch=watch,
             keeps_best_round=stopping is not None,
-            attributes={"loss_": loss_of_fit, "_loss_given": named, "_directions": directions},
+            attributes={
+                "loss_": loss_of_fit,
+                "_loss_given": named,
+                "_directions": directions,
+                "chosen_": {
+                    "n_rounds": self._n_stages(),
+                    "learning_rate": rgb.learning_rate,
+                    "subsample": growth.subsample,
+                    "min_leaf_weight": growth.options.min_leaf_weight,
+                    "largest_size": int(max(families.sizes)),
+                },
+            },
         )
 
     def _maker(

@@ -79,6 +79,21 @@ def learn(
         settings = replace(settings, growth=replace(settings.growth, seed=saved.seed))
     elif estimator.warm_start and estimator.__sklearn_is_fitted__():
         earlier = estimator._last_fit(prepared)
+    model, watched = _boost(estimator, prepared, settings, earlier, callbacks, resume_from)
+    # What the rounds were made with is gone: short fits come after it and not on top of it.
+    model._calibrate(prepared, settings, watched)
+    return model
+
+
+def _boost(
+    estimator: Any,
+    prepared: PreparedRows,
+    settings: FitSettings,
+    earlier: Trace | None,
+    callbacks: Sequence[Any],
+    resume_from: Any,
+) -> tuple[Any, Watched | None]:
+    """The model, and the rows that decided when to stop, where there are such."""
     plan: Plan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if earlier is not None and resume_from is None:
         _check_same_watching(earlier, plan.watch)
@@ -114,7 +129,8 @@ def learn(
             raise error.__cause__ from None  # of a warm start: what is wrong with the rows, or with a loss
         raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
     best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
-    return fitted(trace, best)
+    decided = plan.watch is not None and plan.keeps_best_round
+    return fitted(trace, best), plan.watch.rows if decided and plan.watch is not None else None
 
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
@@ -179,6 +195,12 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
 
     def _check_training(self, training: CheckedRows) -> None:
         """Refuses labels that the algorithm cannot learn, before anything is binned."""
+
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
+        """Called on a fitted model, for what follows from rows that it did not learn from.
+
+        `watched` are those that early stopping held back or was given.
+        """
 
     def _warn(self, fitted: Any) -> None:
         """Warns of a model that is good for nothing."""
@@ -265,7 +287,7 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         """What a warm start goes on from."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
-        if self._n_stages() < self.n_iter_:
+        if not isinstance(self.n_rounds, str) and self._n_stages() < self.n_iter_:
             raise ValueError(
                 f"warm_start=True continues after the {self.n_iter_} rounds of the last fit, and n_rounds="
                 f"{self._n_stages()} is less. Give n_rounds as the number of all rounds together, or set "

@@ -17,14 +17,15 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._held_back import drawn, rows_to_look_at
 from radboost.estimators._learning import FitSettings, learn
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 from radboost.trees import TreeOptions
 
-# A look is at so many rows at most, drawn by their content, of which this share is held back.
-LOOK_ROWS, HELD_BACK = 16_000, 0.25
-# Fewer held-back rows than this could not tell anything beyond chance: no look.
-FEWEST_HELD_BACK = 250
+# Of the rows that are looked at this share is held back.
+HELD_BACK = 0.25
+# Fewer different rows than this, held-back ones included, could not tell anything beyond chance: no look.
+FEWEST_ROWS = 1_000
 # Short fits: rounds, damping, and the rounds that they wait for a lower loss.
 LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
 # Penalties, from the largest; the search begins in the middle and goes in the direction of the lower loss.
@@ -52,20 +53,26 @@ class Judged:
     n_rounds: int
 
 
-class Look:
-    """Short fits of an estimator on a part of the rows."""
+@dataclass(frozen=True)
+class Outcome:
+    """Whether there were rows to look at, and what was chosen instead of votes; None where these are as good."""
 
-    def __init__(self, estimator: Any, prepared: PreparedRows, settings: FitSettings) -> None:
+    looked: bool
+    chosen: Setting | None = None
+
+
+class Look:
+    """Short fits of an estimator on `n_rows` of the `n_different` rows."""
+
+    def __init__(
+        self, estimator: Any, prepared: PreparedRows, settings: FitSettings, n_rows: int, n_different: int
+    ) -> None:
         self._estimator, growth = estimator, settings.growth
         self._options: TreeOptions = growth.options
         self._seed, self._n_threads = growth.seed, growth.n_threads
         self._seen: dict[tuple[Any, ...], Judged] = {}
-        m = prepared.row_weights().total
-        rows = replace(prepared, validation=None)
-        if m > LOOK_ROWS:
-            rows = rows.draw(LOOK_ROWS / m, self._seed ^ 0x5EED, self._n_threads)
-        looked_at = rows.row_weights().total
-        self.share = looked_at * (1.0 - HELD_BACK) / m
+        rows = drawn(replace(prepared, validation=None), n_rows, n_different, self._seed, self._n_threads)
+        self.share = (1.0 - HELD_BACK) * n_rows / n_different
         self._rows, self._held_back, _ = rows.hold_back(HELD_BACK, self._seed, self._n_threads)
         self._weights = self._held_back.row_weights()
 
@@ -144,6 +151,31 @@ def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> Floa
         inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         low, high = (low, outer) if mean(inner) <= mean(outer) else (inner, high)
     return losses(0.5 * (low + high))
+
+
+def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_depth: int) -> Outcome:
+    """What is put where parameters of a DeepBoostClassifier say "auto"; `max_depth` is where the look begins."""
+    threads, options = settings.growth.n_threads, settings.growth.options
+    n_different = prepared.n_different(threads)
+    n_rows = rows_to_look_at(n_different, prepared.n_features, HELD_BACK)
+    if n_rows < FEWEST_ROWS:
+        return Outcome(looked=False)
+    try:
+        look = Look(estimator, prepared, settings, n_rows, n_different)
+    except NothingToHoldBackError:  # no class has two different rows
+        return Outcome(looked=False)
+    exact = options.thresholds == "best"
+    start: Setting = {"thresholds": "best" if exact else "random", "max_depth": max_depth}
+    free = {"thresholds": options.thresholds == "auto", "max_depth": isinstance(estimator.max_depth, str)}
+    found = choose(look, start, free)
+    if found is None:
+        return Outcome(looked=True)
+    rate = estimator.learning_rate
+    rate = damping(n_different) if isinstance(rate, str) else float(rate)
+    rounds: Any = estimator.n_rounds
+    if isinstance(rounds, str):
+        rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
+    return Outcome(True, {**found, "learning_rate": rate, "n_rounds": int(rounds)})
 
 
 def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
+from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble
 from radboost.estimators._saving import SavingMixin
 from radboost.losses import get_loss
@@ -100,6 +101,7 @@ class PredictingMixin(ScoringMixin):
     loss_: Any  # a name or an object: each estimator has losses of its own kind
     objective_: str
     loss: Any
+    calibration_: Calibration | None = None
 
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
@@ -136,14 +138,15 @@ class PredictingMixin(ScoringMixin):
         With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
         p Phi(1 - f) + (1 - p) Phi(1 + f), and its derivative is zero at this p. With more each objective has a map of
         its own; those of "max" and "maxsum" do not exist, and they use that of "compsum". A model of few rounds has few
-        hypotheses behind its scores, and its probabilities are still close to each other.
+        hypotheses behind its scores, and its probabilities are still close to each other, unless they are calibrated:
+        `calibration_`, where there is one, says by how much scores are divided first (docs/probabilities.md).
         """
-        return self._probabilities(self.decision_function(X))
+        return self._calibrated(self.decision_function(X))
 
     @of_one_fit
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Probabilities after each round."""
-        yield from map(self._probabilities, self.staged_decision_function(X))
+        """Probabilities after each round, with the calibration of the last."""
+        yield from map(self._calibrated, self.staged_decision_function(X))
 
     @of_one_fit
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -155,6 +158,10 @@ class PredictingMixin(ScoringMixin):
         # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.
         best = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
+
+    def _calibrated(self, scores: FloatArray) -> FloatArray:
+        found = self.calibration_
+        return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.

@@ -177,7 +177,7 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the classes, of scores that are taken for logarithms of odds."""
-        return self._probabilities(self.decision_function(X))
+        return self._calibrated(self.decision_function(X))
 
     def _warn(self, fitted: Any) -> None:
         if not len(fitted.ensemble_):

@@ -20,27 +20,18 @@ from radboost._validation import (
 )
 from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
-from radboost.estimators._look import (
-    DEEPEST,
-    FEWEST_HELD_BACK,
-    HELD_BACK,
-    MOST_ROUNDS,
-    Look,
-    choose,
-    damping,
-    enough_rounds,
-)
-from radboost.estimators._predicting import PredictingMixin
-from radboost.families import FAMILIES, Family, KernelHypothesis, Problem, Proposer, Trees, get_families
-from radboost.families.kernel import KERNELS
-from radboost.families.own import start_family
+from radboost.estimators._look import DEEPEST, look_at
+from radboost.families import FAMILIES, Family, Problem, Trees, get_families
+from radboost.families.kernel import supply_kernel
+from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
-from radboost.rows.prepare import NothingToHoldBackError, PreparedRows
+from radboost.rows.prepare import PreparedRows
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
@@ -55,7 +46,7 @@ NO_CONSTRAINTS = "Its trees vote for classes; RGBClassifier and RGBRegressor kee
 
 
 @storable_estimator
-class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
+class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that mixes simple and deep hypotheses and makes each pay for its complexity.
 
     Learns any number of classes. Minimises the mean over the rows of a loss of their margins plus the sum over the
@@ -101,9 +92,9 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     complexity_penalty : float or "auto"
         lambda of the paper: the penalty on the complexity of the hypotheses, usually between 0 and 0.1. Larger values
         give smaller trees and a model that is more robust to label noise. "auto" looks at the data, where there are
-        1,000 rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two classes) or
-        0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty and
-        whatever else is "auto". `chosen_` says what was used.
+        1,000 different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
+        classes) or 0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty
+        and whatever else is "auto". `chosen_` says what was used.
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1] or "auto"
@@ -124,6 +115,10 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+    calibration : "auto" or None
+        How sure `predict_proba` is. "auto" learns that on rows that early stopping holds back, or by up to three short
+        fits that each do not see a part of the rows (docs/probabilities.md); `predict` and `decision_function` do not
+        change. None takes the probabilities that the loss makes of the scores.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     random_state : int, generator or None
@@ -152,6 +147,8 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         For each categorical column, by its index, the sorted categories of the training rows.
     chosen_ : dict
         What was used for "n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds" and "leaves".
+    calibration_ : Calibration or None
+        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
         "maxsum" that of "max", which is not larger and can be computed from the scores).
@@ -217,6 +214,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | int | EarlyStopping = False,
+        calibration: str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -236,6 +234,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.early_stopping = early_stopping
+        self.calibration = calibration
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -265,6 +264,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             "l1_penalty": 0.0,
             "learning_rate": 1.0,
             "subsample": 1.0,
+            "calibration": None,
         }
         options = parameters.pop("tree_options", None)
         if options is None or isinstance(options, TreeOptions):
@@ -322,6 +322,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data is seen."""
         self._check_common()
+        self._check_calibration()
         self._check_penalties()
         check_integer_or(["auto"], "max_depth", self.max_depth, 1, 60)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
@@ -388,43 +389,23 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
-        looks = self._will_look(settings.growth.options)
-        chosen = self._choose(prepared, settings) if looks else None
-        if chosen is None:
-            return self._plan_as_given(prepared, _with_votes(settings) if looks else settings, trace)
+        if not self._will_look(settings.growth.options):
+            return self._plan_as_given(prepared, settings, trace)
+        depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
+        seen = look_at(self, prepared, settings, depth)
+        chosen = seen.chosen or {"thresholds": "auto"}
         given, growth = copy(self), settings.growth
-        given.complexity_penalty, given.max_depth = chosen["complexity_penalty"], chosen["max_depth"]
-        given.learning_rate = chosen["learning_rate"]
-        options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated")
+        for name in ("complexity_penalty", "max_depth", "learning_rate"):
+            setattr(given, name, chosen.get(name, getattr(self, name)))
+        options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated" if seen.chosen else "votes")
+        options = options.filled(thresholds="random")
         growth = replace(growth, options=options, random_thresholds=options.thresholds == "random")
         # Deeper trees might have been chosen: they count among the families of the bound.
-        deepest = DEEPEST if isinstance(self.max_depth, str) else 0
+        deepest = DEEPEST if seen.looked and isinstance(self.max_depth, str) else 0
         plan = given._plan_as_given(prepared, replace(settings, growth=growth), trace, deepest)
-        chosen = {**plan.attributes["chosen_"], "n_rounds": chosen["n_rounds"]}
-        return replace(plan, n_stages=chosen["n_rounds"], attributes={**plan.attributes, "chosen_": chosen})
-
-    def _choose(self, prepared: PreparedRows, settings: FitSettings) -> dict[str, Any] | None:
-        """What a look puts where parameters say "auto"; None where votes are as good."""
-        options, several = settings.growth.options, len(prepared.known_classes) > 2
-        start = {
-            "thresholds": "random" if options.thresholds == "auto" else options.thresholds,
-            "max_depth": int(_automatic("max_depth", self.max_depth, 2 + several)),
-        }
-        free = {"thresholds": options.thresholds == "auto", "max_depth": isinstance(self.max_depth, str)}
-        if HELD_BACK * prepared.row_weights().total < FEWEST_HELD_BACK:
-            return None
-        try:
-            look = Look(self, prepared, settings)
-        except NothingToHoldBackError:  # no class has two different rows
-            return None
-        found = choose(look, start, free)
-        if found is None:
-            return None
-        rate = self.learning_rate
-        rate = damping(prepared.row_weights().total) if isinstance(rate, str) else float(rate)
-        rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
-        rounds = rounds if isinstance(self.n_rounds, str) else int(self.n_rounds)
-        return {"leaves": "rated", **found, "learning_rate": rate, "n_rounds": rounds}
+        n_stages = chosen.get("n_rounds", self._n_stages())
+        used = {**plan.attributes["chosen_"], "n_rounds": n_stages}
+        return replace(plan, n_stages=n_stages, attributes={**plan.attributes, "chosen_": used})
 
     def _used(self, growth: GrowthSettings, objective: Objective) -> dict[str, Any]:
         """The parameters of a fit, with numbers where they say "auto"."""
@@ -436,6 +417,15 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
             "thresholds": "random" if growth.random_thresholds else "best",
             "leaves": "rated" if growth.rated else "votes",
         }
+
+    def _rate_of_fit(self) -> float:
+        return float(self.chosen_["learning_rate"])
+
+    def _as_fitted(self) -> Self:
+        given, options = copy(self), self.tree_options or TreeOptions()
+        given.complexity_penalty, given.max_depth = self.chosen_["complexity_penalty"], self.chosen_["max_depth"]
+        given.tree_options = replace(options, thresholds=self.chosen_["thresholds"], leaves=self.chosen_["leaves"])
+        return given
 
     def _n_stages(self) -> int:
         if isinstance(self.n_rounds, str):
@@ -488,16 +478,7 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         return fixed
 
     def _supplied(self, trace: Trace) -> Trace:
-        """Kernel functions of the user's own, which no file holds."""
-        nameless = [h for h in trace.hypotheses if isinstance(h, KernelHypothesis) and not isinstance(h.kernel, str)]
-        kernels = {getattr(family, "kernel", "") for family in get_families(self.family)} - set(KERNELS) - {""}
-        if nameless and len(kernels) != 1:
-            raise ValueError(
-                f"The checkpoint has hypotheses of a kernel function of your own, and family holds {len(kernels)} such "
-                "functions. Give a family with exactly one, so that it is clear which one is meant."
-            )
-        for hypothesis in nameless:
-            (hypothesis.kernel,) = kernels
+        supply_kernel(trace.hypotheses, get_families(self.family))
         return trace
 
     def __sklearn_tags__(self) -> Any:
@@ -505,22 +486,6 @@ class DeepBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
         tags.input_tags.sparse = True
         return tags
-
-
-def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
-    """Families at work on one problem; those in a list must not make the same draws."""
-    seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
-    return [
-        start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
-        for family, seed in zip(families, seeds, strict=True)
-    ]
-
-
-def _with_votes(settings: FitSettings) -> FitSettings:
-    """What "auto" stands for without a look."""
-    options = settings.growth.options.filled(thresholds="random", leaves="votes")
-    growth = replace(settings.growth, options=options, random_thresholds=options.thresholds == "random")
-    return replace(settings, growth=growth)
 
 
 def _automatic(name: str, value: float | str, n_classes: int) -> float:

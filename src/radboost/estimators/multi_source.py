@@ -20,8 +20,9 @@ from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._learning import FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sources import SourcesOfFit, with_shares
-from radboost.estimators.deepboost import DeepBoostClassifier, start_families
+from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.families import Family, Problem, get_families
+from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedHypothesis
 from radboost.losses import NativeLoss, TargetLoss
@@ -54,7 +55,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     admissible `mixtures`), plus what its hypotheses pay for their complexity. It is a Q-ensemble, f(x) = the sum over
     sources k and hypotheses h of alpha Q(k | x) h(x), where Q(k | x) is the probability that a row like x comes from
     source k: hypotheses of a source count where its rows are (Storcheus, PhD thesis, NYU 2021, chapter 4: MultiBoost).
-    Sources are needed in `fit` alone. With one source the model is that of `DeepBoostClassifier`, bit for bit.
+    Sources are needed in `fit` alone. With one source the model is that of a
+    `DeepBoostClassifier` whose leaves vote, bit for bit.
 
     Parameters
     ----------
@@ -133,6 +135,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     source_names_: npt.NDArray[Any]
     domain_classifier_: Any
+
+    calibration: str | None = None
 
     def __init__(
         self,

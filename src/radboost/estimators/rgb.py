@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,8 +14,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._gradient_boosting import GradientBoosting
-from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.estimators._learning import FitSettings
+from radboost.estimators._predicting import of_one_fit
 from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
@@ -33,7 +37,7 @@ from radboost.trees import TreeOptions
 
 
 @storable_estimator
-class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
+class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for two classes and for more.
 
     Learns scores F(x) and lowers the mean of a loss Phi(y, F(x)) round by round. A family H(n, lambda) holds the
@@ -46,15 +50,18 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
 
     Parameters
     ----------
-    n_rounds : int
-        Rounds of boosting, at most.
+    n_rounds : int or "auto"
+        Rounds of boosting, at most. "auto" looks at the data: short fits, with longer steps, that do not see a third of
+        the rows say how many rounds these have use for, and with many rows whether large trees are worth their time.
+        `chosen_` says what was used.
     loss : {"auto", "logistic", "exponential"} or object
         log(1 + exp(-y F)) with y = -1 and +1 (this is "auto"), exp(-y F), or an object with methods
         `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
         (radboost.losses.TargetLoss says what more it may have). With more than two classes only "logistic" is
         possible, the multinomial loss log sum_k exp(F_k) - F_y.
     family : TreeFamilies or None
-        The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7. With
+        The sizes and norms of the families and how often each is drawn; None for the grid of the paper, 7 x 7, or, with
+        n_rounds="auto", its five smallest sizes where larger ones are not worth their time. With
         more than two classes norms are multiplied by the square root of their number, because a leaf holds as many
         numbers.
     n_candidates : int
@@ -68,16 +75,18 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
         is no bound for lambda above 1, so that the loss may rise.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.1, with more than two classes 0.3.
-    subsample : float in (0, 1]
+        Share of the step that is taken. "auto" is 0.05, with n_rounds given 0.1, with more than two classes 0.3.
+    subsample : float in (0, 1] or "auto"
         Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
-        all.
+        all. "auto" is 0.3, with n_rounds given 0.5.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order, as in DeepBoostClassifier.
     class_weight : dict from labels to weights, "balanced", or None
         As in DeepBoostClassifier.
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+    calibration : "auto" or None
+        As in DeepBoostClassifier.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
     n_jobs : int or None
@@ -87,9 +96,9 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     verbose : int
         Show a progress bar.
     tree_options : TreeOptions or None
-        How trees are grown: `max_features` (all columns by default), `min_leaf_weight` (10, with more than two classes
-        3), `max_bins`, `monotonic_constraints` (for two classes and regression). Trees always grow best-first, up to
-        the largest of the sizes that were drawn.
+        How trees are grown: `max_features` (all columns by default), `min_leaf_weight` (of the drawn rows: 2, with
+        n_rounds given 10, with more than two classes 3), `max_bins`, `monotonic_constraints` (for two classes and
+        regression). Trees always grow best-first, up to the largest of the sizes that were drawn.
 
     Attributes
     ----------
@@ -98,6 +107,11 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     ensemble_ : Ensemble
         The model. Its hypotheses are h / lambda, whose values lie between -1 and 1, with weights that make up for it;
         the first is a constant.
+    chosen_ : dict
+        What was used for "n_rounds", "learning_rate", "subsample" and "min_leaf_weight", and the "largest_size" of the
+        families.
+    calibration_ : Calibration or None
+        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective" (the mean loss), "train_error", "n_hypotheses", "family_size" and "family_norm" (n and lambda of the
         family that was chosen); with a validation set "validation_loss" and "validation_error".
@@ -120,7 +134,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
 
     def __init__(
         self,
-        n_rounds: int = 200,
+        n_rounds: int | str = "auto",
         *,
         loss: str | TargetLoss = "auto",
         family: TreeFamilies | None = None,
@@ -128,10 +142,11 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         complexity_penalty: float = 0.3,
         step: str = "auto",
         learning_rate: float | str = "auto",
-        subsample: float = 0.5,
+        subsample: float | str = "auto",
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | int | EarlyStopping = False,
+        calibration: str | None = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -156,13 +171,16 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
             tree_options=tree_options,
         )
         self.class_weight = class_weight
+        self.calibration = calibration
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:
         """Figure 3.1 as section 3.5 runs it: whole steps, all rows and columns, leaves of any weight, 100 rounds."""
         plain: dict[str, Any] = {
+            "family": TreeFamilies(),
             "learning_rate": 1.0,
             "subsample": 1.0,
+            "calibration": None,
             "tree_options": TreeOptions(min_leaf_weight=0.0),
         }
         return cls(n_rounds, **{**plain, **parameters})
@@ -174,7 +192,7 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         With two classes p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0, so that p is the logistic function of F or, with the
         exponential loss, of 2 F; with more the soft-max of the scores.
         """
-        return self._probabilities(self.decision_function(X))
+        return self._calibrated(self.decision_function(X))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.ndim == 2:
@@ -184,6 +202,22 @@ class RGBClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
         # Far out both may be 0: the sign says which is the smaller.
         second = np.divide(up, down + up, out=(scores > 0).astype(np.float64), where=down + up > 0)
         return np.column_stack([1.0 - second, second])
+
+    def _read_parameters(self) -> FitSettings:
+        self._check_calibration()
+        return super()._read_parameters()
+
+    def _rate_of_fit(self) -> float:
+        return float(self.chosen_["learning_rate"])
+
+    def _as_fitted(self) -> Self:
+        given, options, chosen = copy(self), self.tree_options or TreeOptions(), self.chosen_
+        given.subsample = chosen["subsample"]
+        given.tree_options = replace(options, min_leaf_weight=chosen["min_leaf_weight"])
+        if given.family is None:
+            sizes = TreeFamilies().sizes
+            given.family = TreeFamilies(sizes=[size for size in sizes if size <= chosen["largest_size"]])
+        return given
 
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
@@ -248,7 +282,7 @@ categorical_features, early_stopping, warm_start, n_jobs, random_state, verbose,
     history_ : dict of lists, one entry per round
         As in RGBClassifier, without errors.
     loss_ : the loss of the fit; with loss="huber" a HuberLoss with the delta that was found
-    ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
+    chosen_, ensemble_, n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, \
 feature_names_in_
         As in RGBClassifier.
 

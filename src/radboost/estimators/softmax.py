@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,9 @@ from radboost.boosting.risk_watch import RiskWatch
 from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
+from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
-from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.estimators._predicting import of_one_fit
 from radboost.families.raw_rows import RawRows
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
@@ -43,10 +44,9 @@ DEEPEST = 60
 # The total step length of steps by the edge: the largest of these (docs/softmax.md).
 SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
-# Pairs drawn in a round where their number is not given: more would cost memory and time and teach little.
-MOST_DRAWS = 2**22
-# Draws of a round that are worth a warning: so many for each row, and so many in all that they take their time.
-DRAWS_PER_ROW, SLOW_DRAWS = 16, 50_000
+# Pairs drawn in a round where their number is not given, in all and for each different row: trees of some leaves learn
+# little from more of them.
+MOST_DRAWS, DRAWS_PER_ROW = 2**15, 16
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 INSTEAD = {
     "max_leaves": "It is a parameter here: SoftmaxBoostClassifier(max_leaves=...).",
@@ -56,7 +56,7 @@ INSTEAD = {
 
 
 @storable_estimator
-class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator):
+class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     """Boosting that minimises the expected cost directly: for unequal costs of mistakes, and robust to label noise.
 
     Learns scores psi(x, z) and the stochastic rule g(z | x) = exp psi(x, z) / sum over the labels of exp psi. Minimises
@@ -79,10 +79,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         the probabilities of the classes, or a label drawn from the rule.
     max_leaves : int
         Leaves of a tree, which grows best-first.
-    samples_per_round : int, "all" or None
+    samples_per_round : int, "rows", "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
-        at most 4,194,304; "all" uses every pair, weighted by its part of the gradient, which is slower by about the
-        number of classes.
+        at most 32,768 and 16 for each different row, so that neither many rows nor large weights make rounds slow;
+        "rows" draws as many as there are rows, as in the paper; "all" uses every pair, weighted by its part of the
+        gradient, which is slower by about the number of classes.
     sampling : {"gradient", "rule"}
         What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
@@ -103,6 +104,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         As in DeepBoostClassifier. What mistakes cost is `cost`.
     early_stopping : bool, int or EarlyStopping
         Stop when the expected cost on validation rows no longer falls; a number is the rounds to wait.
+    calibration : "auto" or None
+        As in DeepBoostClassifier; costs that differ, for which the rule is no probability, are not calibrated.
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.
     random_state : int, generator or None
@@ -125,6 +128,8 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     ensemble_ : Ensemble
         The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves
         all scores of a row by the same number and so leaves the rule alone.
+    calibration_ : Calibration or None
+        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective" (the risk of equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with
         validation rows "validation_loss" and "validation_error".
@@ -170,6 +175,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | int | EarlyStopping = False,
+        calibration: str | None = "auto",
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -187,6 +193,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.early_stopping = early_stopping
+        self.calibration = calibration
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -198,10 +205,11 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         """Algorithm 2 as section 5 runs it: trees of 12 leaves over all columns and bins, M = N pairs, steps R_M(h)."""
         plain: dict[str, Any] = {
             "max_leaves": 12,
-            "samples_per_round": None,
+            "samples_per_round": "rows",
             "sampling": "rule",
             "learning_rate": "auto",
             "step": "sampled",
+            "calibration": None,
         }
         options = parameters.pop("tree_options", None)
         if options is None or isinstance(options, TreeOptions):
@@ -298,9 +306,10 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data is seen."""
         self._check_common()
+        self._check_calibration()
         check_choice("decision", self.decision, DECISIONS)
         check_integer("max_leaves", self.max_leaves, 2)
-        check_integer_or([None, "all"], "samples_per_round", self.samples_per_round, 1)
+        check_integer_or([None, "rows", "all"], "samples_per_round", self.samples_per_round, 1)
         check_choice("sampling", self.sampling, ["gradient", "rule"])
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=64.0, open_low=True)
         check_choice("step", self.step, ["edge", "sampled", "projection", "line_search"])
@@ -346,6 +355,12 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate},
         )
 
+    def _is_calibrated(self, prepared: PreparedRows) -> bool:
+        return super()._is_calibrated(prepared) and self.cost is None and prepared.costs is None
+
+    def _rate_of_fit(self) -> float:
+        return self.learning_rate_
+
     def _costs_of(self, prepared: PreparedRows) -> Costs:
         """Those of the examples, otherwise those of the parameter."""
         if prepared.costs is not None:
@@ -359,11 +374,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         scores = current().softmax_scores(
             prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
         )
-        every_pair = self.samples_per_round == "all"
-        by_weight = self.samples_per_round is None or isinstance(self.samples_per_round, str)
-        drawn = min(weights.total, MOST_DRAWS) if by_weight else float(cast(int, self.samples_per_round))
-        if self.samples_per_round is None:
-            warn_many_draws(drawn, weights.n_rows)
+        drawn = self._n_draws(prepared, growth.n_threads)
         learning_rate = self._learning_rate(weights.total, n_classes)
         if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
             self._check_rate(learning_rate)
@@ -372,7 +383,7 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             current().softmax_pairs(scores, data, seed=growth.seed, n_threads=growth.n_threads),
             make_weighted_trees(data, 2, growth, prepared.collective),
             SoftmaxSettings(
-                "all" if every_pair else f"by_{self.sampling}",
+                "all" if self.samples_per_round == "all" else f"by_{self.sampling}",
                 max(1, round(drawn)),
                 self.step,
                 learning_rate,
@@ -387,6 +398,16 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
             trace=trace,
             raw_rows=RawRows(prepared.X, prepared.order, growth.n_threads),
         )
+
+    def _n_draws(self, prepared: PreparedRows, n_threads: int) -> float:
+        """M, where pairs are drawn. Copies count like weights."""
+        given, total = self.samples_per_round, prepared.row_weights().total
+        if isinstance(given, str):
+            return total
+        if given is not None:
+            return float(given)
+        few = min(total, MOST_DRAWS)
+        return few if few <= DRAWS_PER_ROW else min(few, DRAWS_PER_ROW * prepared.n_different(n_threads))
 
     def _check_rate(self, learning_rate: float) -> None:
         """Steps by the edge are as long together as rows and classes allow: more rounds have shorter ones."""
@@ -427,11 +448,12 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
-        """The rule g(z | x) itself. It is a way to decide, not an estimate of how likely a class is.
+        """Probabilities of the classes: the rule g(z | x), made less sure by `calibration_`.
 
-        A rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
+        Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is:
+        a rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
         """
-        return self._probabilities(self.decision_function(X))
+        return self._calibrated(self.decision_function(X))
 
     def _decision(self) -> Any:
         """From scores to places among the classes."""
@@ -486,17 +508,3 @@ class SoftmaxBoostClassifier(PredictingMixin, ClassifierMixin, BoostingEstimator
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def warn_many_draws(n_draws: float, n_rows: int) -> None:
-    """Draws follow the sum of the weights, so that a row of weight w is drawn like w copies of it."""
-    if n_draws <= max(SLOW_DRAWS, DRAWS_PER_ROW * n_rows):
-        return
-    warnings.warn(
-        f"Each round draws {n_draws:.0f} pairs, the sum of the sample weights up to {MOST_DRAWS}, from {n_rows} rows: "
-        f"some {n_draws / n_rows:.0f} times the work of weights around 1. Give samples_per_round={n_rows}, or "
-        'samples_per_round="all", which takes every pair once with its weight. If the weights are only meant as '
-        "ratios, rescale them: sample_weight * len(sample_weight) / sample_weight.sum().",
-        UserWarning,
-        stacklevel=8,
-    )

@@ -17,9 +17,9 @@ from sklearn.decomposition import KernelPCA
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 from radboost import datasets as registry
+from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.estimators import SupervisedKernelProjection
 from radboost.experiments.study import Fit
@@ -188,7 +188,7 @@ METHODS: Mapping[str, Method] = {
 def fit_projection_unit(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """A method on one half: the setting with the least error in cross-validation, and its error on test rows."""
     half, method = load_half(facts, data_dir), METHODS[facts["method"]]
-    with threadpool_limits(1):
+    with one_blas_thread:
         return tuned(half, method, facts["inner_folds"], facts["seed"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -293,3 +293,16 @@ def _choose_centres(rows: FloatArray, limit: int, seed: int) -> FloatArray:
     ranks = [hashlib.blake2b(row.tobytes(), key=salt, digest_size=8).digest() for row in centres]
     chosen = np.sort(np.argsort(np.array(ranks))[:limit])
     return np.ascontiguousarray(centres[chosen])
+
+
+def supply_kernel(hypotheses: Iterable[object], families: Iterable[object]) -> None:
+    """Puts the kernel function of the user's own, which no file holds, back into the hypotheses of a checkpoint."""
+    nameless = [h for h in hypotheses if isinstance(h, KernelHypothesis) and not isinstance(h.kernel, str)]
+    kernels = {getattr(family, "kernel", "") for family in families} - set(KERNELS) - {""}
+    if nameless and len(kernels) != 1:
+        raise ValueError(
+            f"The checkpoint has hypotheses of a kernel function of your own, and family holds {len(kernels)} such "
+            "functions. Give a family with exactly one, so that it is clear which one is meant."
+        )
+    for hypothesis in nameless:
+        (hypothesis.kernel,) = kernels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,15 @@ def start_family(family: Family, problem: Problem) -> Proposer:
             f"got {proposer!r}."
         )
     return CheckedProposer(proposer, problem)
+
+
+def start_families(families: list[Family], problem: Problem) -> list[Proposer]:
+    """Families at work on one problem; those in a list must not make the same draws."""
+    seeds = [problem.settings.seed + 0x9E3779B9 * index for index in range(len(families))]
+    return [
+        start_family(family, replace(problem, settings=replace(problem.settings, seed=seed % 2**64)))
+        for family, seed in zip(families, seeds, strict=True)
+    ]
 
 
 class CheckedProposer(Proposer):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from radboost.calibration import Calibration
 from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.errors import ModelFileError
@@ -19,12 +22,14 @@ _COUNTS = ("n_iter_", "n_skipped_rounds_")
 def describe(estimator: Any) -> Content:
     """Header and arrays of a fitted model."""
     ensemble_header, ensemble_arrays = estimator.ensemble_.to_arrays()
+    calibration = getattr(estimator, "calibration_", None)
     header = {
         "objective": str(estimator.objective_) if estimator._stores_objective else None,
         "classes": encode_labels(estimator.classes_) if hasattr(estimator, "classes_") else None,
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
         **({"chosen": dict(estimator.chosen_)} if hasattr(estimator, "chosen_") else {}),
+        **({"calibration": asdict(calibration)} if calibration is not None else {}),
         "ensemble": ensemble_header,
     }
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
@@ -54,6 +59,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.stop_reason_ = header["stop_reason"]
     if "chosen" in header:
         model.chosen_ = _read_chosen(header["chosen"])
+    if "calibration" in header:
+        model.calibration_ = _read_calibration(header["calibration"])
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
@@ -81,6 +88,15 @@ def _read_chosen(found: Any) -> dict[str, float | int | str]:
     if not isinstance(found, dict) or not all(type(value) in (int, float, str) for value in found.values()):
         raise ModelFileError("what was chosen for the fit must be numbers and words.")
     return found
+
+
+def _read_calibration(found: Any) -> Calibration:
+    keys = {"temperature", "doubt"}
+    if not isinstance(found, dict) or set(found) != keys or any(type(value) is not float for value in found.values()):
+        raise ModelFileError("a calibration must be a temperature and a doubt.")
+    if not 0.0 < found["temperature"] < math.inf or not 0.0 <= found["doubt"] <= 1.0:
+        raise ModelFileError("the temperature of a calibration must be positive, and its doubt lie between 0 and 1.")
+    return Calibration(**found)
 
 
 def bring_up_objective(header: dict[str, Any]) -> None:

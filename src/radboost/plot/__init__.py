@@ -7,6 +7,7 @@ from radboost.plot.costs import cost_confusion
 from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
+from radboost.plot.probabilities import reliability
 from radboost.plot.sources import sources
 from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
@@ -19,6 +20,7 @@ __all__ = [
     "mixture",
     "noise_robustness",
     "regularization_path",
+    "reliability",
     "sources",
     "tree",
     "tree_sizes",

@@ -1,5 +1,5 @@
 """Training rows on their way into the engine: read, checked, binned, sorted, watched."""
 
-from radboost.rows.categories import TextColumnWarning
+from radboost.rows.categories import RareCategoriesWarning, TextColumnWarning
 
-__all__ = ["TextColumnWarning"]
+__all__ = ["RareCategoriesWarning", "TextColumnWarning"]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values
-from radboost._typing import Category, FloatMatrix
+from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
 
@@ -149,16 +149,47 @@ def drop_unseen(X: FloatMatrix, categories: Categories) -> Categories:
     return kept
 
 
-def check_numbers(categories: Categories, X: Any) -> None:
-    """At most 255 categories in a column."""
+class RareCategoriesWarning(UserWarning):
+    """A column has more categories than are told apart, and the rare ones are taken as missing values."""
+
+
+def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
+    """At most 255 categories in a column: those with the most weight, of equal ones the first.
+
+    The others become missing values, which is what categories are that no training row has. Places are written anew.
+    `names` has the names of the columns.
+    """
+    kept = dict(categories)
     for column, known in categories.items():
-        if len(known) > MOST_CATEGORIES:
-            raise ValueError(
-                f"{column_name(X, column)} holds {len(known)} categories, and a categorical column may have at most "
-                f"{MOST_CATEGORIES}. Merge the rare ones, drop the column, or make numbers of it: text by an encoder "
-                "such as sklearn.preprocessing.TargetEncoder; numbers can be used as they are, if categorical_features "
-                "does not name the column."
-            )
+        if len(known) <= MOST_CATEGORIES:
+            continue
+        places = X[:, column]
+        there = ~np.isnan(places)
+        codes = places[there].astype(np.int64)
+        sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights[there], len(known))
+        frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
+        place_of = np.full(len(known), np.nan)
+        place_of[frequent] = np.arange(len(frequent))
+        X[there, column] = place_of[codes]
+        kept[column] = tuple(known[int(place)] for place in frequent)
+        warnings.warn(
+            f"{column_name(names, column)} holds {len(known)} categories; the {MOST_CATEGORIES} most frequent are told "
+            "apart, and the others are taken as missing values. To use them all, make numbers of the column, for "
+            "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
+            'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
+            RareCategoriesWarning,
+            stacklevel=7,
+        )
+    return kept
+
+
+def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> FloatArray:
+    """The sum of the weights of each code, to the last bit the same for every order of the rows."""
+    order = np.lexsort((weights, codes))
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sums = np.zeros(n_codes)
+    sums[codes[order][starts]] = np.add.reduceat(weights[order], starts) if len(starts) else 0.0
+    return sums
 
 
 def put_places(X: FloatMatrix, places: Mapping[int, npt.NDArray[np.int64]]) -> None:

@@ -69,7 +69,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
             "meant, set it to 0.",
             UserWarning,
-            stacklevel=8,
+            stacklevel=9,
         )
     return matrix
 

@@ -165,9 +165,14 @@ class PreparedRows:
         chosen[rows] = True
         return self._keep(np.flatnonzero(chosen[self.order]))
 
-    def hold_back(self, fraction: float, seed: int, n_threads: int) -> tuple[PreparedRows, Watched, RowOrder]:
-        """Rows to learn from, rows to watch, and the places of the latter in X."""
-        keep, held_back = self._split(fraction, seed, n_threads)
+    def hold_back(
+        self, part: float | tuple[float, float], seed: int, n_threads: int
+    ) -> tuple[PreparedRows, Watched, RowOrder]:
+        """Rows to learn from, rows to watch, and the places of the latter in X.
+
+        `part` is the share of the rows to watch, or says where it begins and ends in an order that the seed draws.
+        """
+        keep, held_back = self._split(part, seed, n_threads)
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
@@ -177,12 +182,17 @@ class PreparedRows:
         """A share of the different rows of every class, by their content."""
         return self._keep(self._split(1.0 - share, seed, n_threads)[0])
 
-    def _split(self, fraction: float, seed: int, n_threads: int) -> tuple[Places, Places]:
+    def n_different(self, n_threads: int) -> int:
+        """Rows of all workers that differ in their codes or their class: copies and weights do not count."""
+        return len(np.unique(self.row_weights().gather(self.data.row_hashes(self.class_ids, n_threads))))
+
+    def _split(self, part: float | tuple[float, float], seed: int, n_threads: int) -> tuple[Places, Places]:
         hashes = self.data.row_hashes(self.class_ids, n_threads)
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
-        return split_by_content(hashes, strata, fraction, seed, self.row_weights())
+        between = part if isinstance(part, tuple) else (0.0, part)
+        return split_by_content(hashes, strata, between, seed, self.row_weights())
 
     def _keep(self, places: Places) -> PreparedRows:
         """Some of the engine's rows, in their order."""
@@ -238,9 +248,16 @@ class NothingToHoldBackError(ValueError):
 
 
 def split_by_content(
-    hashes: npt.NDArray[np.uint64], class_ids: npt.NDArray[Any], fraction: float, seed: int, weights: RowWeights
+    hashes: npt.NDArray[np.uint64],
+    class_ids: npt.NDArray[Any],
+    between: tuple[float, float],
+    seed: int,
+    weights: RowWeights,
 ) -> tuple[Places, Places]:
-    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together."""
+    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together.
+
+    Of each class those are held back that lie between two shares of the order of the keys.
+    """
     with np.errstate(over="ignore"):
         keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
         keyed ^= keyed >> np.uint64(29)
@@ -249,10 +266,10 @@ def split_by_content(
     held_back, any_held = np.zeros(len(class_ids), dtype=bool), False
     for class_id in np.unique(all_ids):
         ranked = np.unique(all_keyed[all_ids == class_id])
-        # The smallest keys of each class, but never all of a class.
-        n_held = min(math.ceil(fraction * len(ranked)), len(ranked) - 1)
-        if n_held > 0:
-            held_back |= (class_ids == class_id) & (keyed <= ranked[n_held - 1])
+        first, last = (math.ceil(share * len(ranked)) for share in between)
+        last = min(last, first + len(ranked) - 1)  # never all of a class
+        if first < last:
+            held_back |= (class_ids == class_id) & (keyed >= ranked[first]) & (keyed <= ranked[last - 1])
             any_held = True
     if not any_held:
         raise NothingToHoldBackError(
@@ -291,7 +308,7 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     if not regression:
         weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
     rows, weights, kept = given.without_zero_weights(weights)
-    rows = rows.without_unseen_categories(X)
+    rows = rows.with_used_categories(weights, X)
     if weights is not None:
         warn_small_total(float(weights.sum()), rows.n_rows)
     columns = column_names(X) or []

@@ -27,9 +27,9 @@ from radboost._typing import ClassIds, FloatArray, FloatMatrix
 from radboost.rows.categories import (
     Categories,
     categorical_columns,
-    check_numbers,
     drop_unseen,
     find_categories,
+    keep_frequent,
     learn_categories,
     names_columns,
     put_places,
@@ -99,11 +99,10 @@ class Rows:
         kept = np.flatnonzero(weights > 0)
         return self.select(kept), np.ascontiguousarray(weights[kept]), kept
 
-    def without_unseen_categories(self, names: Any) -> Rows:
-        """The same rows, whose places are written anew among the categories that any of them has."""
+    def with_used_categories(self, weights: FloatArray | None, names: Any) -> Rows:
+        """The same rows, whose places are written anew among the categories that any of them has, 255 at most."""
         categories = drop_unseen(self.X, self.categories)
-        check_numbers(categories, names)
-        return replace(self, categories=categories)
+        return replace(self, categories=keep_frequent(self.X, categories, weights, names))
 
 
 def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Rows:

@@ -1,0 +1,73 @@
+"""Classifiers whose probabilities are calibrated: by rows that early stopping holds back, or by short fits."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from radboost._validation import check_choice
+from radboost.calibration import JudgedRows, fit_calibration
+from radboost.estimators._held_back import thirds
+from radboost.estimators._learning import FitSettings, learn
+from radboost.estimators._predicting import PredictingMixin
+from radboost.rows.prepare import PreparedRows, Watched
+
+# Fits that are judged have so much fewer rounds, and steps that are so much longer.
+SHORTENED = 3.0
+
+
+class CalibratedMixin(PredictingMixin):
+    """A classifier with a parameter `calibration`."""
+
+    calibration: str | None
+    n_iter_: int
+
+    def _check_calibration(self) -> None:
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, ["auto"], "or None")
+
+    def _is_calibrated(self, prepared: PreparedRows) -> bool:
+        """Whether the rows say what the probabilities should be."""
+        return self.calibration is not None
+
+    def _rate_of_fit(self) -> float:
+        """The learning rate that "auto" stood for."""
+        raise NotImplementedError
+
+    def _as_fitted(self) -> Any:
+        """An estimator with the parameters of this fitted model, none of them left to look for."""
+        return copy(self)
+
+    def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
+        """Sets `calibration_` of a model that has just been fitted."""
+        self.calibration_ = None
+        if not self._is_calibrated(prepared) or not len(self.ensemble_):
+            return
+        threads = settings.growth.n_threads
+        if watched is not None:
+            judged = [_judged(self, watched, threads)]
+        else:
+            judged = self._cross_fit(replace(prepared, validation=None), settings)
+        if judged:
+            self.calibration_ = fit_calibration(self._probabilities, judged, threads)
+
+    def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
+        """Rows and their scores by short fits that did not see them."""
+        seed, threads = settings.growth.seed, settings.growth.n_threads
+        short = self._shortened(seed)
+        return [_judged(learn(short, some), others, threads) for some, others in thirds(rows, seed, threads)]
+
+    def _shortened(self, seed: int) -> Any:
+        rate = self._rate_of_fit()
+        by = max(1.0, min(SHORTENED, 1.0 / rate))
+        short = self._as_fitted()
+        short.learning_rate, short.n_rounds = by * rate, max(1, math.ceil(self.n_iter_ / by))
+        short.calibration, short.early_stopping, short.warm_start = None, False, False
+        short.random_state, short.verbose = seed % 2**32, 0
+        return short
+
+
+def _judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
+    return JudgedRows(rows.row_weights(), rows.class_ids, model.ensemble_.decision_function(rows.X, n_threads))

@@ -1,0 +1,107 @@
+"""What n_rounds="auto" of gradient boosting stands for: as many rounds as held-back rows have use for.
+
+Short fits take longer steps than the whole fit, so that fewer rounds do, and stop where the rows that they do not see
+no longer gain. The round with the least loss over all held-back rows says how many rounds there will be.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._held_back import ENOUGH_ROWS, thirds
+from radboost.estimators._learning import FitSettings, learn
+from radboost.families import TreeFamilies
+from radboost.rows.prepare import PreparedRows, Watched
+from radboost.trees import TreeOptions
+
+# With one score per row and with several: the learning rate, and the least sum of weights in a leaf.
+RATES, LEAF_WEIGHTS = (0.05, 0.3), (2.0, 3.0)
+SUBSAMPLE = 0.3
+SMALL_SIZES = (2, 4, 8, 16, 32)
+# Short fits: how much longer their steps are, their rounds, and those that they wait for a lower loss.
+LONGER_STEPS, LOOK_ROUNDS, LOOK_PATIENCE = 3.0, 400, 20
+# Rounds of the whole fit, whose rows are more and bear more.
+MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, 1500
+# Larger trees, which take longer, have to be better by this share.
+WORTH_IT = 0.03
+
+Folds = list[tuple[PreparedRows, Watched]]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the parameters of a fit stand for."""
+
+    n_rounds: int
+    learning_rate: float
+    subsample: float
+    min_leaf_weight: float
+    family: TreeFamilies
+
+
+def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_outputs: int) -> Chosen:
+    """For n_rounds="auto"; what else the estimator says stays."""
+    several = n_outputs > 1
+    rate, subsample, options = estimator.learning_rate, estimator.subsample, settings.growth.options
+    chosen = Chosen(
+        MOST_ROUNDS,
+        RATES[several] if isinstance(rate, str) else float(rate),
+        SUBSAMPLE if isinstance(subsample, str) else float(subsample),
+        float(options.filled(min_leaf_weight=LEAF_WEIGHTS[several]).min_leaf_weight),
+        estimator.family or TreeFamilies(sizes=SMALL_SIZES),
+    )
+    if settings.stopping is not None:  # which ends the fit where it should
+        return chosen
+    seed, threads = settings.growth.seed, settings.growth.n_threads
+    folds = list(thirds(replace(prepared, validation=None), seed, threads))
+    if not folds:
+        return replace(chosen, n_rounds=FEWEST_ROUNDS)
+    by = max(1.0, min(LONGER_STEPS, 1.0 / chosen.learning_rate))
+    rounds, loss = _best_round(_short(estimator, chosen, by, seed), folds)
+    if estimator.family is None and len(folds) * folds[0][1].row_weights().n_rows >= ENOUGH_ROWS:
+        larger = replace(chosen, family=TreeFamilies())
+        more, lower = _best_round(_short(estimator, larger, by, seed), folds)
+        if lower < loss - WORTH_IT * abs(loss):
+            rounds, chosen = more, larger
+    n_rounds = math.ceil(MORE_ROUNDS * by * rounds)
+    return replace(chosen, n_rounds=min(MOST_ROUNDS, max(FEWEST_ROUNDS, n_rounds)))
+
+
+def _short(estimator: Any, chosen: Chosen, by: float, seed: int) -> Any:
+    short = with_chosen(estimator, chosen)
+    short.n_rounds, short.learning_rate = LOOK_ROUNDS, by * chosen.learning_rate
+    short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
+    short.calibration = None  # of classifiers alone
+    short.random_state, short.verbose = seed % 2**32, 0
+    return short
+
+
+def with_chosen(estimator: Any, chosen: Chosen) -> Any:
+    """A copy whose parameters are the chosen ones."""
+    given = copy(estimator)
+    given.n_rounds, given.learning_rate = chosen.n_rounds, chosen.learning_rate
+    given.subsample, given.family = chosen.subsample, chosen.family
+    options = estimator.tree_options or TreeOptions()
+    given.tree_options = replace(options, min_leaf_weight=chosen.min_leaf_weight)
+    return given
+
+
+def _best_round(short: Any, folds: Folds) -> tuple[int, float]:
+    """The round with the least mean loss over the held-back rows of all folds, and that loss."""
+    histories, totals = [], []
+    for rows, watched in folds:
+        fitted = learn(short, replace(rows, validation=watched))
+        histories.append(fitted.history_["validation_loss"])
+        totals.append(watched.row_weights().total)
+    length = max(map(len, histories))
+    # A fit that has stopped stays where it was.
+    padded = np.array([history + history[-1:] * (length - len(history)) for history in histories])
+    losses = (np.array(totals) @ padded) / sum(totals)
+    best = int(np.argmin(losses))
+    return best + 1, float(losses[best])

@@ -1,0 +1,81 @@
+"""Whether probabilities mean what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbatim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def reliability(
+    models: Any | Mapping[str, Any], X: Any, y: ArrayLike, ax: Axes | None = None, *, bins: int = 10
+) -> Axes:
+    """Draw how often predictions are right against how sure they are.
+
+    Rows are gathered by the probability of the class that is predicted. On the diagonal a model is as often right as it
+    says; above it is too modest, below too sure. A point is as large as the share of the rows it stands for, and its
+    line covers two standard errors.
+
+    Parameters
+    ----------
+    models : fitted classifier with `predict_proba`, or dict of name to such
+        With a dict each model gets a line that carries its name.
+    X, y : array-like
+        Rows and labels that the models have not learned from.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    bins : int
+        Into how many intervals of equal width the probabilities are divided.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    named = dict(models) if isinstance(models, Mapping) else {"": models}
+    if not named:
+        raise ValueError("reliability was given an empty dict; pass at least one model.")
+    labels = np.asarray(y)
+    if not len(labels):
+        raise ValueError("X has no rows, so there is nothing to draw.")
+    ax = axes(ax)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color=FAINT, linewidth=0.8, zorder=0)
+    lowest = 1.0
+    for index, (name, model) in enumerate(named.items()):
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(f"{type(model).__name__} has no predict_proba, and no probabilities to draw.")
+        probabilities = np.asarray(model.predict_proba(X))
+        if len(probabilities) != len(labels):
+            raise ValueError(f"X has {len(probabilities)} rows and y has {len(labels)}; give a label for each row.")
+        confidence = probabilities.max(axis=1)
+        right = np.asarray(model.classes_)[probabilities.argmax(axis=1)] == labels
+        places = np.minimum((confidence * bins).astype(np.intp), bins - 1)
+        counts = np.bincount(places, minlength=bins)
+        used = counts > 0
+        sure = np.bincount(places, confidence, bins)[used] / counts[used]
+        share = np.bincount(places, right, bins)[used] / counts[used]
+        spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
+        colour = COLOURS[index % len(COLOURS)]
+        ax.vlines(sure, share - spread, share + spread, color=colour, alpha=0.5, linewidth=1.2)
+        sizes = 20.0 + 400.0 * counts[used] / len(labels)
+        ax.scatter(sure, share, sizes, color=colour, alpha=0.6, linewidth=0)
+        ax.plot(sure, share, color=colour, linewidth=1.2, label=str(name))
+        lowest = min(lowest, float(sure.min()), float(share.min()))
+    if list(named) != [""]:
+        verbatim(ax.legend(frameon=False, loc="upper left").get_texts())
+    low = max(0.0, lowest - 0.05)
+    ax.set(
+        xlim=(low, 1.02),
+        ylim=(low, 1.02),
+        xlabel="probability of the predicted class",
+        ylabel="share of right predictions",
+    )
+    in_percent(ax)
+    ax.set_title("Reliability", loc="left")
+    return tidy(ax)

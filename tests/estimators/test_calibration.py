@@ -1,0 +1,265 @@
+"""Probabilities that mean something."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+import radboost
+from radboost import (
+    Checkpoint,
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+)
+from radboost.calibration import Calibration, JudgedRows, fit_calibration
+from radboost.estimators import _calibrated, _held_back
+from radboost.rows.prepare import prepare
+from radboost.rows.weights import RowWeights
+
+VOTES = TreeOptions(leaves="votes")
+ESTIMATORS = [
+    DeepBoostClassifier(40, tree_options=VOTES),
+    RGBClassifier(30),
+    SoftmaxBoostClassifier(40),
+]
+names = [type(estimator).__name__ for estimator in ESTIMATORS]
+EACH = pytest.mark.parametrize("estimator", ESTIMATORS, ids=names)
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
+def logistic(scores):
+    second = 1.0 / (1.0 + np.exp(-scores))
+    return np.column_stack([1.0 - second, second])
+
+
+def table(m=400, n_classes=2, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 5))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], np.linspace(-1.0, 1.0, n_classes + 1)[1:-1])
+    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
+
+
+def judged(scores, ids, weights=None):
+    return JudgedRows(RowWeights(weights, len(ids)), ids.astype(np.uint16), scores)
+
+
+def loss_on_grid(rule, scores, ids):
+    """The least loss, prior counted, over a grid of temperatures and doubts."""
+    found = {}
+    for log_temperature in np.linspace(-2.0, 2.0, 81):
+        right = rule(scores / np.exp(log_temperature))[np.arange(len(ids)), ids]
+        for doubt in np.linspace(0.0, 0.9, 91):
+            mixed = (1.0 - doubt) * right + doubt / rule(scores[:1]).shape[1]
+            found[log_temperature, doubt] = -np.log(mixed).sum() + 0.5 * log_temperature**2
+    return min(found.values())
+
+
+@pytest.mark.parametrize("rule", [softmax, logistic])
+@pytest.mark.parametrize(("temperature", "doubt"), [(1.0, 0.0), (0.4, 0.0), (2.5, 0.0), (0.5, 0.3), (1.6, 0.1)])
+def test_temperature_and_doubt_are_found(rule, temperature, doubt):
+    rng = np.random.default_rng(0)
+    m = 8000
+    scores = rng.normal(size=m) * 2.0 if rule is logistic else rng.normal(size=(m, 4)) * 2.0
+    true = Calibration(temperature, doubt).apply(rule, scores)
+    np.testing.assert_allclose(true.sum(axis=1), 1.0)
+    ids = (true.cumsum(axis=1) < rng.random((m, 1))).sum(axis=1)
+    found = fit_calibration(rule, [judged(scores, ids)], 1)
+    assert found.temperature == pytest.approx(temperature, rel=0.12)
+    assert found.doubt == pytest.approx(doubt, abs=0.04)
+    few = slice(0, 400)
+    found = fit_calibration(rule, [judged(scores[few], ids[few])], 1)
+    loss = -np.log(found.apply(rule, scores[few])[np.arange(400), ids[few]]).sum()
+    assert loss + 0.5 * np.log(found.temperature) ** 2 <= loss_on_grid(rule, scores[few], ids[few]) + 0.01
+
+
+def test_weights_are_copies_and_parts_are_one():
+    rng = np.random.default_rng(0)
+    scores, ids = rng.normal(size=300), rng.integers(0, 2, 300)
+    weights = rng.integers(1, 4, 300)
+    weighted = fit_calibration(logistic, [judged(scores, ids, weights.astype(float))], 1)
+    repeated = fit_calibration(logistic, [judged(np.repeat(scores, weights), np.repeat(ids, weights))], 2)
+    assert weighted == repeated
+    order = rng.permutation(300)
+    moved = fit_calibration(logistic, [judged(scores[order], ids[order], weights[order].astype(float))], 1)
+    assert moved == weighted
+    parts = [judged(scores[some], ids[some], weights[some].astype(float)) for some in (slice(0, 90), slice(90, None))]
+    assert fit_calibration(logistic, parts, 1).temperature == pytest.approx(weighted.temperature, rel=1e-9)
+
+
+def test_few_rows_do_not_make_a_model_certain():
+    scores, ids = np.array([-1.0, -2.0, 1.0, 2.0]), np.array([0, 0, 1, 1])
+    found = fit_calibration(logistic, [judged(scores, ids)], 1)
+    assert 0.3 < found.temperature < 1.0
+    assert found.doubt == 0.0
+
+
+def test_folds_are_parts_of_every_class():
+    X, y = table(100, n_classes=3)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    rows = prepare(DeepBoostClassifier(), X, y)
+    seen = []
+    for fold in range(3):
+        learned, held_back, places = rows.hold_back((fold / 3, (fold + 1) / 3), 7, 1)
+        assert learned.n_rows + len(held_back.class_ids) == 200
+        assert set(held_back.class_ids) == {0, 1, 2}
+        assert not {X[place].tobytes() for place in learned.order} & {row.tobytes() for row in np.asarray(held_back.X)}
+        seen.extend(places.tolist())
+    assert sorted(seen) == list(range(200))
+
+
+@EACH
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_only_probabilities_change(estimator, n_classes):
+    X, y = table(n_classes=n_classes)
+    calibrated = changed(estimator).fit(X, y)
+    plain = changed(estimator, calibration=None).fit(X, y)
+    assert plain.calibration_ is None
+    np.testing.assert_array_equal(calibrated.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(calibrated.predict(X), plain.predict(X))
+    found, probabilities = calibrated.calibration_, calibrated.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(calibrated.classes_[probabilities.argmax(axis=1)], plain.predict(X))
+    by_hand = plain._probabilities(plain.decision_function(X) / found.temperature)
+    by_hand = (1.0 - found.doubt) * by_hand + found.doubt / n_classes
+    np.testing.assert_allclose(probabilities, by_hand, rtol=1e-12)
+    *_, last = calibrated.staged_predict_proba(X)
+    np.testing.assert_array_equal(last, probabilities)
+    # Another set of rows: what was learned is not how the training rows were to look.
+    new, truth = table(4000, n_classes=n_classes, seed=1)
+    slack = 0.05 if isinstance(estimator, RGBClassifier) else 0.0  # it minimises this loss already
+    assert log_loss(truth, calibrated.predict_proba(new)) < log_loss(truth, plain.predict_proba(new)) + slack
+
+
+@EACH
+def test_order_threads_and_copies_do_not_matter(estimator):
+    X, y = table(150)
+    model = changed(estimator, n_jobs=1).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    other = changed(estimator, n_jobs=2).fit(X[order], y[order])
+    assert model.calibration_ == other.calibration_
+    weights = 1 + np.arange(len(y)) % 3
+    weighted = changed(estimator).fit(X, y, sample_weight=weights)
+    repeated = changed(estimator).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.calibration_ == repeated.calibration_
+
+
+@EACH
+def test_files_keep_it(estimator, tmp_path):
+    X, y = table(200)
+    model = changed(estimator).fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    assert loaded.calibration_ == model.calibration_
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    plain = changed(estimator, calibration=None).fit(X, y)
+    plain.save(tmp_path / "plain.rad")
+    assert radboost.load(tmp_path / "plain.rad").calibration_ is None
+
+
+@EACH
+def test_fits_that_go_on_end_with_the_same(estimator, tmp_path):
+    X, y = table(200)
+    rounds = estimator.n_rounds
+    given = {"learning_rate": 0.1}
+    whole = changed(estimator, **given).fit(X, y)
+    longer = changed(estimator, n_rounds=rounds // 2, warm_start=True, **given).fit(X, y)
+    longer.set_params(n_rounds=rounds).fit(X, y)
+    assert longer.calibration_ == whole.calibration_
+    saved = tmp_path / "fit.ckpt"
+    changed(estimator, n_rounds=rounds // 2, **given).fit(X, y, callbacks=[Checkpoint(saved)])
+    resumed = changed(estimator, **given).fit(X, y, resume_from=saved)
+    assert resumed.calibration_ == whole.calibration_
+
+
+@EACH
+def test_rows_that_decide_when_to_stop_decide_how_sure_to_be(estimator, monkeypatch):
+    X, y = table(600)
+    X_val, y_val = table(300, seed=1)
+    stopped = changed(estimator, early_stopping=5).fit(X, y, X_val=X_val, y_val=y_val)
+    scores = stopped.decision_function(X_val)
+    expected = fit_calibration(stopped._probabilities, [judged(scores, y_val)], 1)
+    assert stopped.calibration_ == expected
+    # Rows that are only watched decide nothing.
+    watched = changed(estimator).fit(X, y, X_val=X_val, y_val=y_val)
+    assert watched.calibration_ == changed(estimator).fit(X, y).calibration_
+
+
+def test_wrong_labels_make_doubt():
+    X, y = table(3000, noise=0.0)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(3000) < 0.5, rng.integers(0, 2, 3000), y)
+    for estimator in ESTIMATORS:
+        clean, doubtful = (changed(estimator).fit(X, labels).calibration_ for labels in (y, noisy))
+        assert clean.doubt < 0.15
+        assert doubtful.doubt > 0.25
+
+
+def test_digits():
+    """Confidence is accuracy, where it was .85 at an accuracy of .96."""
+    X, y = load_digits(return_X_y=True)
+    X, new, y, truth = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
+    options = {"n_rounds": 150, "tree_options": VOTES}
+    gaps, losses = {}, {}
+    for calibration in ("auto", None):
+        model = DeepBoostClassifier(calibration=calibration, **options).fit(X, y)
+        probabilities = model.predict_proba(new)
+        gaps[calibration] = model.score(new, truth) - probabilities.max(axis=1).mean()
+        losses[calibration] = log_loss(truth, probabilities)
+    assert gaps[None] > 0.05
+    assert abs(gaps["auto"]) < 0.015
+    assert losses["auto"] < 0.75 * losses[None]
+
+
+def test_nothing_to_calibrate_by():
+    X, y = np.arange(4.0)[:, None] // 2, np.array([0, 0, 1, 1])  # no class has two different rows
+    model = DeepBoostClassifier(5).fit(X, y)
+    assert model.calibration_ is None
+    assert model.predict_proba(X).shape == (4, 2)
+    X, y = load_iris(return_X_y=True)
+    costs = [[0.0, 5.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    assert SoftmaxBoostClassifier(5, cost=costs).fit(X, y).calibration_ is None
+    assert SoftmaxBoostClassifier(5).fit(X, y, cost=np.ones((150, 3)) - np.eye(3)[y]).calibration_ is None
+    assert SoftmaxBoostClassifier.paper(5).fit(X, y).calibration_ is None
+    assert RGBClassifier.paper(5).fit(X, y).calibration_ is None
+    assert DeepBoostClassifier.paper(5).fit(X, y).calibration_ is None
+    assert MultiSourceBoostClassifier(5).fit(X, y, sources=np.arange(150) % 2).calibration_ is None
+
+
+def test_many_rows_need_one_short_fit(monkeypatch):
+    fits = []
+    learn = _calibrated.learn
+    monkeypatch.setattr(
+        _calibrated, "learn", lambda short, rows: fits.append((short, rows.n_rows)) or learn(short, rows)
+    )
+    X, y = table(3600)
+    DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)
+    assert [n_rows for _, n_rows in fits] == pytest.approx([2400], abs=2)
+    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (10, pytest.approx(0.3))
+    fits.clear()
+    DeepBoostClassifier(30, complexity_penalty=0.03, learning_rate=1.0).fit(X[:300], y[:300])
+    assert [n_rows for _, n_rows in fits] == pytest.approx([200, 200, 200], abs=2)
+    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (30, 1.0)
+    fits.clear()
+    monkeypatch.setattr(_held_back, "LOOK_ROWS", 1500)
+    DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)
+    assert [n_rows for _, n_rows in fits] == pytest.approx([1000, 1000], abs=2)
+
+
+@EACH
+def test_what_is_refused(estimator):
+    X, y = table(50)
+    for wrong in ("temperature", 1, True):
+        with pytest.raises(ValueError, match=r"calibration must be 'auto' or None; got"):
+            changed(estimator, calibration=wrong).fit(X, y)
+
+
+def changed(estimator, **changes):
+    return type(estimator)(**{**estimator.get_params(deep=False), **changes})

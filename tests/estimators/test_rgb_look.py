@@ -1,0 +1,189 @@
+"""What n_rounds="auto" of gradient boosting stands for is read off the data."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import mean_squared_error
+
+import radboost
+from radboost import Checkpoint, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
+from radboost.estimators import _held_back, _rgb_look
+from radboost.estimators._rgb_look import MOST_ROUNDS
+from radboost.rows.prepare import prepare
+
+GIVEN = {"n_rounds": 7, "learning_rate": 0.1, "subsample": 0.5, "min_leaf_weight": 10.0, "largest_size": 256}
+
+
+def table(noise=0.1, m=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 5))
+    f = 2.0 * X[:, 0] + np.sin(3.0 * X[:, 1]) + X[:, 2] * X[:, 3]
+    return X, f + noise * rng.normal(size=m)
+
+
+def classes(noise=0.0, m=400, n_classes=2, seed=0):
+    X, f = table(0.0, m, seed)
+    rng = np.random.default_rng(seed + 1)
+    y = np.digitize(f, [0.0] if n_classes == 2 else [-2.0, 0.0, 2.0])
+    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(_rgb_look, "LOOK_ROUNDS", 12)
+
+
+def test_tables_of_one_shape_and_other_noise_get_other_rounds():
+    clean, noisy = (RGBRegressor().fit(*table(noise)).chosen_["n_rounds"] for noise in (0.05, 8.0))
+    assert clean > 4 * noisy
+    clean, noisy = (RGBClassifier(calibration=None).fit(*classes(noise)).chosen_["n_rounds"] for noise in (0.0, 0.8))
+    assert clean > 2 * noisy
+
+
+def test_what_was_chosen_pays():
+    for noise in (0.05, 8.0):
+        X, y = table(noise)
+        new, truth = table(0.0, m=2000, seed=1)
+        errors = [
+            mean_squared_error(truth, RGBRegressor(n_rounds).fit(X, y).predict(new)) for n_rounds in ("auto", 200)
+        ]
+        assert errors[0] < 0.8 * errors[1]
+
+
+def test_the_model_is_the_one_of_the_same_values_given(quick):
+    for estimator, data in ((RGBRegressor, table()), (RGBClassifier, classes()), (RGBClassifier, classes(n_classes=4))):
+        X, y = data
+        looked = estimator().fit(X, y)
+        chosen = dict(looked.chosen_)
+        options = TreeOptions(min_leaf_weight=chosen.pop("min_leaf_weight"))
+        largest = chosen.pop("largest_size")
+        sizes = [size for size in TreeFamilies().sizes if size <= largest]
+        given = estimator(**chosen, family=TreeFamilies(sizes=sizes), tree_options=options).fit(X, y)
+        assert given.chosen_ == looked.chosen_
+        np.testing.assert_array_equal(looked.predict(X), given.predict(X))
+        if estimator is RGBClassifier:
+            np.testing.assert_array_equal(looked.predict_proba(X), given.predict_proba(X))
+
+
+@pytest.mark.parametrize(("estimator", "data"), [(RGBRegressor, table), (RGBClassifier, classes)])
+def test_neither_order_nor_threads_nor_copies_change_the_choice(quick, estimator, data):
+    X, y = data(m=150)
+    model = estimator(n_jobs=1).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    other = estimator(n_jobs=2).fit(X[order], y[order])
+    weights = 1 + np.arange(len(y)) % 2
+    weighted = estimator().fit(X, y, sample_weight=weights)
+    repeated = estimator().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    for one, same in ((model, other), (weighted, repeated)):
+        assert one.chosen_ == same.chosen_
+        np.testing.assert_array_equal(one.predict(X), same.predict(X))
+
+
+def test_with_rounds_given_fits_are_as_before():
+    X, y = table()
+    assert RGBRegressor(7).fit(X, y).chosen_ == GIVEN
+    assert RGBClassifier(7).fit(*classes()).chosen_ == GIVEN
+    several = RGBClassifier(7).fit(*classes(n_classes=4)).chosen_
+    assert several == {**GIVEN, "learning_rate": 0.3, "min_leaf_weight": 3.0}
+    plain = RGBClassifier.paper().fit(*classes()).chosen_
+    assert plain == {
+        "n_rounds": 100,
+        "learning_rate": 1.0,
+        "subsample": 1.0,
+        "min_leaf_weight": 0.0,
+        "largest_size": 256,
+    }
+
+
+def test_what_is_given_stays(quick):
+    X, y = table()
+    small = TreeFamilies(sizes=(1, 2))
+    for given, expected in (
+        ({"learning_rate": 0.2}, {"learning_rate": 0.2}),
+        ({"subsample": 1.0}, {"subsample": 1.0}),
+        ({"family": small}, {"largest_size": 2}),
+        ({"tree_options": TreeOptions(min_leaf_weight=5.0)}, {"min_leaf_weight": 5.0}),
+    ):
+        chosen = RGBRegressor(**given).fit(X, y).chosen_
+        assert {**chosen, **expected} == chosen
+        others = set(chosen) - set(expected) - {"n_rounds"}
+        usual = {"learning_rate": 0.05, "subsample": 0.3, "min_leaf_weight": 2.0, "largest_size": 32}
+        assert all(chosen[name] == usual[name] for name in others)
+
+
+def test_large_trees_where_held_back_rows_say_so():
+    """A target that takes many questions, and enough rows to tell."""
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 6, (6000, 3))
+    y = rng.normal(size=(6, 6, 6))[tuple(places.T)]
+    X = np.column_stack([places, rng.normal(size=6000)])  # all rows differ
+    model = RGBRegressor().fit(X, y)
+    assert model.chosen_["largest_size"] == 256
+    assert model.ensemble_.n_families == 49
+    few = RGBRegressor().fit(*table())
+    assert few.chosen_["largest_size"] == 32
+    assert few.ensemble_.n_families == 49  # they might have been chosen, and count in the bound
+
+
+def test_the_best_round_is_that_of_all_thirds(monkeypatch):
+    X, y = table(m=300)
+    seen = []
+
+    class Fitted:
+        def __init__(self, history):
+            self.history_ = {"validation_loss": history}
+
+    histories = iter([[3.0, 2.0, 1.0, 1.5], [5.0, 1.0], [4.0, 4.0, 3.9, 3.0, 2.0]])
+    monkeypatch.setattr(_rgb_look, "learn", lambda short, rows: seen.append((short, rows)) or Fitted(next(histories)))
+    estimator = RGBRegressor()
+    rows = prepare(estimator, X, y, regression=True)
+    chosen = _rgb_look.look_at(estimator, rows, estimator._read_parameters(), 1)
+    # Sums: 12, 7, 5.9, 5.5, 4.5: the fifth, where the others have stopped; in steps three times as long.
+    assert chosen.n_rounds == max(_rgb_look.FEWEST_ROUNDS, int(np.ceil(_rgb_look.MORE_ROUNDS * 3 * 5)))
+    assert [short.learning_rate for short, _ in seen] == pytest.approx([0.15] * 3)
+    held = [len(rows.validation.class_ids) for _, rows in seen]
+    assert held == [100, 100, 100]
+
+
+def test_early_stopping_has_all_rounds(quick):
+    X, y = table(noise=4.0)
+    model = RGBRegressor(early_stopping=5).fit(X, y)
+    assert model.chosen_["n_rounds"] == MOST_ROUNDS
+    assert "early stopping" in model.stop_reason_
+
+
+def test_rows_that_cannot_be_held_back():
+    X, y = np.zeros((6, 1)), np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+    model = RGBRegressor().fit(X, y)
+    assert model.chosen_["n_rounds"] == _rgb_look.FEWEST_ROUNDS
+    np.testing.assert_allclose(model.predict(X), 2.0)
+
+
+def test_many_rows_are_looked_at_in_part(monkeypatch, quick):
+    monkeypatch.setattr(_held_back, "LOOK_ROWS", 300)
+    sizes = []
+    learn = _rgb_look.learn
+    monkeypatch.setattr(_rgb_look, "learn", lambda short, rows: sizes.append(rows.n_rows) or learn(short, rows))
+    RGBRegressor().fit(*table(m=3000))
+    assert sizes == pytest.approx([200, 200, 200], abs=2)
+
+
+def test_choices_are_kept_in_files_and_by_fits_that_go_on(quick, tmp_path):
+    X, y = table()
+    model = RGBRegressor().fit(X, y)
+    model.save(tmp_path / "model.rad")
+    loaded = radboost.load(tmp_path / "model.rad")
+    assert loaded.chosen_ == model.chosen_
+    assert loaded.get_params() == model.get_params()
+    again = RGBRegressor(warm_start=True).fit(X, y).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    saved = tmp_path / "fit.ckpt"
+    RGBRegressor().fit(X, y, callbacks=[Checkpoint(saved)])
+    resumed = RGBRegressor().fit(X, y, resume_from=saved)
+    np.testing.assert_array_equal(resumed.predict(X), model.predict(X))
+
+
+def test_words_that_are_no_numbers_are_refused():
+    X, y = table(m=50)
+    for given in ({"n_rounds": "many"}, {"subsample": "half"}, {"n_rounds": 0}, {"subsample": 0.0}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(given))):
+            RGBRegressor(**given).fit(X, y)

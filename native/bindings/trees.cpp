@@ -82,6 +82,7 @@ void bind_trees(nb::module_& m) {
                  }
                  return std::make_pair(g.tree().candidate_splits, g.tree().candidate_edges);
              })
+        .def("split_columns", [](const Grower& g) { return g.tree().split_columns(); })
         .def("tree", &grown_arrays)
         .def("rated_tree", &rated_arrays)
         .def("store_rated",

@@ -24,16 +24,26 @@ int128 GrownTree::best_gain(std::size_t node) const {
     return std::max<std::int64_t>(0, *std::max_element(gain, gain + n_channels));
 }
 
+std::vector<std::size_t> GrownTree::parents() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].left >= 0) found.push_back(i);
+    std::sort(found.begin(), found.end(),
+              [&](std::size_t a, std::size_t b) { return nodes[a].left < nodes[b].left; });
+    return found;
+}
+
+std::vector<std::int32_t> GrownTree::split_columns() const {
+    std::vector<std::int32_t> columns;
+    for (const std::size_t parent : parents()) columns.push_back(static_cast<std::int32_t>(nodes[parent].column));
+    return columns;
+}
+
 void GrownTree::list_candidates(bool every_size, double edge_unit) {
     if (rated) edge_unit /= kValueGrid;
     candidate_splits.clear();
     candidate_edges.clear();
-    // The splits in their order: the i-th has the children 2 i + 1 and 2 i + 2.
-    std::vector<std::size_t> parent_of_split;
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        if (nodes[i].left >= 0) parent_of_split.push_back(i);
-    std::sort(parent_of_split.begin(), parent_of_split.end(),
-              [&](std::size_t a, std::size_t b) { return nodes[a].left < nodes[b].left; });
+    const std::vector<std::size_t> parent_of_split = parents();
     int128 edge = best_gain(0);
     if (parent_of_split.empty()) {
         // No question helps: the constant, which H_1 contains, may still do, where one class outweighs the others.

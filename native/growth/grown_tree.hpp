@@ -47,6 +47,8 @@ struct GrownTree {
     // the node's own edge for that answer: what it gains as a share of what being right everywhere would.
     std::vector<std::int32_t> ratings(std::size_t n_splits) const;
     std::size_t n_answers() const { return n_channels - rated; }
+    // The column of every split, in their order.
+    std::vector<std::int32_t> split_columns() const;
     bool is_leaf(std::size_t node, std::size_t n_splits) const {
         return nodes[node].left < 0 || static_cast<std::size_t>(nodes[node].left) > 2 * n_splits;
     }
@@ -60,6 +62,8 @@ private:
     // The edge of a node that answers as well as it can, or by its ratings; in units of 1 / kValueGrid then.
     int128 best_gain(std::size_t node) const;
     std::int32_t rating(std::size_t node, std::size_t answer) const;
+    // The nodes that are split, in the order of the splits: the i-th has the children 2 i + 1 and 2 i + 2.
+    std::vector<std::size_t> parents() const;
     // For every label the node after n splits that its rows are in.
     std::vector<std::size_t> leaf_of_label(std::size_t n_splits) const;
 };

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 Progress = Callable[[Mapping[str, float]], None]
@@ -28,6 +28,13 @@ def progress_bar(n_rounds: int, verbose: int, n_done: int = 0) -> Iterator[Progr
         yield quiet.advance
     finally:
         quiet.do("stop")
+
+
+def say(verbose: int, text: str) -> None:
+    """A line on standard error, where progress is to be shown."""
+    if verbose:
+        with suppress(Exception):
+            print(text, file=sys.stderr)
 
 
 class _Quiet:

@@ -1,9 +1,9 @@
 """Bounds on the Rademacher complexity of the families, the r_j of the objective.
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
-the sum of the sample weights and `d` the number of questions' columns, see `n_questions`. Subsets of 255 categories
-make it as large as 1e77: floats hold that, and its square. The bounds hold for two classes and for more
-(docs/theory.md, section 8).
+the sum of the sample weights and `d` the number of columns. A question about a column that can be asked in more ways
+than one by one threshold pays for these in `bits`, see `question_bits`. The bounds hold for two classes and for more
+(docs/theory.md, sections 6 and 8).
 """
 
 from __future__ import annotations
@@ -16,10 +16,23 @@ import numpy.typing as npt
 from radboost.engine import log
 
 
+def question_bits(
+    n_bins: npt.NDArray[np.integer], has_missing: npt.NDArray[np.bool_], is_categorical: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """For each column the bits that say which of its questions is meant, beyond one threshold.
+
+    q categories can be parted in two in 2^(q - 1) - 1 ways, which q - 1 bits tell apart; of two categories there is
+    one way; missing values may be sent to either side.
+    """
+    subsets = np.where(is_categorical & (n_bins > 2), n_bins.astype(np.int64) - 1, 0)
+    return np.asarray(subsets + has_missing, dtype=np.int64)
+
+
 def n_questions(
     n_bins: npt.NDArray[np.integer], has_missing: npt.NDArray[np.bool_], is_categorical: npt.NDArray[np.bool_]
 ) -> float:
-    """d: the number of columns, where a categorical one with q categories stands for 2^(q - 1) - 1 of them.
+    """Columns, where a categorical one with q categories stands for 2^(q - 1) - 1 of them: for families that are fixed
+    before a tree is grown, whatever it asks.
 
     So many are the ways to part its categories in two; with none or one it counts once, like a column of one number. A
     column with missing values counts twice, because these may be sent to either side (docs/theory.md).
@@ -33,26 +46,26 @@ def _bound(log_growth: float, m: float) -> float:
     return math.sqrt(2.0 * max(log_growth, 0.0) / m)
 
 
-def stumps(m: float, d: float) -> float:
+def stumps(m: float, d: float, bits: int = 0) -> float:
     """H_1, one question: sqrt(2 log(2 m d) / m). Deep Boosting, equation (7)."""
-    return _bound(log(2.0 * m * d), m)
+    return _bound(log(2.0 * m * d) + bits * log(2.0), m)
 
 
-def stump_pairs(m: float, d: float) -> float:
+def stump_pairs(m: float, d: float, bits: int = 0) -> float:
     """H_2, two questions on different columns: sqrt(2 log(2 m^2 d (d - 1)) / m). Deep Boosting, equation (8).
 
     The paper leaves d = 1 open. Both questions are then about one column, which allows (2 m)^2 labelings.
     """
     growth = 2.0 * m * m * d * (d - 1) if d > 1 else 4.0 * m * m
-    return _bound(log(growth), m)
+    return _bound(log(growth) + bits * log(2.0), m)
 
 
-def trees(n: int, m: float, d: float) -> float:
+def trees(n: int, m: float, d: float, bits: int = 0) -> float:
     """T_n, trees with n internal nodes: sqrt((4 n + 2) log2(d + 2) log(m + 1) / m).
 
     Deep Boosting, equation (9); for votes of several classes Multi-Class Deep Boosting, equation (13).
     """
-    return math.sqrt((4 * n + 2) * (log(d + 2.0) / log(2.0)) * log(m + 1.0) / m)
+    return math.sqrt(((4 * n + 2) * (log(d + 2.0) / log(2.0)) + 2 * bits) * log(m + 1.0) / m)
 
 
 def kernel(trace: float, m: float) -> float:

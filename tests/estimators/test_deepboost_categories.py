@@ -447,12 +447,72 @@ def test_a_model_pays_for_its_subsets() -> None:
     frame, y = make_rows(14, missing=0.0)
     rows = frame[["width", "colour", "doors"]]
     model = quick(family="stumps", categorical_features=["colour", "doors"]).fit(rows, y)
-    # 1 for the width, 15 for five colours, 7 for four numbers of doors.
-    assert model.ensemble_.complexities[0] == pytest.approx(complexity.stumps(200.0, 23.0), rel=1e-15)
+    bits = {"width": 0, "colour": 4, "doors": 3}  # of five colours and four numbers of doors
+    asked = set()
+    for stump, paid in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True):
+        column = rows.columns[stump.feature[0]]
+        assert paid == pytest.approx(complexity.stumps(200.0, 3.0, bits[column]), rel=1e-15)
+        asked.add(column)
+    assert len(asked) > 1
+    assert model.ensemble_.n_families == 5  # by their bits: none to four
     with_gap = rows.copy()
     with_gap.loc[0, "colour"] = None
     model = quick(family="stumps", categorical_features=["colour", "doors"]).fit(with_gap, y)
-    assert model.ensemble_.complexities[0] == pytest.approx(complexity.stumps(200.0, 38.0), rel=1e-15)
+    paid = {
+        rows.columns[h.feature[0]]: r
+        for h, r in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True)
+    }
+    assert paid["colour"] == pytest.approx(complexity.stumps(200.0, 3.0, 5), rel=1e-15)
+
+
+def test_trees_pay_for_the_columns_they_ask() -> None:
+    """Each by its own questions, of every size on the way; a rich column costs those alone that ask it."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 51, 600), rng.normal(size=(600, 3))])
+    y = (X[:, 1] + (X[:, 0] % 2) + 0.5 * rng.normal(size=600) > 0.5).astype(int)
+    X[::7, 3] = np.nan
+    model = DeepBoostClassifier(30, categorical_features=[0], max_depth=3, complexity_penalty=0.003).fit(X, y)
+    bits = np.array([50, 0, 0, 1])
+    free = 0
+    for tree, paid in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True):
+        asked = tree.feature[tree.feature >= 0]
+        assert len(asked) == tree.n_splits
+        expected = complexity.trees(tree.n_splits, 600.0, 4.0, int(bits[asked].sum()))
+        assert paid == pytest.approx(expected, rel=1e-15)
+        free += not bits[asked].any()
+    assert 0 < free < len(model.ensemble_)
+    without = DeepBoostClassifier(30, max_depth=3, complexity_penalty=0.003).fit(X[:, 1:3], y)
+    assert model.ensemble_.n_families == without.ensemble_.n_families * (1 + 7 * 50)
+
+
+def test_pairs_pay_for_a_question_once() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (300, 2)).astype(float)
+    y = ((X[:, 0] % 2 == 0) & (X[:, 1] % 3 > 0)).astype(int)
+    model = DeepBoostClassifier.paper(3, family="stump_pairs", categorical_features=[0, 1]).fit(X, y)
+    assert max(h.n_nodes for h in model.ensemble_.hypotheses) == 7
+    for pair, paid in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True):
+        if pair.n_nodes == 7:
+            assert paid == pytest.approx(complexity.stump_pairs(300.0, 2.0, 10), rel=1e-15)
+
+
+def test_bits_of_questions() -> None:
+    n_bins = np.array([255, 3, 5, 5, 2, 1, 0, 255], dtype=np.uint16)
+    categorical = np.array([False, False, True, True, True, True, True, True])
+    missing = np.array([False, True, False, True, False, False, True, True])
+    assert complexity.question_bits(n_bins, missing, categorical).tolist() == [0, 1, 4, 5, 0, 0, 1, 255]
+    for q in range(1, 12):  # as many bits as tell all ways apart, and not one more
+        ways = max(2 ** (q - 1) - 1, 1)
+        found = complexity.question_bits(np.array([q]), np.array([False]), np.array([True]))[0]
+        assert found == int(np.ceil(np.log2(ways)))
+    for m, d in ((50.0, 3), (1e4, 20)):
+        assert complexity.trees(3, m, d, 5) ** 2 == pytest.approx(
+            complexity.trees(3, m, d) ** 2 + 2 * 5 * np.log(m + 1) / m
+        )
+        assert complexity.stumps(m, d, 3) == pytest.approx(complexity.stumps(m, 8 * d))
+        assert complexity.stump_pairs(m, d, 2) ** 2 == pytest.approx(
+            complexity.stump_pairs(m, d) ** 2 + 4 * np.log(2) / m
+        )
 
 
 # --- real data ---------------------------------------------------------------------------------------------------

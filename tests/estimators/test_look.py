@@ -7,8 +7,9 @@ import scipy.sparse
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.estimators import _held_back, _look
-from radboost.estimators._look import Look, calibrated_losses, damping, enough_rounds
+from radboost.estimators._look import Judged, Look, calibrated_losses, damping, enough_rounds
 from radboost.rows.prepare import Watched, prepare
+from radboost.rows.weights import RowWeights
 
 VOTES = {"n_rounds": 300, "learning_rate": 0.1, "max_depth": 6, "thresholds": "random", "leaves": "votes"}
 
@@ -35,6 +36,55 @@ def test_tables_of_one_shape_and_other_noise_get_other_choices():
     assert clean["leaves"] == "rated"
     assert noisy == {**VOTES, "complexity_penalty": 0.03}
     assert clean["complexity_penalty"] < noisy["complexity_penalty"]
+
+
+def test_losses_and_errors_decide_together():
+    """In standard errors: a lower loss may not cost right answers, and may come with more of them."""
+    look = object.__new__(Look)
+    look._n_threads, look._weights = 1, RowWeights(None, 400)
+    rng = np.random.default_rng(0)
+
+    def standard(z):
+        """A column whose mean is z standard errors."""
+        values = rng.normal(size=400)
+        values -= values.mean()
+        return values / np.sqrt(np.mean(values**2)) + z / 20.0
+
+    for loss, wrong, expected in (
+        (1.6, 0.0, True),
+        (1.4, 0.0, False),
+        (0.8, 0.8, True),
+        (3.0, -1.0, False),
+        (4.0, -1.0, True),
+        (-0.5, 1.0, False),
+    ):
+        none = np.zeros(400)
+        look.votes = lambda none=none: Judged(none, none, 1)
+        rated = Judged(-standard(loss), -standard(wrong) if wrong else none, 1)
+        look.rated = lambda setting, rated=rated: rated
+        assert look.beats_votes({}) is expected
+
+
+def test_thresholds_are_looked_for_before_votes_stay(monkeypatch):
+    """A column with a few far values: drawn thresholds seldom part them."""
+    tried = []
+
+    class Silent:
+        def beats_votes(self, setting):
+            tried.append(setting["thresholds"])
+            return setting["thresholds"] == "best"
+
+        def loss(self, setting):
+            return 1.0
+
+        def gain(self, setting):
+            return -1.0
+
+    start = {"thresholds": "random", "max_depth": 6}
+    free = {"thresholds": True, "max_depth": True}
+    assert _look.choose(Silent(), start, free)["thresholds"] == "best"
+    assert tried == ["random", "best"]
+    assert _look.choose(Silent(), start, {"thresholds": False, "max_depth": True}) is None
 
 
 def test_what_was_chosen_pays():
@@ -161,8 +211,7 @@ def test_bounds_count_all_depths_that_might_have_been_chosen(quick):
     X, y = table()
     chosen = DeepBoostClassifier(n_rounds=5).fit(X, y)
     assert chosen.ensemble_.n_families == 1200  # a tree of depth 12 could have a leaf for every row
-    noise = np.random.default_rng(5).permutation(y)
-    voted = DeepBoostClassifier(n_rounds=5).fit(X, noise)
+    voted = DeepBoostClassifier(n_rounds=5).fit(*table(0.6))
     assert voted.chosen_["leaves"] == "votes"
     assert voted.ensemble_.n_families == 1200
     given = DeepBoostClassifier(n_rounds=5, max_depth=6).fit(X, y)
@@ -189,6 +238,17 @@ def test_words_that_are_no_numbers_are_refused():
     for given in ({"n_rounds": "many"}, {"learning_rate": "slow"}, {"n_rounds": 0}):
         with pytest.raises((TypeError, ValueError), match=next(iter(given))):
             DeepBoostClassifier(**given).fit(X, y)
+
+
+def test_looks_are_told(quick, capsys):
+    X, y = table()
+    DeepBoostClassifier(n_rounds=5, verbose=1).fit(X, y)
+    told = capsys.readouterr().err
+    assert "looking at the data: leaves votes: held-back loss 0." in told
+    assert "complexity_penalty 0.01, leaves rated: held-back loss 0." in told
+    assert "calibrated: Calibration(temperature=" in told
+    DeepBoostClassifier(n_rounds=5).fit(X, y)
+    assert capsys.readouterr().err == ""
 
 
 def test_early_stopping_has_all_rounds(quick):

@@ -144,6 +144,13 @@ def test_the_best_round_is_that_of_all_thirds(monkeypatch):
     assert held == [100, 100, 100]
 
 
+def test_looks_are_told(quick, capsys):
+    RGBRegressor(verbose=1).fit(*table())
+    told = capsys.readouterr().err
+    assert "looking at the data: trees of at most 32 splits, learning rate 0.15: held-back loss" in told
+    assert "after 12 rounds" in told
+
+
 def test_early_stopping_has_all_rounds(quick):
     X, y = table(noise=4.0)
     model = RGBRegressor(early_stopping=5).fit(X, y)

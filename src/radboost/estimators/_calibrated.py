@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from radboost._progress import say
 from radboost._validation import check_choice
 from radboost.calibration import JudgedRows, fit_calibration
 from radboost.estimators._held_back import thirds
@@ -23,6 +24,7 @@ class CalibratedMixin(PredictingMixin):
 
     calibration: str | None
     n_iter_: int
+    verbose: int
 
     def _check_calibration(self) -> None:
         if self.calibration is not None:
@@ -52,6 +54,7 @@ class CalibratedMixin(PredictingMixin):
             judged = self._cross_fit(replace(prepared, validation=None), settings)
         if judged:
             self.calibration_ = fit_calibration(self._probabilities, judged, threads)
+            say(self.verbose, f"calibrated: {self.calibration_}")
 
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
         """Rows and their scores by short fits that did not see them."""

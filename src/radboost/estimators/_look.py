@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from radboost._progress import say
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._held_back import drawn, rows_to_look_at
@@ -31,8 +32,9 @@ LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
 # Penalties, from the largest; the search begins in the middle and goes in the direction of the lower loss.
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 DEEPEST = 12
-# Numbers in leaves take over where held-back losses are lower by so many standard errors, and no more rows are wrong.
-BEYOND_CHANCE = 2.0
+# Numbers in leaves take over where held-back losses and errors together are lower by so many standard errors, those of
+# errors counting so often where there are more.
+BEYOND_CHANCE, COST_OF_WRONG = 1.5, 2.0
 # A choice that costs more time has to be better by this share.
 WORTH_IT = 0.01
 # Damping of the whole fit: as strong as the time that it takes allows.
@@ -88,14 +90,19 @@ class Look:
 
     def gain(self, setting: Setting) -> float:
         """By how many standard errors the loss is below that of votes."""
-        difference = self.votes().losses - self.rated(setting).losses
+        return self._standardised(self.votes().losses - self.rated(setting).losses)
+
+    def beats_votes(self, setting: Setting) -> bool:
+        """Whether losses and errors together are lower, beyond chance."""
+        fewer_wrong = self._standardised(self.votes().wrong - self.rated(setting).wrong)
+        weight = 1.0 if fewer_wrong > 0.0 else COST_OF_WRONG
+        return self.gain(setting) + weight * fewer_wrong >= BEYOND_CHANCE
+
+    def _standardised(self, difference: FloatArray) -> float:
+        """A mean in standard errors."""
         mean = self._mean(difference)
         variance = self._mean(difference**2) - mean**2
         return mean / math.sqrt(max(variance, 1e-300) / self._weights.total)
-
-    def fewer_wrong(self, setting: Setting) -> float:
-        """The share of the rows that votes have wrong beyond those that are wrong then."""
-        return self._mean(self.votes().wrong - self.rated(setting).wrong)
 
     def _mean(self, values: FloatArray) -> float:
         return self._weights.mean(values, self._n_threads)
@@ -124,7 +131,11 @@ class Look:
         scores = fitted.ensemble_.decision_function(watched.X, self._n_threads)
         answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         wrong = (answers != watched.class_ids).astype(np.float64)
-        return Judged(calibrated_losses(scores, watched, self._n_threads), wrong, fitted.n_iter_)
+        judged = Judged(calibrated_losses(scores, watched, self._n_threads), wrong, fitted.n_iter_)
+        told = ", ".join(f"{name} {value}" for name, value in setting.items())
+        found = f"held-back loss {self._mean(judged.losses):.4f}, error {self._mean(wrong):.4f}"
+        say(self._estimator.verbose, f"looking at the data: {told}: {found}")
+        return judged
 
 
 def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
@@ -181,15 +192,18 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
 def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:
     """The penalty first, along the path; then depth, then thresholds, where these are free. None: votes are as good."""
     setting = {**start, "complexity_penalty": _best_penalty(look, start)}
-    if look.gain(setting) < BEYOND_CHANCE or look.fewer_wrong(setting) < 0.0:
-        return None
+    if not look.beats_votes(setting):
+        # Columns with a few far values need their thresholds looked for.
+        setting = {**setting, "thresholds": "best"}
+        if not free["thresholds"] or not look.beats_votes(setting):
+            return None
     while free["max_depth"] and setting["max_depth"] + 2 <= DEEPEST:
         deeper = {**setting, "max_depth": setting["max_depth"] + 2}
         if look.loss(deeper) >= (1.0 - WORTH_IT) * look.loss(setting):
             break
         setting = deeper
     exact = {**setting, "thresholds": "best"}
-    if free["thresholds"] and look.loss(exact) < (1.0 - WORTH_IT) * look.loss(setting):
+    if free["thresholds"] and exact != setting and look.loss(exact) < (1.0 - WORTH_IT) * look.loss(setting):
         setting = exact
     return setting
 

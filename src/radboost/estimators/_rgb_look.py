@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from radboost._progress import say
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._held_back import ENOUGH_ROWS, thirds
 from radboost.estimators._learning import FitSettings, learn
@@ -63,10 +64,10 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
     by = max(1.0, min(LONGER_STEPS, 1.0 / chosen.learning_rate))
-    rounds, loss = _best_round(_short(estimator, chosen, by, seed), folds)
+    rounds, loss = _best_round(_short(estimator, chosen, by, seed), folds, estimator.verbose)
     if estimator.family is None and len(folds) * folds[0][1].row_weights().n_rows >= ENOUGH_ROWS:
         larger = replace(chosen, family=TreeFamilies())
-        more, lower = _best_round(_short(estimator, larger, by, seed), folds)
+        more, lower = _best_round(_short(estimator, larger, by, seed), folds, estimator.verbose)
         if lower < loss - WORTH_IT * abs(loss):
             rounds, chosen = more, larger
     n_rounds = math.ceil(MORE_ROUNDS * by * rounds)
@@ -92,7 +93,7 @@ def with_chosen(estimator: Any, chosen: Chosen) -> Any:
     return given
 
 
-def _best_round(short: Any, folds: Folds) -> tuple[int, float]:
+def _best_round(short: Any, folds: Folds, verbose: int) -> tuple[int, float]:
     """The round with the least mean loss over the held-back rows of all folds, and that loss."""
     histories, totals = [], []
     for rows, watched in folds:
@@ -104,4 +105,6 @@ def _best_round(short: Any, folds: Folds) -> tuple[int, float]:
     padded = np.array([history + history[-1:] * (length - len(history)) for history in histories])
     losses = (np.array(totals) @ padded) / sum(totals)
     best = int(np.argmin(losses))
+    told = f"trees of at most {max(short.family.sizes)} splits, learning rate {short.learning_rate:g}"
+    say(verbose, f"looking at the data: {told}: held-back loss {losses[best]:.4g} after {best + 1} rounds")
     return best + 1, float(losses[best])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -73,10 +74,15 @@ class Problem:
     column_names: Sequence[Any] | None = None  # of a data frame
 
     @property
-    def n_questions(self) -> float:
+    def n_columns(self) -> int:
         """d of the complexity bounds."""
+        return self.data.n_columns
+
+    @cached_property
+    def question_bits(self) -> npt.NDArray[np.int64]:
+        """For each column, what a question about it costs beyond one threshold."""
         data = self.data
-        return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
+        return complexity.question_bits(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
 
     @property
     def n_outputs(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -118,9 +119,10 @@ class TreeProposer(Proposer):
         self,
         problem: Problem,
         grower: Grower,
-        bound: Callable[[int], float],
+        bound: Callable[[int, int], float],
         questions: Callable[[int], int] = lambda n_grown: n_grown,
     ) -> None:
+        """`bound` is that of a tree of so many splits whose questions cost so many bits."""
         self.grower = grower
         self.n_features = problem.data.n_columns
         self.n_outputs = problem.n_outputs
@@ -128,21 +130,26 @@ class TreeProposer(Proposer):
         self.rated = problem.settings.rated
         self.questions = questions
         self.randomised = problem.settings.randomised
-        self._bound = bound
-        self._bounds: dict[int, float] = {}
+        self._bound = cache(bound)
 
     def propose(self, round_index: int) -> list[Candidate]:
         sizes, edges = self.grower.grow(round_index)
-        return [TreeCandidate(self, n, edge, self._complexity(n)) for n, edge in zip(sizes, edges, strict=True)]
+        bits = self._bits(sizes)
+        return [
+            TreeCandidate(self, n, edge, self._bound(n, cost)) for n, edge, cost in zip(sizes, edges, bits, strict=True)
+        ]
 
     def constants(self) -> list[Candidate]:
         classes = range(self.n_outputs if self.n_outputs > 1 else 0)
-        return [ConstantCandidate(c, self._problem, self._complexity(0)) for c in classes]
+        return [ConstantCandidate(c, self._problem, self._bound(0, 0)) for c in classes]
 
-    def _complexity(self, n: int) -> float:
-        if n not in self._bounds:
-            self._bounds[n] = self._bound(n)
-        return self._bounds[n]
+    def _bits(self, sizes: Sequence[int]) -> list[int]:
+        """What the questions of a tree cost, for each of its sizes."""
+        if not self._problem.question_bits.any():
+            return [0] * len(sizes)
+        costs = self._problem.question_bits[self.grower.split_columns()]
+        summed = np.concatenate([[0], np.cumsum(costs)])
+        return [int(summed[self.questions(n)]) for n in sizes]
 
 
 @dataclass(frozen=True)
@@ -150,14 +157,14 @@ class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
     def start(self, problem: Problem) -> Proposer:
-        m, d = problem.sample_size, problem.n_questions
+        m, d = problem.sample_size, problem.n_columns
         grower = make_grower(
             problem.data, problem.objective.weighting, problem.settings, growth="layers", criterion="edge", max_depth=1
         )
-        return TreeProposer(problem, grower, lambda n: complexity.stumps(m, d))
+        return TreeProposer(problem, grower, lambda n, bits: complexity.stumps(m, d, bits))
 
     def n_families(self, problem: Problem) -> int:
-        return 1
+        return _with_bits(1, 1, problem)
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ class StumpPairs(Family, name="stump_pairs"):
     """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
 
     def start(self, problem: Problem) -> Proposer:
-        m, d = problem.sample_size, problem.n_questions
+        m, d = problem.sample_size, problem.n_columns
         grower = make_grower(
             problem.data,
             problem.objective.weighting,
@@ -177,12 +184,12 @@ class StumpPairs(Family, name="stump_pairs"):
         return TreeProposer(
             problem,
             grower,
-            lambda n: complexity.stumps(m, d) if n <= 1 else complexity.stump_pairs(m, d),
+            lambda n, bits: (complexity.stumps if n <= 1 else complexity.stump_pairs)(m, d, bits),
             questions=lambda n: min(n, 2),
         )
 
     def n_families(self, problem: Problem) -> int:
-        return 2
+        return _with_bits(2, 2, problem)
 
 
 @dataclass(frozen=True)
@@ -204,7 +211,7 @@ class Trees(Family, name="trees"):
             check_integer("max_depth of Trees", self.max_depth, 1, 60)
 
     def start(self, problem: Problem) -> Proposer:
-        m, d, settings = problem.sample_size, problem.n_questions, problem.settings
+        m, d, settings = problem.sample_size, problem.n_columns, problem.settings
         grower = make_grower(
             problem.data,
             problem.objective.weighting,
@@ -213,7 +220,7 @@ class Trees(Family, name="trees"):
             criterion=settings.criterion,
             max_depth=self._depth(problem),
         )
-        return TreeProposer(problem, grower, lambda n: complexity.trees(n, m, d))
+        return TreeProposer(problem, grower, lambda n, bits: complexity.trees(n, m, d, bits))
 
     def _depth(self, problem: Problem) -> int:
         return problem.settings.max_depth if self.max_depth is None else self.max_depth
@@ -223,4 +230,10 @@ class Trees(Family, name="trees"):
         leaves = [2 ** self._depth(problem), problem.objective.row_weights.n_rows]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
-        return int(min(leaves))
+        n_sizes = int(min(leaves))
+        return _with_bits(n_sizes, n_sizes - 1, problem)
+
+
+def _with_bits(n_sizes: int, most_splits: int, problem: Problem) -> int:
+    """Families by their size, times those by the bits of their questions, of which there are none to all."""
+    return n_sizes * (1 + most_splits * int(problem.question_bits.max(initial=0)))

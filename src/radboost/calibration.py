@@ -16,7 +16,7 @@ import numpy as np
 from radboost._typing import ClassIds, FloatArray
 
 # Logarithms of temperatures, and the steps of the searches for temperature and doubt.
-LOG_TEMPERATURES, TEMPERATURE_STEPS, DOUBT_STEPS = (-4.0, 4.0), 14, 12
+LOG_TEMPERATURES, TEMPERATURE_STEPS, DOUBT_STEPS = (-4.0, 4.0), 11, 12
 MOST_DOUBT = 0.98
 SMALLEST = 1e-12  # probability: a row that was thought impossible does not decide alone
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -84,8 +84,14 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n
         doubt, least = minimum(loss, (0.0, MOST_DOUBT), DOUBT_STEPS)
         return (least, doubt) if least < plain_loss else (plain_loss, 0.0)
 
-    log_temperature, _ = minimum(lambda place: losses(place)[0], LOG_TEMPERATURES, TEMPERATURE_STEPS)
-    return Calibration(math.exp(log_temperature), losses(log_temperature)[1])
+    found: dict[float, tuple[float, float]] = {}
+
+    def least(log_temperature: float) -> float:
+        found[log_temperature] = losses(log_temperature)
+        return found[log_temperature][0]
+
+    log_temperature, _ = minimum(least, LOG_TEMPERATURES, TEMPERATURE_STEPS)
+    return Calibration(math.exp(log_temperature), found[log_temperature][1])
 
 
 def minimum(function: Callable[[float], float], between: tuple[float, float], n_steps: int) -> tuple[float, float]:

@@ -253,6 +253,19 @@ def test_many_rows_need_one_short_fit(monkeypatch):
     assert [n_rows for _, n_rows in fits] == pytest.approx([1000, 1000], abs=2)
 
 
+def test_many_classes_are_judged_by_few_rows(monkeypatch):
+    monkeypatch.setattr(_calibrated, "MOST_RATES", 16 * 40)
+    monkeypatch.setattr(_calibrated, "FEWEST_ROWS", 10)
+    held = []
+    fit = _calibrated.fit_calibration
+    monkeypatch.setattr(
+        _calibrated, "fit_calibration", lambda *given: held.extend(len(p.class_ids) for p in given[1]) or fit(*given)
+    )
+    X, y = table(600, n_classes=4)
+    DeepBoostClassifier(10, complexity_penalty=0.03).fit(X, y)
+    assert held == pytest.approx([40, 40, 40], abs=4)  # a few of every class
+
+
 @EACH
 def test_what_is_refused(estimator):
     X, y = table(50)

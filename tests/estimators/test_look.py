@@ -6,7 +6,8 @@ import scipy.sparse
 
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
-from radboost.estimators import _held_back, _look
+from radboost.calibration import Calibration
+from radboost.estimators import _calibrated, _held_back, _look
 from radboost.estimators._look import Judged, Look, calibrated_losses, damping, enough_rounds
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
@@ -238,6 +239,13 @@ def test_words_that_are_no_numbers_are_refused():
     for given in ({"n_rounds": "many"}, {"learning_rate": "slow"}, {"n_rounds": 0}):
         with pytest.raises((TypeError, ValueError), match=next(iter(given))):
             DeepBoostClassifier(**given).fit(X, y)
+
+
+def test_short_fits_are_not_calibrated(quick, monkeypatch):
+    calibrated = []
+    monkeypatch.setattr(_calibrated, "fit_calibration", lambda *given: calibrated.append(given) or Calibration())
+    DeepBoostClassifier(n_rounds=5).fit(*table())
+    assert len(calibrated) == 1
 
 
 def test_looks_are_told(quick, capsys):

@@ -17,6 +17,9 @@ from radboost.rows.prepare import PreparedRows, Watched
 
 # Fits that are judged have so much fewer rounds, and steps that are so much longer.
 SHORTENED = 3.0
+# Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
+# allow, and than so few.
+MOST_RATES, FEWEST_ROWS = 2**22, 200
 
 
 class CalibratedMixin(PredictingMixin):
@@ -59,8 +62,9 @@ class CalibratedMixin(PredictingMixin):
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
         """Rows and their scores by short fits that did not see them."""
         seed, threads = settings.growth.seed, settings.growth.n_threads
-        short = self._shortened(seed)
-        return [_judged(learn(short, some), others, threads) for some, others in thirds(rows, seed, threads)]
+        short, n_classes = self._shortened(seed), len(rows.known_classes)
+        folds = thirds(rows, seed, threads, max(FEWEST_ROWS, MOST_RATES // n_classes**2))
+        return [_judged(learn(short, some), others, threads) for some, others in folds]
 
     def _shortened(self, seed: int) -> Any:
         rate = self._rate_of_fit()

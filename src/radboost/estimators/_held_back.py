@@ -23,16 +23,22 @@ def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_thread
     return rows if n_rows >= n_different else rows.draw(n_rows / n_different, seed ^ 0x5EED, n_threads)
 
 
-def thirds(rows: PreparedRows, seed: int, n_threads: int) -> Iterator[tuple[PreparedRows, Watched]]:
-    """Rows to learn from, and those that are held back meanwhile; none where no class has two different rows."""
+def thirds(
+    rows: PreparedRows, seed: int, n_threads: int, most_held_back: int = LOOK_ROWS
+) -> Iterator[tuple[PreparedRows, Watched]]:
+    """Rows to learn from, and those that are held back meanwhile; none where no class has two different rows.
+
+    They are thirds, or parts of these of so many rows at most.
+    """
     n_different = rows.n_different(n_threads)
     n_rows = rows_to_look_at(n_different, rows.n_features, 1.0 / N_FOLDS)
     rows = drawn(rows, n_rows, n_different, seed, n_threads)
+    share = min(1.0 / N_FOLDS, most_held_back / n_rows)
     for fold in range(N_FOLDS):
         if fold * n_rows >= N_FOLDS * ENOUGH_ROWS:
             return
         try:
-            learned, held_back, _ = rows.hold_back((fold / N_FOLDS, (fold + 1) / N_FOLDS), seed, n_threads)
+            learned, held_back, _ = rows.hold_back((fold / N_FOLDS, fold / N_FOLDS + share), seed, n_threads)
         except NothingToHoldBackError:
             return
         yield learned, held_back

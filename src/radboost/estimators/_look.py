@@ -117,6 +117,7 @@ class Look:
         rows, watched = self._rows, self._held_back
         short = copy(self._estimator)
         short.random_state, short.warm_start, short.verbose = self._seed % 2**32, False, 0
+        short.calibration = None
         options = replace(self._options, leaves=setting["leaves"])
         if setting["leaves"] == "votes":
             short.n_rounds, short.early_stopping = "auto", False

@@ -15,7 +15,7 @@ import numpy as np
 
 from radboost._progress import say
 from radboost.boosting.watch import EarlyStopping
-from radboost.estimators._held_back import ENOUGH_ROWS, thirds
+from radboost.estimators._held_back import thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
 from radboost.rows.prepare import PreparedRows, Watched
@@ -26,11 +26,11 @@ RATES, LEAF_WEIGHTS = (0.05, 0.3), (2.0, 3.0)
 SUBSAMPLE = 0.3
 SMALL_SIZES = (2, 4, 8, 16, 32)
 # Short fits: how much longer their steps are, their rounds, and those that they wait for a lower loss.
-LONGER_STEPS, LOOK_ROUNDS, LOOK_PATIENCE = 3.0, 400, 20
+LONGER_STEPS, LOOK_ROUNDS, LOOK_PATIENCE = 3.0, 320, 15
 # Rounds of the whole fit, whose rows are more and bear more.
-MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, 1500
-# Larger trees, which take longer, have to be better by this share.
-WORTH_IT = 0.03
+MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, 1000
+# Larger trees, which take longer, have to be better by this share, and there must be so many held-back rows to tell.
+WORTH_IT, ENOUGH_TO_TELL = 0.03, 300
 
 Folds = list[tuple[PreparedRows, Watched]]
 
@@ -64,10 +64,14 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
     by = max(1.0, min(LONGER_STEPS, 1.0 / chosen.learning_rate))
-    rounds, loss = _best_round(_short(estimator, chosen, by, seed), folds, estimator.verbose)
-    if estimator.family is None and len(folds) * folds[0][1].row_weights().n_rows >= ENOUGH_ROWS:
+    small = _histories(_short(estimator, chosen, by, seed), folds, estimator.verbose)
+    rounds, _ = _best_round(small, folds)
+    if estimator.family is None and folds[0][1].row_weights().n_rows >= ENOUGH_TO_TELL:
         larger = replace(chosen, family=TreeFamilies())
-        more, lower = _best_round(_short(estimator, larger, by, seed), folds, estimator.verbose)
+        # They take long: one fold will do.
+        large = _histories(_short(estimator, larger, by, seed), folds[:1], estimator.verbose)
+        more, lower = _best_round(large, folds[:1])
+        _, loss = _best_round(small[:1], folds[:1])
         if lower < loss - WORTH_IT * abs(loss):
             rounds, chosen = more, larger
     n_rounds = math.ceil(MORE_ROUNDS * by * rounds)
@@ -93,18 +97,21 @@ def with_chosen(estimator: Any, chosen: Chosen) -> Any:
     return given
 
 
-def _best_round(short: Any, folds: Folds, verbose: int) -> tuple[int, float]:
+def _histories(short: Any, folds: Folds, verbose: int) -> list[list[float]]:
+    """The losses on the held-back rows of each fold, round by round."""
+    found = [learn(short, replace(rows, validation=watched)).history_["validation_loss"] for rows, watched in folds]
+    best, loss = _best_round(found, folds)
+    told = f"trees of at most {max(short.family.sizes)} splits, learning rate {short.learning_rate:g}"
+    say(verbose, f"looking at the data: {told}: held-back loss {loss:.4g} after {best} rounds")
+    return found
+
+
+def _best_round(histories: list[list[float]], folds: Folds) -> tuple[int, float]:
     """The round with the least mean loss over the held-back rows of all folds, and that loss."""
-    histories, totals = [], []
-    for rows, watched in folds:
-        fitted = learn(short, replace(rows, validation=watched))
-        histories.append(fitted.history_["validation_loss"])
-        totals.append(watched.row_weights().total)
+    totals = np.array([watched.row_weights().total for _, watched in folds])
     length = max(map(len, histories))
     # A fit that has stopped stays where it was.
     padded = np.array([history + history[-1:] * (length - len(history)) for history in histories])
-    losses = (np.array(totals) @ padded) / sum(totals)
+    losses = (totals @ padded) / totals.sum()
     best = int(np.argmin(losses))
-    told = f"trees of at most {max(short.family.sizes)} splits, learning rate {short.learning_rate:g}"
-    say(verbose, f"looking at the data: {told}: held-back loss {losses[best]:.4g} after {best + 1} rounds")
     return best + 1, float(losses[best])

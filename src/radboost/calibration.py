@@ -60,9 +60,9 @@ class JudgedRows:
 def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n_threads: int) -> Calibration:
     """The calibration with the least log loss on rows, in one or several parts.
 
-    With few rows the logarithm of the temperature is drawn to 0, as by a normal prior of standard deviation 1:
-    a handful of rows that all are right says little about how sure to be. Sums are exact, so that the order of the rows
-    does not matter.
+    With few rows the logarithm of the temperature is drawn to 0, as by a normal prior of standard deviation 1, and so
+    is the doubt, by a prior that falls to 0 at 1: a handful of rows says little about how sure to be. Sums are exact,
+    so that the order of the rows does not matter.
     """
 
     def losses(log_temperature: float) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n
                 weights.sum(-np.log(np.maximum((1.0 - doubt) * right + doubt / n_classes, SMALLEST)), n_threads)
                 for weights, right in own
             )
-            return found + 0.5 * log_temperature**2
+            return found + 0.5 * log_temperature**2 - math.log1p(-doubt)
 
         plain_loss = loss(0.0)
         doubt, least = minimum(loss, (0.0, MOST_DOUBT), DOUBT_STEPS)

@@ -158,3 +158,10 @@ def test_refusals(wrong: dict[str, Any], error: type[Exception], message: str) -
     X, y = xor(8)
     with pytest.raises(error, match=message):
         AgnosticBoostClassifier(**wrong).fit(X, y)
+
+
+def test_it_does_not_look_at_the_data() -> None:
+    X, y = np.arange(6.0)[:, None], np.arange(6) % 2
+    for given in ({"n_rounds": "auto"}, {"subsample": "auto"}):
+        with pytest.raises(TypeError, match=next(iter(given))):
+            AgnosticBoostClassifier(**given).fit(X, y)

@@ -78,6 +78,40 @@ def test_neither_order_nor_threads_nor_copies_change_the_choice(quick, estimator
         np.testing.assert_array_equal(one.predict(X), same.predict(X))
 
 
+def test_copies_do_not_make_it_try_large_trees():
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 4, (480, 3))
+    X = np.column_stack([places, rng.normal(size=480)])
+    y = rng.normal(size=(4, 4, 4))[tuple(places.T)]
+    weighted = RGBRegressor().fit(X, y, sample_weight=np.full(480, 3.0))
+    repeated = RGBRegressor().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert weighted.chosen_ == repeated.chosen_
+    assert weighted.chosen_["largest_size"] == 32
+
+
+def test_fits_that_go_on_keep_what_auto_stood_for(quick, tmp_path):
+    X, y = table()
+    looked = RGBRegressor(warm_start=True).fit(X, y)
+    looked.n_rounds = looked.n_iter_ + 5
+    with pytest.raises(
+        ValueError, match=r"learning_rate 0.05, subsample 0.3, min_leaf_weight 2, largest_size 32; with"
+    ):
+        looked.fit(X, y)
+    chosen = looked.chosen_
+    looked.set_params(
+        learning_rate=chosen["learning_rate"],
+        subsample=chosen["subsample"],
+        family=TreeFamilies(sizes=(2, 4, 8, 16, 32)),
+        tree_options=TreeOptions(min_leaf_weight=chosen["min_leaf_weight"]),
+    )
+    assert looked.fit(X, y).n_iter_ == chosen["n_rounds"] + 5
+    saved = tmp_path / "fit.ckpt"
+    RGBRegressor(4).fit(X, y, callbacks=[Checkpoint(saved)])
+    with pytest.raises(radboost.ModelFileError, match="n_rounds was 4 and is 'auto'"):
+        RGBRegressor().fit(X, y, resume_from=saved)
+    assert RGBRegressor(6).fit(X, y, resume_from=saved).n_iter_ == 6
+
+
 def test_with_rounds_given_fits_are_as_before():
     X, y = table()
     assert RGBRegressor(7).fit(X, y).chosen_ == GIVEN

@@ -10,7 +10,7 @@ from typing import Any
 from radboost._progress import say
 from radboost._validation import check_choice
 from radboost.calibration import JudgedRows, fit_calibration
-from radboost.estimators._held_back import thirds
+from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows, Watched
@@ -64,11 +64,11 @@ class CalibratedMixin(PredictingMixin):
         seed, threads = settings.growth.seed, settings.growth.n_threads
         short, n_classes = self._shortened(seed), len(rows.known_classes)
         folds = thirds(rows, seed, threads, max(FEWEST_ROWS, MOST_RATES // n_classes**2))
-        return [_judged(learn(short, some), others, threads) for some, others in folds]
+        return [_judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]
 
     def _shortened(self, seed: int) -> Any:
         rate = self._rate_of_fit()
-        by = max(1.0, min(SHORTENED, 1.0 / rate))
+        by = how_much_longer(SHORTENED, rate, getattr(self, "loss", "auto"))
         short = self._as_fitted()
         short.learning_rate, short.n_rounds = by * rate, max(1, math.ceil(self.n_iter_ / by))
         short.calibration, short.early_stopping, short.warm_start = None, False, False

@@ -20,7 +20,7 @@ from radboost.rows.prepare import PreparedRows, digest_of
 
 DETAILS = "details/"
 # Parameters that a model does not depend on.
-WITHOUT_EFFECT = {"n_jobs", "verbose", "warm_start"}
+WITHOUT_EFFECT = {"calibration", "n_jobs", "verbose", "warm_start"}
 LONGEST_SHOWN = 60
 
 
@@ -140,7 +140,7 @@ def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepare
 def _differing_parameters(then: Any, now: dict[str, Any], estimator: Any) -> list[str]:
     if not isinstance(then, dict):
         raise ValueError("its parameters are not a dict")
-    free = WITHOUT_EFFECT | estimator._free_when_resumed()
+    free = WITHOUT_EFFECT | estimator._free_when_resumed(then)
     names = [name for name in [*now, *(name for name in then if name not in now)] if name not in free]
     missing = object()
     found = []

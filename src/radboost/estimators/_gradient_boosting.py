@@ -234,6 +234,36 @@ class GradientBoosting(BoostingEstimator):
         return MOST_ROUNDS if isinstance(self.n_rounds, str) else int(self.n_rounds)
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+        plan = self._plan_of_rounds(prepared, settings, trace)
+        if trace.n_rounds and self.warm_start:
+            self._check_same_choice(plan.attributes["chosen_"])
+        return plan
+
+    def _check_same_choice(self, now: Mapping[str, Any]) -> None:
+        """What "auto" stands for depends on whether the number of rounds is given: a warm start must not change it."""
+        options = self.tree_options or TreeOptions()
+        left_open = {
+            "learning_rate": isinstance(self.learning_rate, str),
+            "subsample": isinstance(self.subsample, str),
+            "min_leaf_weight": isinstance(options.min_leaf_weight, str),
+            "largest_size": self.family is None,
+        }
+        then = getattr(self, "chosen_", now)
+        changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
+        if changed:
+            was = ", ".join(f"{name} {then[name]:g}" for name in changed)
+            is_now = ", ".join(f"{now[name]:g}" for name in changed)
+            raise ValueError(
+                f"warm_start=True continues the last fit, which had {was}; with n_rounds={self.n_rounds!r} this would "
+                f'be {is_now}, because "auto" stands for other values where the number of rounds is given. Give the '
+                "values of the last fit (chosen_), or set warm_start=False."
+            )
+
+    def _free_when_resumed(self, then: Mapping[str, Any]) -> set[str]:
+        same = isinstance(self.n_rounds, str) == isinstance(then.get("n_rounds"), str)
+        return {"n_rounds"} if same else set()
+
+    def _plan_of_rounds(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 
@@ -23,22 +24,37 @@ def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_thread
     return rows if n_rows >= n_different else rows.draw(n_rows / n_different, seed ^ 0x5EED, n_threads)
 
 
-def thirds(
-    rows: PreparedRows, seed: int, n_threads: int, most_held_back: int = LOOK_ROWS
-) -> Iterator[tuple[PreparedRows, Watched]]:
-    """Rows to learn from, and those that are held back meanwhile; none where no class has two different rows.
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from, and those that are held back meanwhile; `n_different` counts the latter without copies."""
 
-    They are thirds, or parts of these of so many rows at most.
+    learned: PreparedRows
+    held_back: Watched
+    n_different: int
+
+
+def thirds(rows: PreparedRows, seed: int, n_threads: int, most_held_back: int = LOOK_ROWS) -> Iterator[Fold]:
+    """The rows in thirds, of which one at a time is held back, or so many rows of it at most.
+
+    None where no class has two different rows.
     """
     n_different = rows.n_different(n_threads)
-    n_rows = rows_to_look_at(n_different, rows.n_features, 1.0 / N_FOLDS)
-    rows = drawn(rows, n_rows, n_different, seed, n_threads)
-    share = min(1.0 / N_FOLDS, most_held_back / n_rows)
-    for fold in range(N_FOLDS):
-        if fold * n_rows >= N_FOLDS * ENOUGH_ROWS:
-            return
-        try:
+    n_rows = min(LOOK_ROWS, n_different)
+    share = min(1.0 / N_FOLDS, most_held_back / n_rows, MOST_CELLS / (max(1, rows.n_features) * n_rows))
+    try:
+        rows = drawn(rows, n_rows, n_different, seed, n_threads)
+        for fold in range(N_FOLDS):
+            if fold * n_rows >= N_FOLDS * ENOUGH_ROWS:
+                return
             learned, held_back, _ = rows.hold_back((fold / N_FOLDS, fold / N_FOLDS + share), seed, n_threads)
-        except NothingToHoldBackError:
-            return
-        yield learned, held_back
+            yield Fold(learned, held_back, int(share * n_rows))
+    except NothingToHoldBackError:
+        return
+
+
+def how_much_longer(steps: float, learning_rate: float, loss: object) -> float:
+    """By what factor the steps of a short fit may be longer: none is more than whole.
+
+    With a loss of the user's own they are as long as ever: longer ones might reach scores that it cannot compute.
+    """
+    return max(1.0, min(steps, 1.0 / learning_rate)) if isinstance(loss, str) else 1.0

@@ -239,7 +239,8 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
         fitted = copy(self)
         fitted.ensemble_ = self._ensemble(trace, n_rounds, plan, prepared)
         fitted.n_features_in_ = prepared.n_features
-        fitted.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "calibration_"):  # of an earlier fit
+            fitted.__dict__.pop(name, None)
         if prepared.feature_names is not None:
             fitted.feature_names_in_ = prepared.feature_names
         if prepared.classes is not None:
@@ -269,8 +270,8 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
         """Rounds, or what the algorithm calls so, at most."""
         return int(self.n_rounds)
 
-    def _free_when_resumed(self) -> set[str]:
-        """Parameters that a resumed fit may have different, besides those without an effect."""
+    def _free_when_resumed(self, then: Mapping[str, Any]) -> set[str]:
+        """Parameters that a resumed fit may have different, besides those without an effect; `then` are all of them."""
         return {"n_rounds"}
 
     def _supplied(self, trace: Trace) -> Trace:

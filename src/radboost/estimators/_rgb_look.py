@@ -7,6 +7,7 @@ no longer gain. The round with the least loss over all held-back rows says how m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,10 +16,10 @@ import numpy as np
 
 from radboost._progress import say
 from radboost.boosting.watch import EarlyStopping
-from radboost.estimators._held_back import thirds
+from radboost.estimators._held_back import Fold, how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
-from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
 # With one score per row and with several: the learning rate, and the least sum of weights in a leaf.
@@ -31,8 +32,6 @@ LONGER_STEPS, LOOK_ROUNDS, LOOK_PATIENCE = 3.0, 320, 15
 MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, 1000
 # Larger trees, which take longer, have to be better by this share, and there must be so many held-back rows to tell.
 WORTH_IT, ENOUGH_TO_TELL = 0.03, 300
-
-Folds = list[tuple[PreparedRows, Watched]]
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,10 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
     folds = list(thirds(replace(prepared, validation=None), seed, threads))
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
-    by = max(1.0, min(LONGER_STEPS, 1.0 / chosen.learning_rate))
+    by = how_much_longer(LONGER_STEPS, chosen.learning_rate, estimator.loss)
     small = _histories(_short(estimator, chosen, by, seed), folds, estimator.verbose)
     rounds, _ = _best_round(small, folds)
-    if estimator.family is None and folds[0][1].row_weights().n_rows >= ENOUGH_TO_TELL:
+    if estimator.family is None and folds[0].n_different >= ENOUGH_TO_TELL:
         larger = replace(chosen, family=TreeFamilies())
         # They take long: one fold will do.
         large = _histories(_short(estimator, larger, by, seed), folds[:1], estimator.verbose)
@@ -97,21 +96,23 @@ def with_chosen(estimator: Any, chosen: Chosen) -> Any:
     return given
 
 
-def _histories(short: Any, folds: Folds, verbose: int) -> list[list[float]]:
+def _histories(short: Any, folds: Sequence[Fold], verbose: int) -> list[list[float]]:
     """The losses on the held-back rows of each fold, round by round."""
-    found = [learn(short, replace(rows, validation=watched)).history_["validation_loss"] for rows, watched in folds]
+    watched = [replace(fold.learned, validation=fold.held_back) for fold in folds]
+    found = [learn(short, rows).history_["validation_loss"] for rows in watched]
     best, loss = _best_round(found, folds)
     told = f"trees of at most {max(short.family.sizes)} splits, learning rate {short.learning_rate:g}"
     say(verbose, f"looking at the data: {told}: held-back loss {loss:.4g} after {best} rounds")
     return found
 
 
-def _best_round(histories: list[list[float]], folds: Folds) -> tuple[int, float]:
+def _best_round(histories: Sequence[list[float]], folds: Sequence[Fold]) -> tuple[int, float]:
     """The round with the least mean loss over the held-back rows of all folds, and that loss."""
-    totals = np.array([watched.row_weights().total for _, watched in folds])
     length = max(map(len, histories))
-    # A fit that has stopped stays where it was.
-    padded = np.array([history + history[-1:] * (length - len(history)) for history in histories])
-    losses = (totals @ padded) / totals.sum()
+    losses = np.zeros(length)
+    for history, fold in zip(histories, folds, strict=True):
+        # A fit that has stopped stays where it was. (No product of matrices: equal rounds must stay equal on any CPU.)
+        losses += fold.held_back.row_weights().total * np.array(history + history[-1:] * (length - len(history)))
+    losses /= sum(fold.held_back.row_weights().total for fold in folds)
     best = int(np.argmin(losses))
     return best + 1, float(losses[best])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
 from radboost._typing import ClassIds, FloatArray
-from radboost._validation import check_real
+from radboost._validation import check_integer, check_real
 from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
@@ -137,6 +137,8 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _read_parameters(self) -> FitSettings:
         check_real("mu", self.mu, low=0.0, open_low=True)
+        check_integer("n_rounds", self.n_rounds, 1)  # RGB's "auto" looks at one loss
+        check_real("subsample", self.subsample, low=0.0, high=1.0, open_low=True)
         return super()._read_parameters()
 
     def _several(self, n_classes: int) -> SeveralLosses:

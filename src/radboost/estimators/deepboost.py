@@ -107,7 +107,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         classes); for these the line search learns much faster. "auto" is the closed form for trees and the line search
         for kernels.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
-        Columns whose values are categories without an order: strings, numbers or booleans, at most 255 different ones.
+        Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
+        frequent of a column are told apart, and others are taken as missing values.
         Trees split them into any two sets of categories. "from_dtype" takes the columns of categories (pandas'
         category, polars' Categorical and Enum, pyarrow's dictionary) and, with a warning, those of text of a data
         frame or table. A category that training did not see counts as missing.
@@ -124,7 +125,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     random_state : int, generator or None
         Seed of the proposals' randomness.
     verbose : int
-        Show a progress bar.
+        Show a progress bar, and what looks at the data find.
     tree_options : TreeOptions or None
         How trees are grown. By default a node looks at a third of the columns, drawn for each node
         (`max_features`), and draws one threshold for each (`thresholds`); splits are chosen by the Gini index

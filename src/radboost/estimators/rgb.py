@@ -94,7 +94,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     random_state : int, generator or None
         Seed of the draws.
     verbose : int
-        Show a progress bar.
+        Show a progress bar, and what looks at the data find.
     tree_options : TreeOptions or None
         How trees are grown: `max_features` (all columns by default), `min_leaf_weight` (of the drawn rows: 2, with
         n_rounds given 10, with more than two classes 3), `max_bins`, `monotonic_constraints` (for two classes and

@@ -47,6 +47,7 @@ BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 # Pairs drawn in a round where their number is not given, in all and for each different row: trees of some leaves learn
 # little from more of them.
 MOST_DRAWS, DRAWS_PER_ROW = 2**15, 16
+MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 INSTEAD = {
     "max_leaves": "It is a parameter here: SoftmaxBoostClassifier(max_leaves=...).",
@@ -82,8 +83,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     samples_per_round : int, "rows", "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
         at most 32,768 and 16 for each different row, so that neither many rows nor large weights make rounds slow;
-        "rows" draws as many as there are rows, as in the paper; "all" uses every pair, weighted by its part of the
-        gradient, which is slower by about the number of classes.
+        "rows" draws as many as there are rows, as in the paper, at most 4,194,304; "all" uses every pair, weighted by
+        its part of the gradient, which is slower by about the number of classes.
     sampling : {"gradient", "rule"}
         What the draws are proportional to: to the pair's part of the gradient, one in each of M equal parts of the
         whole, so that few are wasted; or to the rule, as in the paper, weighted by how much the label's cost differs
@@ -105,7 +106,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     early_stopping : bool, int or EarlyStopping
         Stop when the expected cost on validation rows no longer falls; a number is the rounds to wait.
     calibration : "auto" or None
-        As in DeepBoostClassifier; costs that differ, for which the rule is no probability, are not calibrated.
+        As in DeepBoostClassifier; fits with `cost`, whose rule is no probability, are not calibrated.
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.
     random_state : int, generator or None
@@ -403,7 +404,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         """M, where pairs are drawn. Copies count like weights."""
         given, total = self.samples_per_round, prepared.row_weights().total
         if isinstance(given, str):
-            return total
+            return min(total, MOST_DRAWS_BY_ROWS)
         if given is not None:
             return float(given)
         few = min(total, MOST_DRAWS)
@@ -421,7 +422,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
                 "warm_start=False to start again."
             )
 
-    def _free_when_resumed(self) -> set[str]:
+    def _free_when_resumed(self, then: Mapping[str, Any]) -> set[str]:
         return set() if isinstance(self.learning_rate, str) and self.step == "edge" else {"n_rounds"}
 
     def _last_fit(self, prepared: PreparedRows) -> Trace:

@@ -78,6 +78,12 @@ class Problem:
         """d of the complexity bounds."""
         return self.data.n_columns
 
+    @property
+    def n_questions(self) -> float:
+        """The same with rich columns counted as often as they can be asked, for families fixed before growth."""
+        data = self.data
+        return complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
+
     @cached_property
     def question_bits(self) -> npt.NDArray[np.int64]:
         """For each column, what a question about it costs beyond one threshold."""

@@ -1,8 +1,8 @@
 """Bounds on the Rademacher complexity of the families, the r_j of the objective.
 
 Natural logarithms come from the native core, so that the prices of hypotheses are the same on every machine. `m` is
-the sum of the sample weights and `d` the number of columns. A question about a column that can be asked in more ways
-than one by one threshold pays for these in `bits`, see `question_bits`. The bounds hold for two classes and for more
+the sum of the sample weights and `d` the number of columns (`n_columns`). A question about a categorical column, which
+can be asked in many ways, pays for these in `bits`, see `question_bits`. The bounds hold for two classes and for more
 (docs/theory.md, sections 6 and 8).
 """
 
@@ -16,16 +16,18 @@ import numpy.typing as npt
 from radboost.engine import log
 
 
-def question_bits(
-    n_bins: npt.NDArray[np.integer], has_missing: npt.NDArray[np.bool_], is_categorical: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int64]:
+def n_columns(has_missing: npt.NDArray[np.bool_]) -> int:
+    """d: columns, those with missing values twice, because these may be sent to either side."""
+    return len(has_missing) + int(np.count_nonzero(has_missing))
+
+
+def question_bits(n_bins: npt.NDArray[np.integer], is_categorical: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """For each column the bits that say which of its questions is meant, beyond one threshold.
 
     q categories can be parted in two in 2^(q - 1) - 1 ways, which q - 1 bits tell apart; of two categories there is
-    one way; missing values may be sent to either side.
+    one way.
     """
-    subsets = np.where(is_categorical & (n_bins > 2), n_bins.astype(np.int64) - 1, 0)
-    return np.asarray(subsets + has_missing, dtype=np.int64)
+    return np.asarray(np.where(is_categorical & (n_bins > 2), n_bins.astype(np.int64) - 1, 0), dtype=np.int64)
 
 
 def n_questions(

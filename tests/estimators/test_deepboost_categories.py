@@ -462,7 +462,7 @@ def test_a_model_pays_for_its_subsets() -> None:
         rows.columns[h.feature[0]]: r
         for h, r in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True)
     }
-    assert paid["colour"] == pytest.approx(complexity.stumps(200.0, 3.0, 5), rel=1e-15)
+    assert paid["colour"] == pytest.approx(complexity.stumps(200.0, 4.0, 4), rel=1e-15)
 
 
 def test_trees_pay_for_the_columns_they_ask() -> None:
@@ -472,12 +472,12 @@ def test_trees_pay_for_the_columns_they_ask() -> None:
     y = (X[:, 1] + (X[:, 0] % 2) + 0.5 * rng.normal(size=600) > 0.5).astype(int)
     X[::7, 3] = np.nan
     model = DeepBoostClassifier(30, categorical_features=[0], max_depth=3, complexity_penalty=0.003).fit(X, y)
-    bits = np.array([50, 0, 0, 1])
+    bits = np.array([50, 0, 0, 0])
     free = 0
     for tree, paid in zip(model.ensemble_.hypotheses, model.ensemble_.complexities, strict=True):
         asked = tree.feature[tree.feature >= 0]
         assert len(asked) == tree.n_splits
-        expected = complexity.trees(tree.n_splits, 600.0, 4.0, int(bits[asked].sum()))
+        expected = complexity.trees(tree.n_splits, 600.0, 5.0, int(bits[asked].sum()))  # four, one of them twice
         assert paid == pytest.approx(expected, rel=1e-15)
         free += not bits[asked].any()
     assert 0 < free < len(model.ensemble_)
@@ -499,11 +499,11 @@ def test_pairs_pay_for_a_question_once() -> None:
 def test_bits_of_questions() -> None:
     n_bins = np.array([255, 3, 5, 5, 2, 1, 0, 255], dtype=np.uint16)
     categorical = np.array([False, False, True, True, True, True, True, True])
-    missing = np.array([False, True, False, True, False, False, True, True])
-    assert complexity.question_bits(n_bins, missing, categorical).tolist() == [0, 1, 4, 5, 0, 0, 1, 255]
+    assert complexity.question_bits(n_bins, categorical).tolist() == [0, 0, 4, 4, 0, 0, 0, 254]
+    assert complexity.n_columns(np.array([False, True, False, True])) == 6
     for q in range(1, 12):  # as many bits as tell all ways apart, and not one more
         ways = max(2 ** (q - 1) - 1, 1)
-        found = complexity.question_bits(np.array([q]), np.array([False]), np.array([True]))[0]
+        found = complexity.question_bits(np.array([q]), np.array([True]))[0]
         assert found == int(np.ceil(np.log2(ways)))
     for m, d in ((50.0, 3), (1e4, 20)):
         assert complexity.trees(3, m, d, 5) ** 2 == pytest.approx(

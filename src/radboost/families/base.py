@@ -76,7 +76,7 @@ class Problem:
     @property
     def n_columns(self) -> int:
         """d of the complexity bounds."""
-        return self.data.n_columns
+        return complexity.n_columns(self.data.has_missing() > 0)
 
     @property
     def n_questions(self) -> float:
@@ -88,7 +88,7 @@ class Problem:
     def question_bits(self) -> npt.NDArray[np.int64]:
         """For each column, what a question about it costs beyond one threshold."""
         data = self.data
-        return complexity.question_bits(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0)
+        return complexity.question_bits(data.n_bins(), data.is_categorical() > 0)
 
     @property
     def n_outputs(self) -> int:

@@ -184,7 +184,9 @@ class PreparedRows:
 
     def n_different(self, n_threads: int) -> int:
         """Rows of all workers that differ in their codes or their class: copies and weights do not count."""
-        return len(np.unique(self.row_weights().gather(self.data.row_hashes(self.class_ids, n_threads))))
+        hashes = self.row_weights().gather(self.data.row_hashes(self.class_ids, n_threads))
+        hashes.sort()  # in place: there may be many
+        return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
     def _split(self, part: float | tuple[float, float], seed: int, n_threads: int) -> tuple[Places, Places]:
         hashes = self.data.row_hashes(self.class_ids, n_threads)
@@ -256,10 +258,12 @@ def split_by_content(
 ) -> tuple[Places, Places]:
     """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together.
 
-    Of each class those are held back that lie between two shares of the order of the keys.
+    Of each class those are held back that lie between two shares of the order of the keys. The hashes are written over.
     """
+    keyed = hashes
     with np.errstate(over="ignore"):
-        keyed = (hashes ^ np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        keyed ^= np.uint64(seed % 2**64)
+        keyed *= np.uint64(0x9E3779B97F4A7C15)
         keyed ^= keyed >> np.uint64(29)
         keyed *= np.uint64(0xBF58476D1CE4E5B9)
     all_keyed, all_ids = weights.gather(keyed), weights.gather(class_ids)

@@ -243,6 +243,10 @@ def test_many_rows_need_one_short_fit(monkeypatch):
     X, y = table(3600)
     DeepBoostClassifier(30, complexity_penalty=0.03).fit(X, y)
     assert [n_rows for _, n_rows in fits] == pytest.approx([2400], abs=2)
+    assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (30, pytest.approx(0.1))
+    fits.clear()
+    DeepBoostClassifier(30, complexity_penalty=0.03).fit(X[:300], y[:300])
+    assert [n_rows for _, n_rows in fits] == pytest.approx([200, 200, 200], abs=2)
     assert (fits[0][0].n_rounds, fits[0][0].learning_rate) == (10, pytest.approx(0.3))
     fits.clear()
     DeepBoostClassifier(30, complexity_penalty=0.03, learning_rate=1.0).fit(X[:300], y[:300])
@@ -283,7 +287,7 @@ def test_short_fits_go_no_further_than_a_loss_can_be_computed():
     model = RGBClassifier(200, loss=Exponential()).fit(X, y)
     assert model.calibration_ is not None
     for loss, steps in ((Exponential(), 0.1), ("exponential", 0.3)):
-        short = model.set_params(loss=loss)._shortened(0)
+        short = model.set_params(loss=loss)._shortened(0, 3)
         assert short.learning_rate == pytest.approx(steps)
         assert short.n_rounds * short.learning_rate == pytest.approx(20.0, rel=0.01)
 

@@ -15,8 +15,6 @@ from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows, Watched
 
-# Fits that are judged have so much fewer rounds, and steps that are so much longer.
-SHORTENED = 3.0
 # Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
 # allow, and than so few.
 MOST_RATES, FEWEST_ROWS = 2**22, 200
@@ -62,13 +60,16 @@ class CalibratedMixin(PredictingMixin):
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
         """Rows and their scores by short fits that did not see them."""
         seed, threads = settings.growth.seed, settings.growth.n_threads
-        short, n_classes = self._shortened(seed), len(rows.known_classes)
-        folds = thirds(rows, seed, threads, max(FEWEST_ROWS, MOST_RATES // n_classes**2))
+        n_classes = len(rows.known_classes)
+        folds = list(thirds(rows, seed, threads, max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
+        # All of them together take no longer than one fit of two thirds of the rows.
+        short = self._shortened(seed, len(folds))
         return [_judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]
 
-    def _shortened(self, seed: int) -> Any:
+    def _shortened(self, seed: int, by: float) -> Any:
+        """Fewer rounds by this factor, and steps that are so much longer."""
         rate = self._rate_of_fit()
-        by = how_much_longer(SHORTENED, rate, getattr(self, "loss", "auto"))
+        by = how_much_longer(by, rate, getattr(self, "loss", "auto"))
         short = self._as_fitted()
         short.learning_rate, short.n_rounds = by * rate, max(1, math.ceil(self.n_iter_ / by))
         short.calibration, short.early_stopping, short.warm_start = None, False, False

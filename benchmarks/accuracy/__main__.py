@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_peers
-from benchmarks.accuracy.runner import MEASURES, Results, run, table
+from benchmarks.accuracy.runner import MEASURES, Results, run, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks
 from benchmarks.accuracy.tuning import GRIDS
 
@@ -83,7 +83,9 @@ def main() -> None:
     if not arguments.show:
         source = Source(arguments.data_dir)
         run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
-    print("\n\n".join(table(competitors, tasks, results, measure) for measure in MEASURES))
+    tables = [summary(competitors, tasks, results)]
+    tables += [table(competitors, tasks, results, measure) for measure in MEASURES]
+    print("\n\n".join(tables))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.competitors import Competitor
@@ -124,23 +125,54 @@ def table(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Res
     Over all sets is the mean of theirs.
     """
     names = list(dict.fromkeys(task.dataset for task in tasks))
-    lines = [
-        f"| {measure}, clean / noisy | " + " | ".join([*names, "**all**", "fit seconds"]) + " |",
-        "|---" * (len(names) + 3) + "|",
-    ]
+    lines = [[f"{measure}, clean / noisy", *names, "**all**", "fit seconds"]]
     for competitor in competitors:
-        found = np.full((len(names), len(NOISES)), np.nan)
-        for place, name in enumerate(names):
-            for column, noise in enumerate(NOISES):
-                judged = results.of(competitor, [t for t in tasks if t.dataset == name and t.noise == noise])
-                found[place, column] = np.nan if judged is None else MEASURES[measure](judged)
-        cells = [" / ".join(map(_short, line)) for line in found]
-        cells.append(f"**{' / '.join(map(_short, found.mean(axis=0)))}**")
-        everything = results.of(competitor, tasks)
-        cells.append("-" if everything is None else f"{sum(one.seconds for one in everything):.0f}")
-        lines.append(f"| {competitor.name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        found = _measured(competitor, tasks, results, measure)
+        everywhere = [_pair(line) for line in found]
+        lines.append([competitor.name, *everywhere, f"**{_mean(found)}**", _seconds(competitor, tasks, results)])
+    return _markdown(lines)
+
+
+def summary(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results) -> str:
+    """Markdown: a row per competitor, with every measure over all sets."""
+    lines = [["clean / noisy", *MEASURES, "fit seconds"]]
+    for competitor in competitors:
+        means = [_mean(_measured(competitor, tasks, results, measure)) for measure in MEASURES]
+        lines.append([competitor.name, *means, _seconds(competitor, tasks, results)])
+    return _markdown(lines)
+
+
+def _measured(competitor: Competitor, tasks: Sequence[Task], results: Results, measure: str) -> NDArray[np.float64]:
+    """A line for each set, a column for each noise; NaN while fits are missing."""
+    names = list(dict.fromkeys(task.dataset for task in tasks))
+    found = np.full((len(names), len(NOISES)), np.nan)
+    for place, name in enumerate(names):
+        for column, noise in enumerate(NOISES):
+            judged = results.of(competitor, [t for t in tasks if t.dataset == name and t.noise == noise])
+            found[place, column] = np.nan if judged is None else MEASURES[measure](judged)
+    return found
+
+
+def _mean(found: NDArray[np.float64]) -> str:
+    return _pair(found.mean(axis=0))
+
+
+def _pair(numbers: Iterable[float]) -> str:
+    return " / ".join(map(_short, numbers))
+
+
+def _seconds(competitor: Competitor, tasks: Sequence[Task], results: Results) -> str:
+    everything = results.of(competitor, tasks)
+    return "-" if everything is None else f"{sum(one.seconds for one in everything):.0f}"
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    head, *rows = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([head, "|---" * len(lines[0]) + "|", *rows])
 
 
 def _short(number: float) -> str:
-    return "-" if np.isnan(number) else f"{number:.4f}".replace("0.", ".", 1)
+    if np.isnan(number):
+        return "-"
+    text = f"{abs(number):.4f}".removeprefix("0")
+    return f"-{text}" if number < 0 and float(text) else text

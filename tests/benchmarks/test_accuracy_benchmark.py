@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
-from benchmarks.accuracy.runner import Results, run, table
+from benchmarks.accuracy.runner import Results, _short, run, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
     GIVEN_PARTS,
@@ -66,8 +66,14 @@ def test_what_is_in_the_file_is_not_fitted_again(source: Source, tmp_path: Path)
     run([dummy], tasks, Results(file), source, 1, said.append)
     assert len(file.read_text().splitlines()) == len(tasks) == 30
     assert [line.split(" fits")[0] for line in said] == ["dummy: 3", "dummy: 27"]
+    assert "| dummy | .2500 / .2500 | .5623 / " in summary([dummy], tasks, Results(file))
     assert "| dummy | .5623 / " in table([dummy], tasks, Results(file), "mean log loss")
     assert "| dummy | .2500 / .2500 | **.2500 / .2500** |" in table([dummy], tasks, Results(file), "mean test error")
+
+
+def test_numbers_are_short() -> None:
+    shown = [_short(number) for number in (0.25, 30.1379, -0.0123, -0.00001, 1.5, 0.0, np.nan)]
+    assert shown == [".2500", "30.1379", "-.0123", ".0000", "1.5000", ".0000", "-"]
 
 
 def test_confidence_is_compared_with_what_chance_gives() -> None:

@@ -13,6 +13,8 @@ from radboost.plot._style import COLOURS, FAINT, axes, in_percent, tidy, verbati
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FEWEST = 0.01  # of the rows, for a point
+
 
 def reliability(
     models: Any | Mapping[str, Any], X: Any, y: ArrayLike, ax: Axes | None = None, *, bins: int = 10
@@ -21,7 +23,7 @@ def reliability(
 
     Rows are gathered by the probability of the class that is predicted. On the diagonal a model is as often right as it
     says; above it is too modest, below too sure. A point is as large as the share of the rows it stands for, and its
-    line covers two standard errors.
+    line covers two standard errors; intervals with fewer than a hundredth of the rows are left out.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def reliability(
         right = np.asarray(model.classes_)[probabilities.argmax(axis=1)] == labels
         places = np.minimum((confidence * bins).astype(np.intp), bins - 1)
         counts = np.bincount(places, minlength=bins)
-        used = counts > 0
+        used = counts >= max(1.0, FEWEST * len(labels))
         sure = np.bincount(places, confidence, bins)[used] / counts[used]
         share = np.bincount(places, right, bins)[used] / counts[used]
         spread = 2.0 * np.sqrt(share * (1.0 - share) / counts[used])
@@ -68,7 +70,7 @@ def reliability(
         ax.plot(sure, share, color=colour, linewidth=1.2, label=str(name))
         lowest = min(lowest, float(sure.min()), float(share.min()))
     if list(named) != [""]:
-        verbatim(ax.legend(frameon=False, loc="upper left").get_texts())
+        verbatim(ax.legend(frameon=False, loc="lower right").get_texts())
     low = max(0.0, lowest - 0.05)
     ax.set(
         xlim=(low, 1.02),

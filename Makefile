@@ -72,8 +72,9 @@ $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit( \
 		f"RadBoost needs Python 3.11 or newer, $(PYTHON) is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@# setuptools and wheel: some packages of `make bench` come as source, and nothing is built in isolation
 	@$(PY) -c 'import tomllib; \
-		print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "cmake", "ninja", sep="\n")' \
+		print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "cmake", "ninja", "setuptools", "wheel", sep="\n")' \
 		> $(VENV)/build-requires.txt
 	$(PIP) install -r $(VENV)/build-requires.txt
 	@touch $@

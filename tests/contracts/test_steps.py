@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radboost.boosting.line_search import line_search_step
+from radboost.boosting.line_search import damped_search, line_search_step
 from radboost.penalties import WeightedL1, closed_form_step, descents, on_grid, slope
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 from reference import deepboost, losses, steps
@@ -177,6 +177,61 @@ def test_line_search_on_the_half_line(loss: losses.Loss, seed: int, alpha: float
     assert eta >= -alpha
     if eta < LARGEST_STEP:
         assert F(eta) <= steps.grid(F, -alpha, 6, 601)[0] + 1e-11
+
+
+@pytest.mark.parametrize("loss", list(losses.LOSSES.values()), ids=lambda p: p.name)
+@given(
+    seed=st.integers(0, 10**6),
+    price=st.floats(0, 1.5),
+    signed=st.booleans(),
+    share=st.floats(0.01, 0.5),
+    first=st.sampled_from([2.0**-6, 0.3, 1.0, LARGEST_STEP]),
+)
+def test_a_share_of_a_damped_search_goes_down(
+    loss: losses.Loss, seed: int, price: float, signed: bool, share: float, first: float
+) -> None:
+    """From whatever first look, and with no more of them than it takes to come before the minimum."""
+    y, h, f, w = problem(seed, real=True)
+    F = steps.along(loss, f, h, y, w, 0.0, price)
+    looks = []
+
+    def derivative(eta: float) -> float:
+        looks.append(eta)
+        return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / w.sum())
+
+    slope_at_zero = derivative(0.0)
+    looks.clear()
+    eta = damped_search(derivative, slope_at_zero, price, signed, share, first)
+    exact = line_search_step(derivative, 0.0, price, signed)
+    if exact == 0.0:
+        assert eta == 0.0
+        return
+    assert eta * exact > 0.0
+    taken = share * eta
+    assert F(taken) < F(0.0) or abs(F(taken) - F(0.0)) < 1e-13
+    assert abs(taken) <= abs(exact) + 1e-9  # and never beyond the minimum
+    looks.clear()
+    damped_search(derivative, slope_at_zero, price, signed, share, min(first, 0.75 * abs(exact)))
+    assert len(looks) == 1
+
+
+@pytest.mark.parametrize("loss", [losses.EXPONENTIAL, losses.LOGISTIC], ids=lambda p: p.name)
+def test_a_damped_search_finds_about_the_minimum(loss: losses.Loss) -> None:
+    """Where it looks at three quarters of the step: a search that ignored what it sees there would be further off."""
+    ratios = []
+    for seed in range(300):
+        y, h, f, w = problem(seed, real=True)
+
+        def derivative(eta: float, y=y, h=h, f=f, w=w) -> float:
+            return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + eta * h))) / w.sum())
+
+        exact = line_search_step(derivative, 0.0, 0.01, signed=True)
+        if 0.0 < abs(exact) < LARGEST_STEP:
+            found = damped_search(derivative, derivative(0.0), 0.01, True, 0.1, 0.75 * abs(exact))
+            ratios.append(found / exact)
+    assert len(ratios) > 200
+    assert 0.85 < np.median(ratios) < 1.05
+    assert min(ratios) > 0.74
 
 
 @given(EDGE, EDGE, st.floats(0, 4) | st.just(0.0), THRESHOLD)

@@ -7,7 +7,7 @@ import scipy.sparse
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.calibration import Calibration
-from radboost.estimators import _calibrated, _held_back, _look
+from radboost.estimators import _calibrated, _look
 from radboost.estimators._look import Judged, Look, calibrated_losses, damping, enough_rounds
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
@@ -42,7 +42,7 @@ def test_tables_of_one_shape_and_other_noise_get_other_choices():
 def test_losses_and_errors_decide_together():
     """In standard errors: a lower loss may not cost right answers, and may come with more of them."""
     look = object.__new__(Look)
-    look._n_threads, look._weights = 1, RowWeights(None, 400)
+    look._n_threads, look._weights, look.share = 1, RowWeights(None, 400), 0.75
     rng = np.random.default_rng(0)
 
     def standard(z):
@@ -64,6 +64,44 @@ def test_losses_and_errors_decide_together():
         rated = Judged(-standard(loss), -standard(wrong) if wrong else none, 1)
         look.rated = lambda setting, rated=rated: rated
         assert look.beats_votes({}) is expected
+    look.share = 0.75 / 4.0  # four times as many rows as short fits learn from: numbers gain on votes
+    rated = Judged(-standard(-2.0), none, 1)
+    look.rated = lambda setting: rated
+    assert look.beats_votes({})
+    look.share = 1.5
+    assert not look.beats_votes({})
+
+
+def test_more_rows_are_held_back_where_there_are_more():
+    """As many as can be had, within limits of rows, of scores and of cells."""
+    for n_different, n_features, n_classes, learned, held_back in (
+        (2_000, 10, 2, 1_500, 500),
+        (16_000, 10, 2, 12_000, 4_000),
+        (20_000, 10, 2, 12_000, 8_000),
+        (1_000_000, 10, 2, 12_000, 12_000),
+        (1_000_000, 10, 26, 12_000, 4_000),
+        (1_000_000, 10, 8, 12_000, 8_192),
+        (1_000_000, 2**15, 2, 3_072, 1_024),
+    ):
+        parts = _look.parts_of(n_different, n_features, n_classes)
+        assert (parts.learned, parts.held_back) == (learned, held_back)
+
+
+@pytest.mark.parametrize("best", range(6))
+def test_the_path_of_penalties_ends_at_its_lowest_loss(best):
+    """Whichever it is, where losses rise on both sides; in no more than five fits."""
+    fits = set()
+
+    class Valley:
+        def loss(self, setting):
+            fits.add(setting["complexity_penalty"])
+            return abs(_look.PENALTIES.index(setting["complexity_penalty"]) - best - 0.1)
+
+        def gain(self, setting):
+            return 1.0
+
+    assert _look._best_penalty(Valley(), {}) == _look.PENALTIES[best]
+    assert len(fits) <= 5
 
 
 def test_thresholds_are_looked_for_before_votes_stay(monkeypatch):
@@ -162,10 +200,10 @@ def test_wide_rows_are_looked_at_in_part(monkeypatch):
     X, y = table(m=2400)
     seen = []
     monkeypatch.setattr(_look, "choose", lambda look, start, free: seen.append(look._held_back.X.shape))
-    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 300)
+    monkeypatch.setattr(_look, "MOST_CELLS", 6 * 300)
     DeepBoostClassifier(3).fit(scipy.sparse.csr_array(X), y)
     assert seen == [(300, 6)]
-    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 200)
+    monkeypatch.setattr(_look, "MOST_CELLS", 6 * 200)
     DeepBoostClassifier(3).fit(X, y)
     assert len(seen) == 1
 
@@ -174,7 +212,7 @@ def test_a_look_is_at_a_part_of_many_rows():
     X, y = table(m=4000)
     estimator = DeepBoostClassifier()
     rows = prepare(estimator, X, y)
-    look = Look(estimator, rows, estimator._read_parameters(), 1000, rows.n_different(1))
+    look = Look(estimator, rows, estimator._read_parameters(), _look.Parts(750, 250), rows.n_different(1))
     n_rows, n_held = len(look._rows.order), len(look._held_back.class_ids)
     assert n_rows + n_held == pytest.approx(1000, abs=2)
     assert n_held == pytest.approx(250, abs=2)

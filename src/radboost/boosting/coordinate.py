@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from radboost.boosting.driver import End, RoundMaker
-from radboost.boosting.line_search import RoughSearch, line_search_step
+from radboost.boosting.line_search import SHORT_OF, damped_search, line_search_step
 from radboost.boosting.members import Member, Members
 from radboost.boosting.pushes import Pushes
 from radboost.boosting.trace import Step, Trace
@@ -29,6 +29,8 @@ NO_ERROR = 1e-9
 PATIENCE = 10
 # How close to a point of the grid, in units of the grid, the line search must have come to mean it.
 KINK_SLACK = 1e-3
+# Of a step of which no more than this share is taken, one look says enough (`damped_search`).
+LONGEST_SHARE = 0.5
 # The grid of steps along trees whose leaves hold numbers.
 RATED_GRID = 2.0**-20
 
@@ -231,14 +233,15 @@ class CoordinateDescent(RoundMaker):
         def derivative(step: float) -> float:
             return self.objective.slope_along(self.members.columns, member.slot, step)
 
+        if member.weight == 0.0 and self.learning_rate <= LONGEST_SHARE and self.objective.smooth:
+            # Trees of one fit have similar steps.
+            last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
+            first = SHORT_OF * min(max(last, 2.0**-6), LARGEST_STEP)
+            signed, share = self.objective.signed, self.learning_rate
+            return damped_search(derivative, -edge * state.slope, member.price, signed, share, first)
         # Closer than the grid of the scores only where a point of the grid may be meant.
         tolerance = self._grid(member) * (0.25 if self.objective.smooth else KINK_SLACK / 4)
-        rough = None
-        if self._settles(member):
-            # A share of the step is taken: it need not be known to the last bit. Trees of one fit have similar ones.
-            last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
-            rough = RoughSearch(min(max(last, 2.0**-6), LARGEST_STEP), -edge * state.slope)
-        return line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance, rough)
+        return line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance)
 
     def _take(self, member: Member, eta: float, round_index: int) -> Step:
         self._apply(member, eta)

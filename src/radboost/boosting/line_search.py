@@ -1,27 +1,27 @@
 """Searches along one direction.
 
-Both methods for convex functions are false position in the variant that halves the value at an end which stays
+`line_search_step` and `convex_search` are false position in the variant that halves the value at an end which stays
 (Illinois), and they stay apart because they promise different things. `line_search_step` must end at the minimum or
 just before it, never beyond: weights that should be zero have to become zero, and a shorter step still goes down. It
 sees slopes alone, which cost half as much. `convex_search` may end on either side, has the lowest of the points that
 it has seen to offer, and stops where the slope is small, because its direction is given up after one step. One method
-with both endings would take other points, and models would be others in their last bits. The risk of soft-max boosting
-is not convex: `falling_search` asks for descent and not for the minimum.
+with both endings would take other points, and models would be others in their last bits. `damped_search` is for steps
+of which only a share is taken: it looks at one point, as a rule, and promises descent alone. The risk of soft-max
+boosting is not convex: `falling_search` asks for descent and not for the minimum.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from radboost.penalties.weighted_l1 import LARGEST_STEP
 
 # `line_search_step` stops when its bracket is this small; so many evaluations reach it from any start.
 BRACKET_WIDTH = 1e-12
 EVALUATIONS = 120
-# A rough search ends where the slope is this share of that at the start.
-FLAT = 0.1
+# `damped_search` looks at this share of the step that it expects.
+SHORT_OF = 0.75
 # `convex_search`: most points that it looks at, and how much steeper than at the start a slope may be to be used.
 MOST_TRIALS = 80
 # After so many in one direction steps grow, or shrink, faster and faster: targets may be of any size.
@@ -33,30 +33,20 @@ SHORTEST_FALL, LONGEST_FALL = 2.0**-20, 64.0
 FALLING_TRIALS = 12
 
 
-@dataclass(frozen=True)
-class RoughSearch:
-    """A search for a step of which a share is taken: it ends where the slope is a tenth of that at the start."""
-
-    first: float  # where the search for the far end of the bracket begins
-    slope: float  # the derivative at the start
-
-
 def line_search_step(
     derivative: Callable[[float], float],
     weight: float,
     price: float,
     signed: bool,
     tolerance: float = BRACKET_WIDTH,
-    rough: RoughSearch | None = None,
 ) -> float:
     """argmin over eta of L(eta) + price |weight + eta|. Deep Boosting, caption of Figure 2.
 
     `derivative` is L', increasing because L is convex. The kink at eta = -weight is tried first; away from it the
     derivative of the whole is continuous and its root is bracketed by doubling and then closed in on. The result lies
-    at most `tolerance` (relative to 1, or to itself if that is more) before the minimum, never beyond it; or, with a
-    `rough` search, where the slope is small enough, before the minimum too.
+    at most `tolerance` (relative to 1, or to itself if that is more) before the minimum, never beyond it.
     """
-    at_kink = derivative(-weight) if rough is None else rough.slope
+    at_kink = derivative(-weight)
     if abs(at_kink) <= price or (at_kink > 0 and not signed):
         return -weight
     direction = -1.0 if at_kink > 0 else 1.0  # the sign that weight + eta has at the minimum
@@ -65,20 +55,42 @@ def line_search_step(
         return direction * (derivative(eta) + direction * price)
 
     # The minimum lies beyond the kink in `direction`: whole() is negative at the kink and positive at the far end.
-    near, width = -weight, 0.5 if rough is None else rough.first
+    near, width = -weight, 0.5
     at_near = direction * at_kink + price
-    flat = 0.0 if rough is None else FLAT * at_near
     far = near + direction * width
     at_far = whole(far)
     while at_far < 0:
-        if far * direction >= LARGEST_STEP or at_far > flat:
+        if far * direction >= LARGEST_STEP:
             return far
         near, at_near, width = far, at_far, 2.0 * width
         far = near + direction * width
         if far * direction > LARGEST_STEP:
             far = direction * LARGEST_STEP
         at_far = whole(far)
-    return _before_the_root(whole, near, at_near, far, at_far, tolerance, flat)
+    return _before_the_root(whole, near, at_near, far, at_far, tolerance)
+
+
+def damped_search(
+    derivative: Callable[[float], float], slope: float, price: float, signed: bool, share: float, first: float
+) -> float:
+    """About argmin over eta of L(eta) + price |eta|, for a new hypothesis of whose step only a `share` is taken.
+
+    `derivative` is L', increasing, and `slope` is L'(0). One evaluation does as a rule: at `first`, short of where
+    the minimum is expected. While the derivative of the whole is negative there, it is so at every shorter step, and
+    the chord from 0 says where the minimum should be; the result is cut so that the share of it is no longer than that.
+    So the step that is taken goes down, whatever the shape of L. Beyond the minimum a shorter step is tried.
+    """
+    if abs(slope) <= price or (slope > 0 and not signed):
+        return 0.0
+    direction = -1.0 if slope > 0 else 1.0
+    start, at = direction * slope + price, first
+    for _ in range(EVALUATIONS):
+        there = direction * derivative(direction * at) + price
+        whole = at * (start / (start - there)) if there > start else math.inf
+        if there <= 0:
+            return direction * min(whole, at / share, LARGEST_STEP)
+        at = SHORT_OF * whole
+    return 0.0
 
 
 def _before_the_root(
@@ -88,7 +100,6 @@ def _before_the_root(
     far: float,
     at_far: float,
     tolerance: float,
-    flat: float = 0.0,
 ) -> float:
     """The end on the side of `near` of a bracket, as narrow as asked for, of the root of an increasing function.
 
@@ -106,8 +117,6 @@ def _before_the_root(
         at = _between(at, near, far, min(enough, width) / 2)
         value = function(at)
         if value < 0:
-            if value > flat:
-                return at
             near, at_near = at, value
             at_far = at_far / 2 if moved_near is True else at_far
         else:

@@ -15,10 +15,6 @@ MOST_CELLS = 2**25
 N_FOLDS, ENOUGH_ROWS = 3, 1_000
 
 
-def rows_to_look_at(n_different: int, n_features: int, share_held_back: float) -> int:
-    return min(LOOK_ROWS, n_different, int(MOST_CELLS / share_held_back / max(1, n_features)))
-
-
 def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_threads: int) -> PreparedRows:
     """So many of the different rows; all of them where that is all there are."""
     return rows if n_rows >= n_different else rows.draw(n_rows / n_different, seed ^ 0x5EED, n_threads)

@@ -18,23 +18,26 @@ import numpy as np
 from radboost._progress import say
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
-from radboost.estimators._held_back import drawn, rows_to_look_at
+from radboost.estimators._held_back import MOST_CELLS, drawn
 from radboost.estimators._learning import FitSettings, learn
 from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 from radboost.trees import TreeOptions
 
-# Of the rows that are looked at this share is held back.
-HELD_BACK = 0.25
+# Short fits learn from so many different rows at most. A quarter of the rows is held back; with more rows than short
+# fits learn from, all of the others, within limits of their number and of the scores that are computed in each round.
+MOST_LEARNED, HELD_BACK = 12_000, 0.25
+MOST_HELD_BACK, MOST_HELD_BACK_SCORES, ENOUGH_HELD_BACK = 12_000, 2**16, 4_000
 # Fewer different rows than this, held-back ones included, could not tell anything beyond chance: no look.
 FEWEST_ROWS = 1_000
 # Short fits: rounds, damping, and the rounds that they wait for a lower loss.
 LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
-# Penalties, from the largest; the search begins in the middle and goes in the direction of the lower loss.
+# Penalties, from the largest; the search begins with two of them and goes on in the direction of the lower loss.
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 DEEPEST = 12
 # Numbers in leaves take over where held-back losses and errors together are lower by so many standard errors, those of
-# errors counting so often where there are more.
-BEYOND_CHANCE, COST_OF_WRONG = 1.5, 2.0
+# errors counting so often where there are more. Each time that there are twice as many rows as short fits learn from
+# stands for so many standard errors: the more rows there are, the more numbers gain on votes (docs/defaults.md).
+BEYOND_CHANCE, COST_OF_WRONG, GAIN_OF_TWICE_THE_ROWS = 1.5, 2.0, 2.0
 # A choice that costs more time has to be better by this share.
 WORTH_IT = 0.01
 # Damping of the whole fit: as strong as the time that it takes allows.
@@ -44,6 +47,18 @@ MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
 
 Setting = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How many different rows short fits learn from, and how many are held back."""
+
+    learned: int
+    held_back: int
+
+    @property
+    def total(self) -> int:
+        return self.learned + self.held_back
 
 
 @dataclass(frozen=True)
@@ -64,18 +79,18 @@ class Outcome:
 
 
 class Look:
-    """Short fits of an estimator on `n_rows` of the `n_different` rows."""
+    """Short fits of an estimator on some of the `n_different` rows."""
 
     def __init__(
-        self, estimator: Any, prepared: PreparedRows, settings: FitSettings, n_rows: int, n_different: int
+        self, estimator: Any, prepared: PreparedRows, settings: FitSettings, parts: Parts, n_different: int
     ) -> None:
         self._estimator, growth = estimator, settings.growth
         self._options: TreeOptions = growth.options
         self._seed, self._n_threads = growth.seed, growth.n_threads
         self._seen: dict[tuple[Any, ...], Judged] = {}
-        rows = drawn(replace(prepared, validation=None), n_rows, n_different, self._seed, self._n_threads)
-        self.share = (1.0 - HELD_BACK) * n_rows / n_different
-        self._rows, self._held_back, _ = rows.hold_back(HELD_BACK, self._seed, self._n_threads)
+        rows = drawn(replace(prepared, validation=None), parts.total, n_different, self._seed, self._n_threads)
+        self.share = parts.learned / n_different
+        self._rows, self._held_back, _ = rows.hold_back(parts.held_back / parts.total, self._seed, self._n_threads)
         self._weights = self._held_back.row_weights()
 
     def votes(self) -> Judged:
@@ -96,7 +111,8 @@ class Look:
         """Whether losses and errors together are lower, beyond chance."""
         fewer_wrong = self._standardised(self.votes().wrong - self.rated(setting).wrong)
         weight = 1.0 if fewer_wrong > 0.0 else COST_OF_WRONG
-        return self.gain(setting) + weight * fewer_wrong >= BEYOND_CHANCE
+        more_rows = math.log2(max(1.0, (1.0 - HELD_BACK) / self.share))
+        return self.gain(setting) + weight * fewer_wrong + GAIN_OF_TWICE_THE_ROWS * more_rows >= BEYOND_CHANCE
 
     def _standardised(self, difference: FloatArray) -> float:
         """A mean in standard errors."""
@@ -169,11 +185,11 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
     """What is put where parameters of a DeepBoostClassifier say "auto"; `max_depth` is where the look begins."""
     threads, options = settings.growth.n_threads, settings.growth.options
     n_different = prepared.n_different(threads)
-    n_rows = rows_to_look_at(n_different, prepared.n_features, HELD_BACK)
-    if n_rows < FEWEST_ROWS:
+    parts = parts_of(n_different, prepared.n_features, len(prepared.known_classes))
+    if parts.total < FEWEST_ROWS:
         return Outcome(looked=False)
     try:
-        look = Look(estimator, prepared, settings, n_rows, n_different)
+        look = Look(estimator, prepared, settings, parts, n_different)
     except NothingToHoldBackError:  # no class has two different rows
         return Outcome(looked=False)
     exact = options.thresholds == "best"
@@ -188,6 +204,13 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
     if isinstance(rounds, str):
         rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
     return Outcome(True, {**found, "learning_rate": rate, "n_rounds": int(rounds)})
+
+
+def parts_of(n_different: int, n_features: int, n_classes: int) -> Parts:
+    """The more rows are held back, the smaller a difference they can tell from chance."""
+    most = min(MOST_HELD_BACK, max(ENOUGH_HELD_BACK, MOST_HELD_BACK_SCORES // n_classes), MOST_CELLS // n_features)
+    learned = int(min(MOST_LEARNED, (1.0 - HELD_BACK) * n_different, (1.0 / HELD_BACK - 1.0) * most))
+    return Parts(learned, min(n_different - learned, most))
 
 
 def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:
@@ -210,15 +233,23 @@ def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | No
 
 
 def _best_penalty(look: Look, setting: Setting) -> float:
-    def loss(place: int) -> float:
-        return look.loss({**setting, "complexity_penalty": PENALTIES[place]})
+    """Two penalties that are far apart first: the better one says in which direction to go on."""
 
-    place = 2
-    towards = -1 if loss(1) <= loss(2) else 1
-    if look.gain({**setting, "complexity_penalty": PENALTIES[place if towards > 0 else place + towards]}) < 0.0:
+    def with_penalty(place: int) -> Setting:
+        return {**setting, "complexity_penalty": PENALTIES[place]}
+
+    def loss(place: int) -> float:
+        return look.loss(with_penalty(place))
+
+    place, other = (2, 4) if loss(2) <= loss(4) else (4, 2)
+    if look.gain(with_penalty(place)) < 0.0:
         return PENALTIES[place]  # votes are ahead: further fits would be in vain
-    while 0 <= place + towards < len(PENALTIES) and loss(place + towards) <= loss(place):
-        place += towards
+    away = 1 if place > other else -1
+    if loss(place + away) >= loss(place):
+        between = place - away
+        return PENALTIES[between if loss(between) < loss(place) else place]
+    while 0 <= place + away < len(PENALTIES) and loss(place + away) < loss(place):
+        place += away
     return PENALTIES[place]
 
 

@@ -37,6 +37,7 @@ class Sizes:
     mnist17_rounds: int = 100
     letters_rows: int | None = None
     letters_rounds: int = 20
+    middle_rows: int | None = None
     reach_rounds: int = 300
     reach_large_rows: int = 200_000
     reach_peer_rounds: int = 100
@@ -76,6 +77,7 @@ class Sizes:
             mnist17_rounds=10,
             letters_rows=3_000,
             letters_rounds=3,
+            middle_rows=2_000,
             reach_rounds=30,
             reach_large_rows=5_000,
             reach_peer_rounds=10,

@@ -73,6 +73,13 @@ class RadBoostGini(RadBoostEdge):
     criterion = "gini"
 
 
+class DefaultSearching(RadBoostDefault):
+    """The default with a search for every step."""
+
+    name = "RadBoost default, line search"
+    options: ClassVar[dict[str, Any]] = {"step": "line_search"}
+
+
 _WHOLE: dict[str, Any] = {"learning_rate": 1.0, "step": "line_search", "loss": "exponential", "objective": "sum"}
 
 

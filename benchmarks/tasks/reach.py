@@ -32,6 +32,16 @@ def letters(sizes: Sizes) -> Result:
     return _run("reach-letters-best", "letters", *data.parted(data.real("letters", sizes.letters_rows), every=4), sizes)
 
 
+def adult(sizes: Sizes) -> Result:
+    """Some ten thousand rows, text columns as codes."""
+    return _run("reach-adult", "adult", *data.parted(data.real("adult", sizes.middle_rows), every=4), sizes)
+
+
+def higgs(sizes: Sizes) -> Result:
+    """Some ten thousand rows, hard to tell apart."""
+    return _run("reach-higgs", "higgs_part", *data.parted(data.real("higgs_part", sizes.middle_rows), every=4), sizes)
+
+
 def _run(task: str, name: str, train: Data, test: Data, sizes: Sizes) -> Result:
     field: list[Competitor] = [*FAST.values(), RGB()]
     wanted = Settings(rounds=sizes.reach_peer_rounds, depth=DEPTH)
@@ -81,4 +91,6 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "reach-large": large,
     "reach-mnist17": mnist17,
     "reach-letters-best": letters,
+    "reach-adult": adult,
+    "reach-higgs": higgs,
 }

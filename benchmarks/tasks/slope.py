@@ -1,6 +1,7 @@
 """Seconds per tree, shared by the tasks that fit many rounds."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.competitors import COMPETITORS, Competitor
@@ -13,11 +14,10 @@ from benchmarks.timing import race, seconds
 class _Slope:
     """Fits of few and of many rounds, with the last model of each kept for its rounds and its error."""
 
-    def __init__(self, train: Data, sizes: Sizes, depth: int) -> None:
+    def __init__(self, train: Data, sizes: Sizes, depth: int, field: Sequence[Competitor]) -> None:
         self.train, self.sizes, self.depth = train, sizes, depth
         self.models: dict[tuple[str, int], Any] = {}
-        field = list(COMPETITORS.values())
-        self.runs = [race(field, sizes.repeats, self.fit_few), race(field, sizes.repeats, self.fit_many)]
+        self.runs = [race(list(field), sizes.repeats, fit) for fit in (self.fit_few, self.fit_many)]
 
     def settings(self, competitor: Competitor, end: int) -> Settings:
         ends = self.sizes.slow_slope if competitor.slow else self.sizes.slope
@@ -54,7 +54,9 @@ class _Slope:
         )
 
 
-def seconds_per_tree(train: Data, test: Data, sizes: Sizes, depth: int) -> list[Row]:
+def seconds_per_tree(
+    train: Data, test: Data, sizes: Sizes, depth: int, field: Sequence[Competitor] = tuple(COMPETITORS.values())
+) -> list[Row]:
     """(Long fit - short fit) / rounds between, the best of each: what is done once falls out."""
-    slope = _Slope(train, sizes, depth)
-    return [slope.row(competitor, test) for competitor in COMPETITORS.values()]
+    slope = _Slope(train, sizes, depth, field)
+    return [slope.row(competitor, test) for competitor in field]

@@ -1,0 +1,253 @@
+"""Sets and intervals that hold the right answer as often as was asked for: split conformal prediction.
+
+Vovk, Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005; with a threshold for each class (Mondrian)
+chapter 4 there.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from radboost._typing import FloatArray
+from radboost.guarantees.holdout import predicts_numbers, probability, read_labels
+
+
+@dataclass(frozen=True, repr=False)
+class ConformalPredictor:
+    """A fitted model whose answers are sets of classes, or intervals of numbers. Made by :func:`conformal`.
+
+    Attributes
+    ----------
+    model : fitted classifier or regressor
+    coverage : float
+        The share of new rows whose answer is in the set, at least, on average over calibration rows and new rows.
+    per_class : bool
+        Whether this is promised for the rows of each class.
+    classes_ : array, or None
+        The columns of the sets; None for a regressor.
+    threshold_ : array
+        Of a classifier a number for each class: a class is in the set of a row if 1 - its probability is at most this.
+        Of a regressor one number, half the width of the intervals. Infinite where there are too few calibration rows.
+    n_rows : int
+        Calibration rows.
+    mean_size : float
+        The mean number of classes in a set, or the mean width of an interval, on the calibration rows.
+    """
+
+    model: Any
+    coverage: float
+    per_class: bool
+    classes_: npt.NDArray[Any] | None
+    threshold_: FloatArray
+    n_rows: int
+    mean_size: float = field(default=math.nan)
+
+    def predict_set(self, X: Any) -> npt.NDArray[Any]:
+        """Return the set of each row.
+
+        Returns
+        -------
+        array of booleans of shape (n_rows, n_classes), or of numbers of shape (n_rows, 2)
+            Whether each of ``classes_`` is in the set; of a regressor the two ends of the interval. A set may be empty:
+            the row then looks like none that was calibrated with.
+        """
+        if self.classes_ is not None:
+            return np.asarray(1.0 - _probabilities(self.model, X) <= self.threshold_)
+        centres = _numbers(self.model.predict(X), "predict(X)")
+        # One step up, so that rounding a difference and a sum again cannot shut out a row at the threshold.
+        half = np.nextafter(self.threshold_[0], np.inf)
+        return np.column_stack([centres - half, centres + half])
+
+    def __str__(self) -> str:
+        sets = self.classes_ is not None
+        whom = " of each class" if self.per_class else ""
+        low, high = float(self.threshold_.min()), float(self.threshold_.max())
+        shown = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+        what = "sets hold the right class" if sets else "intervals hold the right number"
+        rows = [
+            (what, f"for {self.coverage:.4g} of new rows{whom} or more"),
+            ("threshold" + ("s" if low != high else ""), shown + ("" if sets else ", half the width")),
+            ("classes in a set" if sets else "width of an interval", f"{self.mean_size:.4g} on average"),
+            ("calibrated on", f"{self.n_rows:,} rows"),
+        ]
+        width = max(len(label) for label, _ in rows)
+        lines = [f"  {label:<{width}}  {value}" for label, value in rows]
+        return "\n".join([f"Conformal {'sets' if sets else 'intervals'} of {type(self.model).__name__}", *lines])
+
+    __repr__ = __str__
+
+
+def conformal(
+    model: Any, X_cal: Any, y_cal: ArrayLike, *, coverage: float = 0.9, per_class: bool = False
+) -> ConformalPredictor:
+    """Make sets of classes, or intervals of numbers, that hold the right answer for a share of new rows: ``coverage``.
+
+    Each calibration row has a score that is large where the model is wrong about it: 1 - the probability of the right
+    class, or the absolute residual. The threshold is the k-th smallest of these n scores, k = ceil((n + 1) coverage),
+    and a set has all answers whose score is at most the threshold. The score of a new row takes each place among n + 1
+    with the same probability, so that it is at most the k-th smallest of the others with probability k/(n + 1) or more:
+    the promise holds whatever the model and the source are, with ties too, if new rows are drawn like the calibration
+    rows, independently or exchangeably. Without ties the share is below coverage + 1/(n + 1).
+
+    The promise is about the average over all rows, not about each kind of rows: it may hold more often for easy classes
+    than for hard ones. With ``per_class=True`` each class has a threshold from its own calibration rows (Mondrian), and
+    the promise holds for the rows of each class.
+
+    **Rows that had any part in making the model do not count** as calibration rows: neither those it was fitted to nor
+    those that early stopping looked at. The share is ``coverage`` or more on average over the draw of the calibration
+    rows; with n of them that of a single predictor varies by about sqrt(coverage (1 - coverage) / n).
+
+    Intervals have the same width everywhere. Where the noise differs between rows, two quantile regressions
+    (``RGBRegressor(loss=QuantileLoss(...))``) whose ends are moved by a conformal correction would be narrower on
+    average; that is not done here.
+
+    Parameters
+    ----------
+    model : fitted classifier with ``predict_proba``, or fitted regressor
+        Of RadBoost or of scikit-learn.
+    X_cal, y_cal : array-like of shape (n_rows, n_features), array-like of shape (n_rows,)
+        Calibration rows and their labels or numbers.
+    coverage : float
+        In (0, 1). It needs at least coverage/(1 - coverage) calibration rows (of each class with ``per_class``); where
+        there are fewer, a warning says so, and sets have all classes (this class always), intervals all numbers.
+    per_class : bool
+        Promise it for each class.
+
+    Returns
+    -------
+    ConformalPredictor
+        Its ``predict_set(X)`` returns booleans of shape (n_rows, n_classes), or intervals of shape (n_rows, 2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from radboost import DeepBoostClassifier, guarantees
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DeepBoostClassifier(n_rounds=30).fit(X[::2], y[::2])
+    >>> sets = guarantees.conformal(model, X[1::4], y[1::4], coverage=0.9).predict_set(X[3::4])
+    >>> sets.shape
+    (37, 3)
+    """
+    coverage = probability("coverage", coverage, "that a set holds the right answer")
+    numbers = _makes_intervals(model)
+    if per_class and numbers:
+        raise ValueError(f"per_class=True is for classifiers; {type(model).__name__} predicts numbers.")
+    if numbers:
+        targets = _numbers(y_cal, "y_cal")
+        residuals = np.abs(targets - _same_length(_numbers(model.predict(X_cal), "predict(X_cal)"), targets))
+        threshold = np.array([_threshold(residuals, coverage)])
+        _warn_of_few(threshold, None, np.array([len(targets)]), coverage)
+        width = 2.0 * float(threshold[0])
+        return ConformalPredictor(model, coverage, False, None, threshold, len(targets), width)
+    labels = read_labels(y_cal, "y_cal")
+    classes = np.asarray(model.classes_)
+    probabilities = _same_length(_probabilities(model, X_cal), labels)
+    places = _places(labels, classes)
+    own = 1.0 - probabilities[np.arange(len(places)), places]
+    if per_class:
+        thresholds = np.array([_threshold(own[places == place], coverage) for place in range(len(classes))])
+        _warn_of_few(thresholds, classes, np.bincount(places, minlength=len(classes)), coverage)
+    else:
+        thresholds = np.full(len(classes), _threshold(own, coverage))
+        _warn_of_few(thresholds[:1], None, np.array([len(labels)]), coverage)
+    size = float((1.0 - probabilities <= thresholds).sum(axis=1).mean())
+    return ConformalPredictor(model, coverage, bool(per_class), classes, thresholds, len(labels), size)
+
+
+def _threshold(scores: FloatArray, coverage: float) -> float:
+    """Return the k-th smallest of n scores, k = ceil((n + 1) coverage); infinity where k is above n.
+
+    The product is exact: 0.7 is seven tenths, and not the number next to it that a computer has.
+    """
+    k = math.ceil((len(scores) + 1) * Fraction(repr(coverage)))
+    return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
+
+
+def _warn_of_few(
+    thresholds: FloatArray, classes: npt.NDArray[Any] | None, counts: npt.NDArray[Any], coverage: float
+) -> None:
+    few = np.flatnonzero(np.isinf(thresholds))
+    if not len(few):
+        return
+    share = Fraction(repr(coverage))
+    needed = math.ceil(share / (1 - share))
+    of_each = " of each class" if classes is not None else ""
+    if classes is None:
+        had, then = f"there are {counts[0]}", "every set has all answers"
+    else:
+        first = few[0]
+        others = f" (and {len(few) - 1} more classes have too few)" if len(few) > 1 else ""
+        had = f"the class {classes[first].item()!r} has {counts[first]}{others}"
+        then = "it is in every set"
+    warnings.warn(
+        f"coverage={coverage:g} needs at least {needed} calibration rows{of_each}, and "
+        f"{had}: {then}. Give more rows, or ask for less.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _makes_intervals(model: Any) -> bool:
+    """Whether a fitted model predicts numbers, or probabilities of classes; an error if neither."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise TypeError(f"Expected a fitted classifier or regressor, got {model!r}.")
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    if predicts_numbers(model):
+        return True
+    if not hasattr(model, "classes_") or not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{type(model).__name__} has no predict_proba with classes_, which sets of classes are made of. Give "
+            "another classifier, or one inside sklearn.calibration.CalibratedClassifierCV; or a regressor."
+        )
+    return False
+
+
+def _probabilities(model: Any, X: Any) -> FloatArray:
+    found = model.predict_proba(X)
+    if isinstance(found, list) or np.ndim(found) != 2 or np.shape(found)[1] != len(model.classes_):
+        raise TypeError(
+            f"predict_proba of {type(model).__name__} does not return a row of probabilities with a column for each of "
+            "its classes_; sets of classes are for one output."
+        )
+    return np.asarray(found, dtype=np.float64)
+
+
+def _numbers(values: Any, name: str) -> FloatArray:
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] > 1:
+        raise ValueError(f"{name} has {array.shape[1]} columns; intervals are for one number per row.")
+    try:
+        plain = column_or_1d(array).astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold one number per row; got an array of {array.dtype}.") from None
+    if not np.isfinite(plain).all():
+        raise ValueError(f"{name} holds numbers that are missing or infinite. Leave these rows out.")
+    return np.asarray(plain)
+
+
+def _same_length(predicted: FloatArray, given: npt.NDArray[Any]) -> FloatArray:
+    if len(predicted) != len(given):
+        raise ValueError(f"X_cal has {len(predicted)} rows and y_cal {len(given)}; pass one answer per row.")
+    return predicted
+
+
+def _places(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    places = np.array([known.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    if (places < 0).any():
+        stranger = labels.tolist()[int(np.argmin(places))]
+        raise ValueError(
+            f"y_cal holds the label {stranger!r}, which is not one of the {len(classes)} classes of the model: no set "
+            "can have it. Fit the model on rows of all classes."
+        )
+    return places

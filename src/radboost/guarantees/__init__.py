@@ -6,6 +6,7 @@ from radboost.guarantees.holdout import HoldoutLimit, holdout
 from radboost.guarantees.kernel_projection import ProjectionBound, projection_bound
 from radboost.guarantees.margins import RHO_GRID, margins
 from radboost.guarantees.several_losses import AgnosticBound, agnostic_bound
+from radboost.guarantees.sources import MixtureBound, SourcesBound, sources_bound
 
 __all__ = [
     "RHO_GRID",
@@ -13,11 +14,14 @@ __all__ = [
     "ConformalPredictor",
     "HoldoutLimit",
     "MarginBound",
+    "MixtureBound",
     "ProjectionBound",
+    "SourcesBound",
     "agnostic_bound",
     "bound",
     "conformal",
     "holdout",
     "margins",
     "projection_bound",
+    "sources_bound",
 ]

@@ -106,8 +106,8 @@ def voting_ensemble(model: Any) -> VotingEnsemble:
     if any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in getattr(ensemble, "entered", ())):
         raise TypeError(
             f"{type(model).__name__} learned from {len(model.source_names_)} sources, and its rows are no sample of "
-            "one distribution, which margins and this bound are about. Look at source_errors_ and agnostic_error_, and "
-            "at radboost.metrics.agnostic_error on test rows."
+            "one distribution, which margins and this bound are about. guarantees.sources_bound bounds the error under "
+            "their worst mixture; radboost.metrics.agnostic_error measures it on test rows."
         )
     if not hasattr(ensemble, "weights"):
         raise TypeError(

@@ -1,0 +1,320 @@
+"""A bound on the true error of an ensemble over several sources, under the worst mixture of them.
+
+Theorems 4.4, 4.5 and B.2 of Storcheus's thesis, derived anew: docs/theory.md, section 16.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import FloatArray
+from radboost.estimators import MultiSourceBoostClassifier
+from radboost.families.sourced import SourcedHypothesis
+from radboost.guarantees.holdout import probability, read_labels
+from radboost.guarantees.margins import RHO_GRID
+from radboost.objectives.over_sources import read_mixtures, vertices_of
+from radboost.rows.domains import DomainModel
+from radboost.rows.read import known_labels
+from radboost.rows.sources import ids_among, read_sources
+from radboost.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class MixtureBound:
+    """The bound for one source, or for one of the admissible mixtures.
+
+    Attributes
+    ----------
+    name : str
+        Of the source, or the shares of the mixture.
+    margin_loss : float
+        The mean of 1 - margin/rho, at least 0 and at most 1, over the rows: every mistake counts 1, a row with a margin
+        of rho or more 0.
+    complexity_term : float
+        2/rho (with more than two classes 4/rho) times the mean price of the trees.
+    confidence_term : float
+        The price of chance.
+    total : float
+        The sum of the three.
+    rho : float
+        The margin.
+    n_rows : int
+        The rows of the sources that it mixes.
+    """
+
+    name: str
+    margin_loss: float
+    complexity_term: float
+    confidence_term: float
+    total: float = field(init=False)
+    rho: float
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", self.margin_loss + self.complexity_term + self.confidence_term)
+
+
+@dataclass(frozen=True, repr=False)
+class SourcesBound:
+    """With probability at least 1 - ``delta`` every part holds, and with them the bound on the agnostic error.
+
+    Attributes
+    ----------
+    parts : tuple of MixtureBound
+        One for each source, or for each corner of the ``mixtures`` that the model was fitted for.
+    worst : MixtureBound
+        The largest of them.
+    total : float
+        Its total: the true error on every admissible mixture of the sources is at most this.
+    delta : float
+        The probability, over the draw of the rows, that a part fails.
+    n_rho : int
+        The number of margins that ``rho`` of each part was chosen from.
+    """
+
+    parts: tuple[MixtureBound, ...]
+    delta: float
+    n_rho: int
+
+    @property
+    def worst(self) -> MixtureBound:
+        """The part with the largest total."""
+        return max(self.parts, key=lambda part: part.total)
+
+    @property
+    def total(self) -> float:
+        """The largest total."""
+        return self.worst.total
+
+    @property
+    def vacuous(self) -> bool:
+        """True when the bound is 1 or more: no error rate is above 1."""
+        return self.total >= 1.0
+
+    def __str__(self) -> str:
+        header = ("", "rows", "rho", "margin loss", "+ trees", "+ chance", "= error is at most")
+        lines = [
+            (
+                part.name,
+                f"{part.n_rows:,}",
+                f"{part.rho:.3g}",
+                f"{part.margin_loss:.4f}",
+                f"{part.complexity_term:.4f}",
+                f"{part.confidence_term:.4f}",
+                f"{part.total:.4f}",
+            )
+            for part in self.parts
+        ]
+        widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+        table = [
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in (header, *lines)
+        ]
+        end = "vacuous (not below 1)" if self.vacuous else f"delta = {self.delta:g}"
+        return "\n".join(
+            [
+                "Bound on the true error under the worst mixture of sources (docs/theory.md, section 16)",
+                *("  " + line.rstrip() for line in table),
+                f"  true error on every mixture is at most {self.total:.4f}   {end}",
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def sources_bound(
+    model: Any, X: Any, y: ArrayLike, sources: ArrayLike, *, rho: float | None = None, delta: float = 0.05
+) -> SourcesBound:
+    """Bound the true error of a ``MultiSourceBoostClassifier`` under the worst mixture of its sources.
+
+    Let source k have m_k rows, drawn independently from D_k, let lambda be a mixture of the sources, and f = sum_t
+    alpha_t Q(k_t | x) h_t(x) with abs(alpha_t) scaled to sum to 1, h_t a tree with n_t questions. With probability at
+    least 1 - delta every such f has, for a fixed rho and a Q that was fixed before the rows were drawn,
+
+        R_lambda(f) <= sum_k lambda_k mean over source k of min(1, max(0, 1 - margin/rho))
+                       + kappa/rho (sum_t abs(alpha_t) s(n_t) + tau^2 / s(1)) + tau sqrt(log(1/delta) / 2)
+
+    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^(n + 1)): p sources,
+    d columns, M rows, C_n the Catalan numbers; kappa = 2 and a = 2 answers of a leaf with two classes, kappa = 4 and
+    a = c + 1 with c (docs/theory.md, section 16, with the proof). It is computed for every corner of
+    ``model.mixtures``, by default for each source; the largest holds for every mixture, since an error is linear in
+    lambda.
+
+    What it does not cover: **a Q that saw these rows**, which the theorem would have to pay for as for any other part
+    of the model. Such models are refused. Fit Q on other rows, which need no labels, and pass it in ready:
+    ``MultiSourceBoostClassifier(domain_classifier=FrozenEstimator(fitted))``. Whether a frozen Q has seen the rows
+    cannot be checked here. Columns must not have been chosen by looking at the rows; penalties, rounds, depths and row
+    weights only lead to another f of the same trees, and are free.
+
+    Parameters
+    ----------
+    model : fitted MultiSourceBoostClassifier
+        Of trees, without categories, with a ``domain_classifier`` that was ready before the fit.
+    X, y, sources : the training rows, their labels and their sources
+        Others from the same sources are valid too. Every row counts once: there are no weights here.
+    rho : float, optional
+        The margin, in (0, 1]. None takes for each part the best of the 32 values in :data:`RHO_GRID`, and each of them
+        may fail with probability delta/32.
+    delta : float
+        The probability that the bound fails, in (0, 1).
+
+    Returns
+    -------
+    SourcesBound
+        Its ``total`` can be above 1; then ``vacuous`` is true.
+    """
+    delta = probability("delta", delta, "that the bound fails")
+    grid = RHO_GRID if rho is None else (_margin(rho),)
+    names = _check_model(model)
+    margins, trees = _margins_and_trees(model, X, read_labels(y, "y"))
+    ids = _source_of_each(sources, len(margins), names)
+    sizes = np.bincount(ids, minlength=len(names)).astype(np.float64)
+    if not sizes.all():
+        lacking = names.tolist()[int(np.argmin(sizes))]
+        raise ValueError(f"No row is of the source {lacking!r}; the bound needs rows of each source of the model.")
+    vertices = vertices_of(read_mixtures(model.mixtures), names)
+    mixtures = np.eye(len(names)) if vertices is None else vertices
+    share = delta / (len(grid) * len(mixtures))
+    d, n_classes = int(model.n_features_in_), len(model.classes_)
+    parts = []
+    for mixture in mixtures:
+        row_weights = (mixture / sizes)[ids]
+        prices = _Prices(mixture, sizes, d, n_classes, len(names))
+        parts.append(
+            min(
+                (
+                    MixtureBound(
+                        name=_named(mixture, names),
+                        margin_loss=float(row_weights @ np.clip(1.0 - margins / value, 0.0, 1.0)),
+                        complexity_term=prices.complexity_term(*trees, value),
+                        confidence_term=prices.tau * math.sqrt(math.log(1.0 / share) / 2.0),
+                        rho=value,
+                        n_rows=int(prices.n_rows),
+                    )
+                    for value in grid
+                ),
+                key=lambda part: part.total,
+            )
+        )
+    return SourcesBound(tuple(parts), delta, len(grid))
+
+
+class _Prices:
+    """s(n) for one mixture. docs/theory.md, (33)."""
+
+    def __init__(self, mixture: FloatArray, sizes: FloatArray, d: int, n_classes: int, n_sources: int) -> None:
+        self.tau = math.sqrt(float((mixture**2 / sizes).sum()))
+        self.n_rows = float(sizes[mixture > 0.0].sum())
+        self.d = d
+        self.n_sources = n_sources
+        self.answers, self.kappa = (2, 2.0) if n_classes == 2 else (n_classes + 1, 4.0)
+
+    def of(self, n: int) -> float:
+        """s(n): what a tree with n questions costs."""
+        words = math.log(self.n_sources * n * (n + 1)) + log_trees(n, self.n_rows, self.d, self.answers)
+        return self.tau * math.sqrt(2.0 * words)
+
+    def complexity_term(self, alpha: FloatArray, n_splits: list[int], rho: float) -> float:
+        if not alpha.any():
+            return 0.0
+        each = {n: self.of(n) for n in set(n_splits)}
+        mean = float(alpha @ np.array([each[n] for n in n_splits])) / float(alpha.sum())
+        return self.kappa / rho * (mean + self.tau**2 / self.of(1))
+
+
+def log_trees(n: int, n_rows: float, d: int, answers: int) -> float:
+    """Return log(C_n (2 d M)^n a^(n + 1)): so many ways trees with n questions answer about M rows, at most.
+
+    C_n shapes; a question names one of d columns, one of M thresholds and the side of missing values; each of the
+    n + 1 leaves has one of so many answers.
+    """
+    catalan = math.lgamma(2 * n + 1) - math.lgamma(n + 1) - math.lgamma(n + 2)
+    return catalan + n * math.log(2.0 * d * n_rows) + (n + 1) * math.log(answers)
+
+
+def _check_model(model: Any) -> npt.NDArray[Any]:
+    """Return the names of the sources, or say why there is no bound for this model."""
+    if not isinstance(model, MultiSourceBoostClassifier):
+        raise TypeError(f"Expected a fitted MultiSourceBoostClassifier, got {model!r}. Others have guarantees.bound.")
+    check_is_fitted(model)
+    if len(model.source_names_) == 1:
+        raise ValueError(
+            f"The model knows one source, {model.source_names_.tolist()[0]!r}: use guarantees.bound, which is for that."
+        )
+    if not isinstance(model.domain_classifier, FrozenEstimator | DomainModel):
+        raise ValueError(
+            "Q(k | x) of this model was learned from the training rows, or it is not known where it comes from; the "
+            "theorem is for a Q that was fixed before these rows were drawn. Fit a classifier of the sources on other "
+            "rows, which need no labels, and pass it in ready: "
+            "MultiSourceBoostClassifier(domain_classifier=FrozenEstimator(fitted))."
+        )
+    if model.ensemble_.categories:
+        raise ValueError(
+            "The model has columns of categories, which were found in the training rows: how many ways there are to "
+            "part them is no property of the columns. This bound is for columns of numbers."
+        )
+    return np.asarray(model.source_names_)
+
+
+def _margins_and_trees(model: Any, X: Any, labels: npt.NDArray[Any]) -> tuple[FloatArray, tuple[FloatArray, list[int]]]:
+    """Return the normalised margin of each row; and of each tree abs(alpha) and its number of questions."""
+    ensemble = model.ensemble_
+    alpha = np.abs(np.asarray(ensemble.weights, dtype=np.float64))
+    n_splits = [_questions(hypothesis) for hypothesis in ensemble.hypotheses]
+    right = known_labels(labels, model.classes_, "y")
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    if len(scores) != len(right):
+        raise ValueError(f"X has {len(scores)} rows and y has {len(right)} labels; pass one label per row.")
+    if scores.ndim == 1:
+        leads = np.where(right == 1, scores, -scores)
+    else:
+        rows = np.arange(len(right))
+        own = scores[rows, right].copy()
+        scores[rows, right] = -np.inf
+        leads = own - scores.max(axis=1)
+    total = float(alpha.sum())
+    return leads / total if total > 0.0 else np.zeros(len(leads)), (alpha, n_splits)
+
+
+def _questions(hypothesis: Any) -> int:
+    """Return the number of questions of a tree, at least 1: a tree without one is one that asks in vain."""
+    base = hypothesis.base if isinstance(hypothesis, SourcedHypothesis) else hypothesis
+    if not isinstance(base, Tree) or base.vectors is not None:
+        raise TypeError(
+            f"The model has a hypothesis of the type {type(base).__name__}; this bound is for trees whose leaves vote, "
+            'such as those of family="trees" and family="stumps".'
+        )
+    return max(1, int(np.count_nonzero(base.feature >= 0)))
+
+
+def _source_of_each(sources: ArrayLike, n_rows: int, names: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    found = read_sources(sources, n_rows)
+    strangers = set(found.tolist()) - set(names.tolist())
+    if strangers:
+        raise ValueError(
+            f"sources names the source {min(strangers, key=repr)!r}, which the model does not know; it was fitted to "
+            f"{', '.join(map(repr, names.tolist()[:10]))}{', ...' if len(names) > 10 else ''}."
+        )
+    return ids_among(found, names, "sources")
+
+
+def _margin(rho: Any) -> float:
+    try:
+        number = float(rho)
+    except (TypeError, ValueError):
+        raise TypeError(f"rho must be a number, got {rho!r}.") from None
+    if not 0.0 < number <= 1.0:
+        raise ValueError(f"rho is a normalised margin in (0, 1], got {number:g}; None chooses the best one.")
+    return number
+
+
+def _named(mixture: FloatArray, names: npt.NDArray[Any]) -> str:
+    parts = [(float(share), str(name)) for share, name in zip(mixture, names.tolist(), strict=True) if share > 0.0]
+    return parts[0][1] if len(parts) == 1 else " + ".join(f"{share:.3g} {name}" for share, name in parts)

@@ -25,6 +25,7 @@ from radboost import DeepBoostClassifier, guarantees
 NOISE = 0.2
 FOLDS, REPEATS = 5, 2
 SENSORS, READINGS = 9, 200_000
+COVERAGE = 0.95
 
 Method = Callable[[], Any]
 METHODS: dict[str, Method] = {
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     compare(show, X, y)
     model, X_train, y_train = explain(show, X, y)
     promise(show, model, X_train, y_train)
+    hold_out(show, model, X, y)
     draw(show, model, X_train, y_train, folder / "radboost-demo.png")
     keep(show, model, X, folder / "radboost-demo.model")
     show.text(f"\nDone in {time.perf_counter() - started:.0f} seconds. Next: the ten lines of Python in README.md.")
@@ -125,7 +127,7 @@ def tree_sizes(model: Any) -> list[int]:
 def explain(show: Screen, X: NDArray[Any], y: NDArray[Any]) -> tuple[DeepBoostClassifier, Any, Any]:
     """Fit one model and print what is inside."""
     show.heading("2. What is inside?")
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+    X_train, X_test, y_train, y_test = halves(X, y)
     model = DeepBoostClassifier().fit(X_train, y_train, X_val=X_test, y_val=y_test)
     names = load_breast_cancer().feature_names
     show.lines(re.sub(r"x\[(\d+)\]", lambda match: str(names[int(match[1])]), repr(model.ensemble_)))
@@ -134,6 +136,11 @@ def explain(show: Screen, X: NDArray[Any], y: NDArray[Any]) -> tuple[DeepBoostCl
     most = ", ".join(f"{names[column]} ({importances[column]:.0%})" for column in order)
     show.text(f"It looks most at: {most}.")
     return model, X_train, y_train
+
+
+def halves(X: NDArray[Any], y: NDArray[Any]) -> list[Any]:
+    """Return one half of the rows, the other, and their labels, each class divided evenly."""
+    return list(train_test_split(X, y, test_size=0.5, stratify=y, random_state=0))
 
 
 def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> None:
@@ -167,6 +174,32 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     else:
         show.text(f"Patients: {small.explain()}")
     show.text(f"Sensors: {large.explain()} (The error on {READINGS:,} new rows: {error:.1%}.)")
+
+
+def hold_out(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> None:
+    """Print what the other half of the patients says: limits on the error, and sets that hold the right answer."""
+    X_train, X_other, y_train, y_other = halves(X, y)
+    X_cal, X_new, y_cal, y_new = halves(X_other, y_other)
+    bound = guarantees.bound(model, X_train, y_train)
+    limit = guarantees.holdout(model, X_other, y_other)
+    sets = guarantees.conformal(model, X_cal, y_cal, coverage=COVERAGE).predict_set(X_new)
+    right = sets[np.arange(len(y_new)), np.searchsorted(model.classes_, y_new)]
+    one = sets.sum(axis=1) == 1
+    show.text("Patients that the model has not seen say more. Three answers to how wrong it can be:")
+    rows = [
+        ["bound: error is at most", f"{bound.total:.3f}", f"{len(y_train)} patients it has learned from"],
+        ["held-out limit: error is at most", f"{limit.upper:.3f}", f"{limit.n_wrong} of {limit.n_rows} others wrong"],
+        [
+            f"sets for {COVERAGE:.0%} hold the truth for",
+            f"{right.mean():.1%}",
+            f"{len(y_new)} others, {one.mean():.0%} with one class",
+        ],
+    ]
+    show.table(["", "", "counted on"], rows, strong=1)
+    show.text(
+        f"The first two hold with 95% confidence. The sets are conformal: calibrated on {len(y_cal)} of the others, "
+        f"counted on the {len(y_new)} left. A set with both classes, or none, says that the model is not sure."
+    )
 
 
 def sensors(n_rows: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import radboost
-from radboost import demo
+from radboost import DeepBoostClassifier, demo, guarantees
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +29,8 @@ def test_it_runs(
     output = capsys.readouterr().out
     for expected in ("DeepBoost", "AdaBoost", "true error is at most", "bit for bit", "seconds"):
         assert expected in output
+    for expected in ("bound: error is at most", "held-out limit: error is at most", "sets for 95% hold the truth for"):
+        assert expected in output
     picture = tmp_path / "new" / "radboost-demo.png"
     if "matplotlib" in without:
         assert 'pip install "radboost[plot]"' in output
@@ -37,6 +40,20 @@ def test_it_runs(
         assert str(picture) in output
     assert radboost.load(tmp_path / "new" / "radboost-demo.model").n_features_in_ == 30
     assert max(len(line) for line in output.splitlines() if str(tmp_path) not in line) <= 100
+
+
+def test_held_out_rows_had_no_part_in_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit is that of the half that the model was not fitted to, which it only watched."""
+    bunch = load_breast_cancer()
+    X, y = bunch.data, bunch.target_names[bunch.target]
+    X_train, X_other, y_train, y_other = demo.halves(X, y)
+    model = DeepBoostClassifier(n_rounds=20).fit(X_train, y_train)
+    demo.hold_out(demo.Screen(), model, X, y)
+    output = capsys.readouterr().out
+    wrong = int((model.predict(X_other) != y_other).sum())
+    assert f"{wrong} of {len(y_other)} others wrong" in output
+    assert f"{guarantees.holdout(model, X_other, y_other).upper:.3f}" in output
+    assert f"{guarantees.bound(model, X_train, y_train).total:.3f}" in output
 
 
 def test_it_explains_itself() -> None:

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from radboost import DeepBoostClassifier, Mixtures, MultiSourceBoostClassifier
 from radboost.guarantees import RHO_GRID, SourcesBound, bound, sources_bound
-from radboost.guarantees.sources import _Prices, log_trees
+from radboost.guarantees.sources import TreePrices, log_trees
 
 NAMES = np.array(["east", "north", "west"])
 CENTRES = np.array([0.0, -3.0, 3.0])
@@ -208,7 +208,7 @@ def test_the_printed_theorem_is_false() -> None:
         error = float((y_new * (X_new @ alpha) <= 0).mean())
         failed += error > margin_error + printed + 0.05
     assert failed == 20
-    ours = _Prices(np.eye(p)[0], np.full(p, float(m)), p, 2, p).complexity_term(np.ones(1), [1], rho)
+    ours = TreePrices(np.eye(p)[0], np.full(p, float(m)), p, 2, p).complexity_term(np.ones(1), [1], rho)
     assert ours > 1.0
 
 

@@ -186,7 +186,7 @@ def sources_bound(
     parts = []
     for mixture in mixtures:
         row_weights = (mixture / sizes)[ids]
-        prices = _Prices(mixture, sizes, d, n_classes, len(names))
+        prices = TreePrices(mixture, sizes, d, n_classes, len(names))
         parts.append(
             min(
                 (
@@ -206,8 +206,12 @@ def sources_bound(
     return SourcesBound(tuple(parts), delta, len(grid))
 
 
-class _Prices:
-    """s(n) for one mixture. docs/theory.md, (33)."""
+class TreePrices:
+    """What trees cost under one mixture of the sources: tau and s(n) of docs/theory.md, (34).
+
+    `sizes` are the numbers of rows of the sources, `d` that of columns. With one source, mixture [1.0] and m rows these
+    are the prices of an ensemble without Q: tau^2 = 1/m.
+    """
 
     def __init__(self, mixture: FloatArray, sizes: FloatArray, d: int, n_classes: int, n_sources: int) -> None:
         self.tau = math.sqrt(float((mixture**2 / sizes).sum()))
@@ -222,6 +226,7 @@ class _Prices:
         return self.tau * math.sqrt(2.0 * words)
 
     def complexity_term(self, alpha: FloatArray, n_splits: list[int], rho: float) -> float:
+        """kappa/rho (sum of abs(alpha) s(n) + tau^2 / s(1)), `alpha` scaled to sum to 1. docs/theory.md, (35)."""
         if not alpha.any():
             return 0.0
         each = {n: self.of(n) for n in set(n_splits)}

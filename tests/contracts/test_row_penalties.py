@@ -98,6 +98,27 @@ def test_violation_is_zero_at_the_minimum_and_nowhere_else(name: str, k: int) ->
         assert not weights.any(axis=1).all()
 
 
+@SIZES
+@pytest.mark.parametrize(("name", "norm"), [("l1", np.inf), ("l1/l2", 2), ("l1/linf", 1)])
+def test_violation_is_the_distance_from_the_subdifferential_in_the_dual_norm(name: str, norm: float, k: int) -> None:
+    """By a linear program where the norm is one of corners, and by the nearest point of a ball where it is round."""
+    penalty, rng = get_row_penalty(name), np.random.default_rng(40 + k)
+    rows = 40
+    weights = np.round(rng.normal(size=(rows, k)), 0)  # with zeros and with ties for the largest
+    weights[0] = 0.0
+    slopes, prices = 2.0 * rng.normal(size=(rows, k)), rng.uniform(0.1, 4.0, size=rows)
+    found = penalty.violation(weights, slopes, prices)
+    for row in range(rows):
+        w, pull, price = weights[row], -slopes[row], prices[row]
+        if name == "l1/l2":
+            length = np.linalg.norm(w)
+            inside = price * w / length if length > 0 else pull * min(1.0, price / np.linalg.norm(pull))
+            expected = np.linalg.norm(pull - inside)
+        else:
+            expected = naive.distance_to_hull(pull, price * naive.subgradients(name, w), norm)
+        assert found[row] == pytest.approx(expected, abs=1e-8)
+
+
 @EVERY
 @SIZES
 def test_conjugate(name: str, k: int) -> None:

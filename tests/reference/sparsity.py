@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 PENALTIES: dict[str, Callable[[np.ndarray], float]] = {
     "l1": lambda w: float(np.abs(w).sum()),
@@ -196,3 +197,29 @@ def _constrained(both: Callable[..., Any], size: int, k: int, owner: np.ndarray,
     largest = np.zeros(n)
     np.maximum.at(largest, owner, np.abs(z[:size]))
     return both(z[: size + k])[0] + alpha * largest.sum()
+
+
+def subgradients(penalty: str, weights: np.ndarray) -> np.ndarray:
+    """The corners of the subdifferential of the norm of one row."""
+    signs = np.diag(np.sign(weights))
+    if penalty == "l1":
+        return np.array(list(product(*([-1.0, 1.0] if w == 0 else [np.sign(w)] for w in weights))))
+    if not weights.any():
+        return np.vstack([np.eye(len(weights)), -np.eye(len(weights))])
+    return signs[np.abs(weights) == np.abs(weights).max()]
+
+
+def distance_to_hull(point: np.ndarray, corners: np.ndarray, norm: float) -> float:
+    """To the nearest mixture of the corners in the norm of sums or of the largest entry, by a linear program."""
+    n, k = corners.shape
+    slack = k if norm == 1 else 1
+    spread = np.eye(k) if norm == 1 else np.ones((k, 1))
+    above = np.vstack([np.hstack([corners.T, -spread]), np.hstack([-corners.T, -spread])])
+    found = linprog(
+        np.concatenate([np.zeros(n), np.ones(slack)]),
+        A_ub=above,
+        b_ub=np.concatenate([point, -point]),
+        A_eq=[np.concatenate([np.ones(n), np.zeros(slack)])],
+        b_eq=[1.0],
+    )
+    return float(found.fun)

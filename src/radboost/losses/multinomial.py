@@ -58,6 +58,21 @@ class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
         chances = np.maximum(chances, 0.0)
         return np.asarray(xlogy(chances, chances).sum(axis=0))
 
+    def balanced(self, slopes: FloatArray, row_weights: FloatArray) -> FloatArray:
+        """Probabilities minus the own class, where the mean probability of each class is its share of the rows.
+
+        The probabilities are mixed with as much of one distribution for all rows as that takes: with t of it,
+        (1 - t) p_i + t p + s - p has the mean s, if p is that of the p_i, and it is not negative where t p >= p - s.
+        """
+        own = np.zeros_like(slopes)
+        own[self.class_ids, self.rows] = 1.0
+        chances, total = slopes + own, row_weights.sum()
+        means, shares = ((table * row_weights).sum(axis=1) / total for table in (chances, own))
+        excess = np.divide(means - shares, means, out=np.zeros_like(means), where=means > 0.0)
+        mixed = max(0.0, float(excess.max()))
+        rest = np.maximum(mixed * means + shares - means, 0.0)
+        return np.asarray((1.0 - mixed) * chances + rest[:, None] - own)
+
 
 @dataclass(frozen=True)
 class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):

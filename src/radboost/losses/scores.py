@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar
 
+import numpy as np
+
 from radboost._typing import FloatArray
 from radboost.losses.base import Loss
 
@@ -56,3 +58,13 @@ class ScoreLoss(Loss):
     @abstractmethod
     def conjugate(self, slopes: FloatArray) -> FloatArray:
         """sup over the scores of <slopes, scores> - loss, for each row; `slopes` are gradients times at most 1."""
+
+    def balanced(self, slopes: FloatArray, row_weights: FloatArray) -> FloatArray:
+        """Slopes near the given ones that have a conjugate and weighted sums of zero, a sum for each output.
+
+        Those of the sign that has the larger sum are shrunk.
+        """
+        sums = [(np.maximum(sign * slopes, 0.0) * row_weights).sum(axis=1) for sign in (1.0, -1.0)]
+        less = np.minimum(*sums)
+        above, below = (np.divide(less, one, out=np.zeros_like(less), where=one > 0.0)[:, None] for one in sums)
+        return np.asarray(slopes * np.where(slopes > 0.0, above, below))

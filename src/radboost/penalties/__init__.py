@@ -1,4 +1,4 @@
-"""Penalties: their value, the exact update of one coordinate or one row, and the distance to optimality along it."""
+"""Penalties: their value, the exact update of one coordinate or one row, and how much it violates optimality."""
 
 from __future__ import annotations
 

@@ -41,13 +41,17 @@ class L1Linf(RowPenalty, name="l1/linf"):
         return np.sign(log_up - log_down) * np.minimum(free, _level(levels, np.take_along_axis(free, order, axis=1)))
 
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """Theorem 4: weights below the largest have no slope, the others share the price among them."""
+        """Theorem 4: weights below the largest have no slope, the others share the price among them.
+
+        The distance of the negative slopes from the subdifferential, in the dual norm, the sum of absolute values: what
+        the others pull their weights away from zero adds up to the price, and none of them pulls towards it.
+        """
         largest = self.size(weights)[:, None]
         bound = np.abs(weights) >= largest * (1.0 - TIE)
         pulls = -slopes * np.sign(weights)
         shared = np.where(bound, pulls, 0.0)
         moved = (
-            np.abs(shared.sum(axis=1) - prices)
+            np.abs(np.maximum(shared, 0.0).sum(axis=1) - prices)
             + np.where(bound, 0.0, np.abs(slopes)).sum(axis=1)
             + np.maximum(-shared, 0.0).sum(axis=1)
         )

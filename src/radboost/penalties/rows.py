@@ -54,7 +54,11 @@ class RowPenalty(ABC):
 
     @abstractmethod
     def violation(self, weights: FloatArray, slopes: FloatArray, prices: FloatArray) -> FloatArray:
-        """How far each row is from where no step can help; zero where the conditions of section 8 hold."""
+        """How much each row violates the conditions of section 8; zero exactly where no step can help.
+
+        The distance of the negative slopes from price times the subdifferential of size, in the dual norm; where that
+        is infinite, in the largest entry.
+        """
 
     def share_within(self, slopes: FloatArray, prices: FloatArray) -> float:
         """The largest share of the slopes, at most 1, at which the conjugate of the penalty is finite.

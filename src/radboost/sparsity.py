@@ -4,7 +4,7 @@ from radboost.ensemble.sparse import SparseEnsemble
 from radboost.families.base import Hypothesis
 from radboost.families.centres import Centre, Kernel
 from radboost.families.columns import Column, Product, Products
-from radboost.families.generators import GENERATORS, Generator, Training
+from radboost.families.generators import GENERATORS, Generator, LastLook, Training
 from radboost.families.thresholds import Stump, Stumps
 from radboost.families.tree_features import Trees
 
@@ -15,6 +15,7 @@ __all__ = [
     "Generator",
     "Hypothesis",
     "Kernel",
+    "LastLook",
     "Product",
     "Products",
     "SparseEnsemble",

@@ -257,9 +257,11 @@ class SparseBoost(LinearEstimator):
                 stacklevel=4,
             )
         elif not self.n_features_used_:
+            advice = "alpha_max(X, y) returns the alpha below which one is."
+            if self.family != "given":
+                advice = f'stop_reason_ is "{self.stop_reason_}"; a smaller alpha or another family may help.'
             warnings.warn(
-                f"The model is empty: at alpha={self.alpha_:g} no feature is worth its price. alpha_max(X, y) "
-                "returns the alpha below which one is.",
+                f"The model is empty: at alpha={self.alpha_:g} no proposed feature is worth its price. {advice}",
                 UserWarning,
                 stacklevel=4,
             )

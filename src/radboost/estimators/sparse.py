@@ -49,7 +49,7 @@ PARAMETERS = """
         How many columns the paper's updates move at a time.
     family : {"given", "products", "kernel", "stumps", "trees"} or Generator
         Where features come from: the columns of X, products of columns of any degree, kernels around centres, stumps,
-        trees.
+        trees. Of all but the columns the fit sees only what is proposed (docs/sparsity.md#where-features-come-from).
     features_per_round : int or None
         How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
         set, otherwise 8.
@@ -83,13 +83,18 @@ PARAMETERS = """
     n_features_used_ : int
         Hypotheses with a weight.
     optimality_gap_ : float
-        The largest violation of the termination conditions of section 8, over the features outside the model too.
+        The largest violation of the termination conditions of section 8, over the features outside the model too that
+        were proposed last.
     duality_gap_ : float
-        The objective is at most so far above the smallest one. NaN where features are induced.
+        The objective of this model is at most so far above the smallest one over all features that were proposed; what
+        rounding may hide is added, so that it is never 0. NaN where the proposals change from round to round (products,
+        trees, generators that are not `finite`) or are too many to keep.
     history_ : dict of lists, one entry per round
         "objective" and "n_features".
-    stop_reason_ : {"optimal", "n_rounds", "precision"}
-        "precision": the objective does not fall any more in floating-point numbers.
+    stop_reason_ : str
+        "optimal": no column of X can help within `tol`. "optimal among ...": none of the features that were proposed
+        can, and which these were; others may. "n_rounds": there were so many. "precision": the objective does not fall
+        any more in floating-point numbers.
     feature_importances_, n_iter_, n_features_in_, feature_names_in_
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
-from radboost.families.generators import Generator, Proposing, Training, dense
+from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.families.kernel import KernelHypothesis, evaluate_kernel
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored
 from radboost.model_file.checks import read_array, require
@@ -98,12 +98,18 @@ class Kernel(Generator, name="kernel"):
         hypotheses = [Centre(centre, gamma) for centre in chosen]
         return lambda members, residual: hypotheses
 
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        chosen = "the given centres" if self.centres is not None else "the mistakes of a perceptron"
+        return LastLook(f"kernels around {chosen}")
+
 
 def _perceptron_mistakes(rows: FloatArray, training: Training, gamma: float, most: int) -> list[int]:
-    """Rows that a kernel perceptron gets wrong when it sees each once.
+    """The places of the rows that a kernel perceptron gets wrong when it sees each once, in a random order.
 
-    Its step is the one of any loss: against the slopes where the scores, so far, are not right. Slopes of at most half
-    of the largest possible count as right, which for two classes and for several is a majority.
+    The pulls of a row are the negative slopes of the loss where all scores are `middle`. With one score the row is
+    right if the score is not zero and has the sign of the pull; with several if the first largest score is where the
+    first largest pull is, which for classes is the own one. A row that is not right becomes a centre: its pulls times
+    the kernel around it are added to the scores of all rows.
     """
     from sklearn.metrics.pairwise import rbf_kernel  # loads much that other fits do without
 

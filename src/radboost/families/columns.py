@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,14 @@ from scipy import sparse
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.base import Hypothesis
-from radboost.families.generators import Generator, Proposing, Training
+from radboost.families.generators import Generator, LastLook, Proposing, Training
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array, require
+
+# Products of two columns in a last look at most: so many, and so many values of them on the training rows. They are
+# worked out in blocks and not kept.
+MOST_PAIRS, MOST_PAIR_VALUES = 2**18, 2**28
+COLUMNS_AT_ONCE = 64
 
 
 def name_of(feature: int, names: Names) -> str:
@@ -86,6 +92,16 @@ class ColumnKind(Kind[Column], of=Column, code=0):
 class ProductKind(Kind[Product], of=Product, code=1):
     overflows = True
 
+    def values(self, hypotheses: Sequence[Product], X: Any) -> FloatArray:
+        """Of sparse rows each column is made dense once for all products."""
+        if not sparse.issparse(X):
+            return super().values(hypotheses, X)
+        features = sorted({feature for product in hypotheses for feature in product.features})
+        places = {feature: place for place, feature in enumerate(features)}
+        rows = X[:, features].toarray(order="F")
+        moved = [Product(tuple(places[feature] for feature in product.features)) for product in hypotheses]
+        return super().values(moved, rows)
+
     def write(self, hypotheses: Sequence[Product], n_features: int) -> Stored:
         factors = [feature for product in hypotheses for feature in product.features]
         lengths = np.array([len(product.features) for product in hypotheses], dtype="<i8")
@@ -114,12 +130,18 @@ class Given(Generator, name="given"):
         columns = [Column(feature) for feature in range(training.X.shape[1])]
         return lambda members, residual: columns
 
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        return LastLook(None)
+
 
 @dataclass(frozen=True)
 class Products(Generator, name="products"):
     """Products of columns of any degree: each in the model times each column is a candidate (section 10).
 
-    Induction starts from the bias, whose products are the columns themselves.
+    Induction starts from the bias, whose products are the columns themselves. Where none of these helps, all products
+    of two columns are candidates too: of an exclusive or neither column helps alone, and their product does. With more
+    of them than `MOST_PAIRS` or `MOST_PAIR_VALUES`, they are the products of those columns that are closest to helping
+    alone. Products of three and more columns of which no part helps are not looked at.
     """
 
     max_degree: int | None = None
@@ -143,3 +165,35 @@ class Products(Generator, name="products"):
             ]
 
         return propose
+
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        """All products of two columns, or those of as many columns as the limits allow."""
+        m, d = training.X.shape
+        if self.max_degree == 1:
+            return LastLook("columns")
+        n_pairs = max(1, min(MOST_PAIRS, MOST_PAIR_VALUES // max(1, m)))
+        most = (math.isqrt(8 * n_pairs + 1) - 1) // 2
+        features, some = list(range(d)), ""
+        if d > most:
+            features = sorted(np.argsort(-_promise(training, residual), kind="stable")[:most].tolist())
+            some = f" ({most} of the {d} columns)"
+        members = "" if self.max_degree == 2 and not some else ", products in the model times a column"
+        pairs = (Product(pair) for pair in combinations_with_replacement(features, 2))
+        return LastLook(f"columns{members} and products of two columns{some}", pairs)
+
+
+def _promise(training: Training, residual: FloatArray) -> FloatArray:
+    """How steeply the loss falls along each column of spread 1: the sum over the outputs."""
+    d = training.X.shape[1]
+    promise = np.zeros(d)
+    for begin in range(0, d, COLUMNS_AT_ONCE):
+        block = training.X[:, begin : begin + COLUMNS_AT_ONCE]
+        columns = (block.toarray() if sparse.issparse(block) else block).T
+        means = (columns * training.row_weights).sum(axis=1)
+        centred = columns - means[:, None]
+        spread = np.sqrt((centred**2 * training.row_weights).sum(axis=1))
+        slopes = sum(np.abs((centred * line).sum(axis=1)) for line in residual)
+        promise[begin : begin + COLUMNS_AT_ONCE] = np.divide(
+            slopes, spread, out=np.zeros_like(spread), where=spread > 0.0
+        )
+    return promise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -46,6 +46,17 @@ class Training:
 Proposing = Callable[[Sequence[Any], FloatArray], Sequence[Any]]
 
 
+@dataclass(frozen=True)
+class LastLook:
+    """What is proposed only where nothing else helps, and what the fit has looked at by then.
+
+    `proposed` completes the sentence "optimal among ..."; None: all features of the family.
+    """
+
+    proposed: str | None
+    hypotheses: Iterable[Any] = ()
+
+
 class Generator(ABC):
     """Proposes hypotheses: objects with `values(X)`, `describe(names)` and a hash. One of your own is a subclass."""
 
@@ -65,6 +76,10 @@ class Generator(ABC):
     @abstractmethod
     def start(self, training: Training) -> Proposing:
         """Sees the training rows once; what it returns is called before every induction."""
+
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        """Called where no candidate helps. If none of these does either, the fit ends, optimal among `proposed`."""
+        return LastLook("the features that were proposed")
 
 
 def dense(X: Any) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.engine import HypothesisColumns
 from radboost.families.base import Candidate, Family, Hypothesis, Problem, Proposer, ValuesCandidate
-from radboost.families.generators import Generator, Proposing, Training
+from radboost.families.generators import Generator, LastLook, Proposing, Training
 from radboost.families.kinds import checked_values, predictions
 
 # Edges are sums over rows of numbers rounded to 20 bits, and may be taken in other ways than the engine's.
@@ -173,23 +173,37 @@ def start_generator(generator: Generator, training: Training) -> Proposing:
         )
 
     def looked_over(members: Sequence[Any], residual: FloatArray) -> list[Any]:
-        who = f"What {name}.start returned"
-        hypotheses = _as_list(who, propose(members, residual), "hypotheses (objects with values(X) and a hash)")
-        for hypothesis in hypotheses:
-            if not callable(getattr(hypothesis, "values", None)):
-                raise TypeError(
-                    f"{who} must return hypotheses, objects with the method values(X); among them is {hypothesis!r}."
-                )
-            try:
-                hash(hypothesis)
-            except TypeError as error:
-                raise TypeError(
-                    f"{who} must return hypotheses with a hash, and {type(hypothesis).__name__} has none ({error}). A "
-                    "frozen dataclass with numbers and tuples in it has one."
-                ) from None
-        return hypotheses
+        return _hypotheses(f"What {name}.start returned", propose(members, residual))
 
     return looked_over
+
+
+def look_again(generator: Generator, training: Training, residual: FloatArray) -> LastLook:
+    """What a generator proposes before the end; one of a user's own is looked over."""
+    look = generator.last_look(training, residual)
+    if _built_in(generator):
+        return look
+    who = f"{type(generator).__name__}.last_look"
+    if not isinstance(look, LastLook):
+        raise TypeError(f"{who} must return a radboost.sparsity.LastLook; got {look!r}.")
+    return LastLook(look.proposed, _hypotheses(who, look.hypotheses))
+
+
+def _hypotheses(who: str, given: Any) -> list[Any]:
+    hypotheses = _as_list(who, given, "hypotheses (objects with values(X) and a hash)")
+    for hypothesis in hypotheses:
+        if not callable(getattr(hypothesis, "values", None)):
+            raise TypeError(
+                f"{who} must return hypotheses, objects with the method values(X); among them is {hypothesis!r}."
+            )
+        try:
+            hash(hypothesis)
+        except TypeError as error:
+            raise TypeError(
+                f"{who} must return hypotheses with a hash, and {type(hypothesis).__name__} has none ({error}). A "
+                "frozen dataclass with numbers and tuples in it has one."
+            ) from None
+    return hypotheses
 
 
 def _as_list(who: str, given: Any, what: str) -> list[Any]:

@@ -12,7 +12,7 @@ from radboost._typing import FloatArray
 from radboost._validation import check_integer
 from radboost.families.base import Hypothesis
 from radboost.families.columns import column_of, name_of
-from radboost.families.generators import Generator, Proposing, Training, dense
+from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.families.kinds import Arrays, Kind, Names, Shape, Stored, read_features
 from radboost.model_file.checks import read_array
 
@@ -67,6 +67,9 @@ class Stumps(Generator, name="stumps"):
             for threshold in _thresholds(rows[:, feature], training.row_weights, int(self.max_thresholds))
         ]
         return lambda members, residual: stumps
+
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        return LastLook(f"stumps with at most {self.max_thresholds} thresholds per column")
 
 
 def _thresholds(values: FloatArray, weights: FloatArray, most: int) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer
-from radboost.families.generators import Generator, Proposing, Training, dense
+from radboost.families.generators import Generator, LastLook, Proposing, Training, dense
 from radboost.trees.binner import bin_rows
 from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import GrowthSettings
@@ -48,3 +48,6 @@ class Trees(Generator, name="trees"):
             return [trees.hypothesis(tree) for tree in trees.grow(classes, weights, next(rounds))]
 
         return propose
+
+    def last_look(self, training: Training, residual: FloatArray) -> LastLook:
+        return LastLook("the trees that the search has grown")

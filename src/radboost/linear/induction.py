@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from radboost._typing import FloatArray
 from radboost.families.columns import Column
 from radboost.families.generators import Generator, Proposing, Training
 from radboost.families.kinds import OWN, by_kind
-from radboost.families.own import start_generator
+from radboost.families.own import look_again, start_generator
 from radboost.linear.bounds import progress, solve_by_bounds
 from radboost.linear.columns import BLOCK_CELLS, Columns, Places, in_range, matrix_times
 from radboost.linear.newton import newton_step, solve_by_newton
@@ -81,6 +82,7 @@ class Induction:
         self.training, self.settings, self.trail = training, settings, trail
         assert isinstance(training.loss, ScoreLoss)  # generators ask less of it than solvers do
         self.loss = training.loss
+        self.generator = generator
         self.propose: Proposing = start_generator(generator, training)
         k, m = training.loss.n_outputs, training.loss.n_rows
         self.members: list[Any] = []
@@ -96,31 +98,36 @@ class Induction:
         """Rounds until no candidate can help, or there were `n_rounds` of them."""
         problem, point = self._problem()
         self.intercept = point.intercept
+        unhelpful = 0.0
         for _ in range(self.settings.n_rounds):
             problem, point, entered = self._induce(problem, point)
             if not entered and self.inner.stop_reason != "n_rounds":
-                self.trail.stop_reason = self.inner.stop_reason
-                break
+                problem, point, entered, unhelpful = self._look_again(problem, point)
+                if not entered:
+                    break
             # Without an entry the weights of those inside are not there yet.
             point = self._weigh(problem, point, entered)
             self.trail.note(problem.objective(point), len(point.used))
             problem, point = self._prune(problem, point)
-        worst = float(self._scored(problem, point)[2].max(initial=0.0))
+        worst = float(self._scored(problem, point)[2].max(initial=unhelpful))
         certificate = problem.certify(point)
-        return Induced(
-            self.members,
-            self.weights,
-            self.intercept,
-            replace(certificate, violation=max(certificate.violation, worst), duality_gap=np.nan),
-        )
+        certificate = Certificate(max(certificate.violation, worst), self._duality_gap(point))
+        return Induced(self.members, self.weights, self.intercept, certificate)
+
+    def _duality_gap(self, point: Point) -> float:
+        """Over all candidates, where they are the same in every round and kept; otherwise NaN."""
+        if self.pool is None:
+            return np.nan
+        problem, places = self.pool.problem, [self.pool.places[member] for member in self.members]
+        weights = np.zeros((problem.columns.n_columns, self.weights.shape[1]))
+        weights[places] = _scaled(self.weights, problem.columns.factors[places])
+        return problem.certify(Point(weights, point.intercept, point.scores)).duality_gap
 
     def _problem(self) -> tuple[Problem, Point]:
         """The objective over the members, and where their weights are."""
         problem = self._problem_of(self.values.copy())
         factors, centres = problem.columns.factors, problem.columns.centres
-        scaled = np.divide(
-            self.weights, factors[:, None], out=np.zeros_like(self.weights), where=factors[:, None] > 0.0
-        )
+        scaled = _scaled(self.weights, factors)
         point = (
             problem.start()
             if not self.members
@@ -172,9 +179,8 @@ class Induction:
         proposed = self.propose(self.members, problem.residual(point.scores))
         return [hypothesis for hypothesis in dict.fromkeys(proposed) if hypothesis not in present]
 
-    def _blocks(self, hypotheses: Sequence[Any]) -> list[list[Any]]:
-        size = max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
-        return [list(hypotheses[begin : begin + size]) for begin in range(0, len(hypotheses), size)]
+    def _block_size(self) -> int:
+        return max(1, BLOCK_CELLS // max(1, self.training.loss.n_rows))
 
     def _evaluate(self, hypotheses: Sequence[Any]) -> FloatArray:
         """A line for each. Most candidates of a round were there in the round before, and are not worked out again."""
@@ -219,7 +225,11 @@ class Induction:
             entering, again = self._beside_members(problem, point, ranked, gain)
         if not len(entering) and not again:
             return problem, point, []
-        chosen = [candidates[place] for place in entering]
+        problem, point, entered = self._enter(problem, point, [candidates[place] for place in entering])
+        return problem, point, [*again, *entered]
+
+    def _enter(self, problem: Problem, point: Point, chosen: Sequence[Any]) -> tuple[Problem, Point, list[int]]:
+        """New members with zero weights, and their places."""
         n_before = len(self.members)
         if chosen:
             self.members = [*self.members, *chosen]
@@ -227,7 +237,31 @@ class Induction:
             self.values = np.concatenate([self.values, values])
             self.weights = np.concatenate([self.weights, np.zeros((len(chosen), self.weights.shape[1]))])
             problem, point = self._problem()
-        return problem, point, [*again, *range(n_before, len(self.members))]
+        return problem, point, list(range(n_before, len(self.members)))
+
+    def _look_again(self, problem: Problem, point: Point) -> tuple[Problem, Point, list[int], float]:
+        """Before the end: what the generator proposes only where nothing else helps.
+
+        The best of it enters. Otherwise the reason for the end is noted, and the largest violation is the last result.
+        """
+        look = look_again(self.generator, self.training, problem.residual(point.scores))
+        present, worst = set(self.members), 0.0
+        best, gains = list[Any](), np.zeros(0)
+        for block in _batches((one for one in look.hypotheses if one not in present), self._block_size()):
+            values = self._evaluated(block)
+            usable = np.flatnonzero(in_range(values))
+            gain, excess = self._score(self._problem_of(values[usable]), point)
+            worst = max(worst, float(excess.max(initial=0.0)))
+            helpful = np.flatnonzero(excess > self.settings.tolerance)
+            best += [block[place] for place in usable[helpful]]
+            gains = np.concatenate([gains, gain[helpful]])
+            order = np.argsort(-gains, kind="stable")[: self.most]
+            best, gains = [best[place] for place in order], gains[order]
+        problem, point, entered = self._enter(problem, point, best)
+        if not entered:
+            reason, among = self.inner.stop_reason, look.proposed
+            self.trail.stop_reason = f"optimal among {among}" if reason == "optimal" and among else reason
+        return problem, point, entered, worst
 
     def _scored(self, problem: Problem, point: Point) -> tuple[Sequence[Any], FloatArray, FloatArray]:
         """Candidates, the progress bound of each, and by how much it violates the termination condition."""
@@ -238,7 +272,7 @@ class Induction:
             return self.pool.hypotheses, gain, excess
         candidates = self._candidates(problem, point)
         gains, excesses = [np.zeros(0)], [np.zeros(0)]
-        for block in self._blocks(candidates):
+        for block in _batches(candidates, self._block_size()):
             gain, excess = np.zeros(len(block)), np.zeros(len(block))
             values = self._evaluate(block)
             usable = np.flatnonzero(in_range(values))
@@ -295,3 +329,15 @@ class Induction:
                 self.weights, self.intercept.copy(), np.repeat(self.intercept[:, None], problem.loss.n_rows, 1)
             )
         return problem, moved
+
+
+def _scaled(weights: FloatArray, factors: FloatArray) -> FloatArray:
+    """Weights of hypotheses as they are, for columns with these factors."""
+    factors = factors[:, None]
+    return np.divide(weights, factors, out=np.zeros_like(weights), where=factors > 0.0)
+
+
+def _batches(hypotheses: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    rest = iter(hypotheses)
+    while block := list(islice(rest, size)):
+        yield block

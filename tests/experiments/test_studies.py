@@ -159,13 +159,12 @@ def test_the_models_of_the_noise_curve() -> None:
 
 
 def test_close_to_the_paper() -> None:
-    assert close(0.03, 0.0201)
-    assert not close(0.0302, 0.0201)
-    assert close(0.51, 0.45)
-    assert not close(0.52, 0.45)
+    """In both directions: an error far below the paper's is no more a table reproduced than one far above."""
+    assert [close(error, 0.0201) for error in (0.03, 0.0302, 0.0102, 0.01)] == ["yes", "above", "yes", "below"]
+    assert [close(error, 0.45) for error in (0.51, 0.52, 0.39, 0.38)] == ["yes", "above", "yes", "below"]
     outcome = Outcome({"dataset": "letter", "algorithm": "sm-boost"}, {"test": [0.2, 0.2, 0.05]})
     row = TABLE_2.row(outcome)
-    assert " ".join(row.split()) == "letter sm-boost 0.2000 0.2690 0.2000 0.1070 0.0500 0.0540 yes no yes"
+    assert " ".join(row.split()) == "letter sm-boost 0.2000 0.2690 0.2000 0.1070 0.0500 0.0540 below above yes"
     assert studies_report.header(TABLE_2).splitlines()[0].split()[-1] == "close"
 
 

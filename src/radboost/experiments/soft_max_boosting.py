@@ -35,9 +35,11 @@ _STAGE = "{:>10}{:>8}"
 _DUEL = "{:<10}{:>8}{:>14}{:>14}{:>18}{:>8}{:>16}"
 
 
-def close(error: float, paper: float) -> bool:
-    """Whether an error is at most the paper's plus one point or 15 percent of it, whichever is more."""
-    return error <= paper + max(CLOSE_POINTS, CLOSE_SHARE * paper)
+def close(error: float, paper: float) -> str:
+    """Yes: within one point of the paper's error or 15 percent of it, whichever is more. Otherwise above or below."""
+    if abs(error - paper) <= max(CLOSE_POINTS, CLOSE_SHARE * paper):
+        return "yes"
+    return "above" if error > paper else "below"
 
 
 def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
@@ -76,7 +78,7 @@ class StagedTable(Study):
     takes_datasets = line_by_line = True
     legend = (
         "T: test error after so many rounds of one fit, beside the paper's\n"
-        "close: it is at most the paper's plus one point, or 15 percent of it"
+        "close: it is within one point of the paper's, or within 15 percent of it; otherwise above or below"
     )
 
     @property
@@ -112,7 +114,7 @@ class StagedTable(Study):
         paper = self.figures[dataset][algorithm]
         ours = outcome.result["test"]
         cells = "".join(_STAGE.format(f"{e:.4f}", f"{p:.4f}") for e, p in zip(ours, paper, strict=False))
-        verdicts = " ".join("yes" if close(e, p) else "no" for e, p in zip(ours, paper, strict=False))
+        verdicts = " ".join(close(e, p) for e, p in zip(ours, paper, strict=False))
         missing = " " * (len(_STAGE.format("", "")) * (len(paper) - len(ours)))
         return f"{dataset:<11}{algorithm:<13}{cells}{missing}  {verdicts}"
 

@@ -65,7 +65,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         more than two classes norms are multiplied by the square root of their number, because a leaf holds as many
         numbers.
     n_candidates : int
-        S, the families drawn in a round. Their trees are grown together: more of them cost little.
+        S: how often a family is drawn in a round, with replacement. Their trees are grown together: more cost little.
     complexity_penalty : float
         beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
         follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.

@@ -2,8 +2,9 @@
 
 RGB and XGBoost run for 100 rounds; parameters are chosen by 5-fold cross-validation, and the error of the best ones is
 reported with its standard deviation over the folds. The grid of XGBoost is the paper's, 7 norms x 7 depths x 5 learning
-rates; those of the other libraries are their counterparts, as large. What of RGB the paper tunes it does not say: here
-its penalty, the number of candidates and the learning rate, as many values of each.
+rates; those of the other libraries are their counterparts, as large. Of RGB the paper tunes beta alone, over .001, .01,
+.1, .3 and 1, with whole steps. Here it is the penalty, the number of candidates and the learning rate, as many values
+of each as XGBoost has.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from radboost import SparseBoostClassifier, SparseBoostRegressor
 from radboost.families import columns as columns_module
@@ -30,6 +31,13 @@ def test_exclusive_or_of_two_columns(form: Any, totally_corrective: bool) -> Non
     assert model.stop_reason_ == f"optimal among {LOOKED_AT}"
     assert model.optimality_gap_ <= 1e-4
     assert np.isnan(model.duality_gap_)
+
+
+def test_what_has_entered_is_no_violation_any_more() -> None:
+    with pytest.warns(ConvergenceWarning, match="n_rounds=1 "):
+        model = SparseBoostClassifier(0.05, family="products", n_rounds=1).fit(SIGNS, SIGNS[:, 0] * SIGNS[:, 1] > 0)
+    assert model.stop_reason_ == "n_rounds"
+    assert model.optimality_gap_ <= 1e-6
 
 
 def test_every_pair_is_found_and_leads_further() -> None:

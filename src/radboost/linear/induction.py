@@ -102,8 +102,9 @@ class Induction:
         for _ in range(self.settings.n_rounds):
             problem, point, entered = self._induce(problem, point)
             if not entered and self.inner.stop_reason != "n_rounds":
-                problem, point, entered, unhelpful = self._look_again(problem, point)
+                problem, point, entered, excess = self._look_again(problem, point)
                 if not entered:
+                    unhelpful = excess
                     break
             # Without an entry the weights of those inside are not there yet.
             point = self._weigh(problem, point, entered)

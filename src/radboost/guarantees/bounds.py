@@ -1,15 +1,13 @@
-"""Theorem 1 of both papers: a bound on the true error, computed from the training sample alone.
+"""A bound on the true error of a voting model, computed from the training sample alone.
 
-With two classes it is that of Deep Boosting, with more that of Multi-Class Deep Boosting. At two classes the second one
-would be valid too, and four times as large in its complexity term. Theorem 3.2 of Regularized Gradient Boosting is the
-first one, for trees whose leaf values are divided by the norm of their family (docs/theory.md).
+The better of two statements, each proved in docs/theory.md: the standard margin bound for one set of functions, and
+Theorem 1 of Deep Boosting and Multi-Class Deep Boosting (Theorem 3.2 of Regularized Gradient Boosting), put right.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,46 +15,57 @@ from numpy.typing import ArrayLike
 
 from radboost.estimators import SupervisedKernelProjection
 from radboost.guarantees.kernel_projection import projection_bound
-from radboost.guarantees.margins import RHO_GRID, FloatArray, VotingEnsemble, margins, spread, voting_ensemble
+from radboost.guarantees.margins import RHO_GRID, FloatArray, margins, voting_ensemble
+from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
+from radboost.guarantees.theorems import Statement, one_class, several_families
+from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 # A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
 _TIE = 1e-12
+MARGIN_BOUND = "margin bound of one class"
+PAPERS = ("Deep Boosting, Theorem 1", "Multi-Class Deep Boosting, Theorem 1")
 
 
 @dataclass(frozen=True, repr=False)
 class MarginBound:
-    """The bound of Theorem 1, term by term. Printing it shows a table and what it means.
+    """A bound on the true error, term by term. Printing it shows a table and what it means.
 
     Attributes
     ----------
     margin_error : float
         The share of the sample whose normalised margin is at most ``rho``.
     complexity_term : float
-        The price of the hypotheses, each with its weight: 4/rho times ``mean_complexity`` with two classes, 8c/rho
-        times ``mean_complexity`` with c > 2.
+        The price of the hypotheses, ``factor`` times ``complexity``.
     family_term : float
-        2/rho sqrt(log p / m): the price of choosing among p families.
+        Of Theorem 1: c exp(-n s^2/2), how often n hypotheses that are drawn from the model by their weights vote
+        otherwise than the model, by s. 0 in the bound of one class.
     confidence_term : float
-        sqrt(n log p / m + log(2 q / delta) / (2m)), n = ceil(4/rho^2 log(c^2 rho^2 m / (4 log p))): the price of
-        chance.
+        The price of chance, and of all choices that were made by looking at the sample.
     total : float
         The sum of these four. With probability at least 1 - ``delta`` the true error is at most ``total``.
     rho : float
         The margin, between 0 and 1.
     n_rho : int
-        The number q of margins that ``rho`` was chosen from (1 when it was given).
+        The number of margins that ``rho`` was chosen from (1 when it was given).
     delta : float
         The probability, over the draw of the sample, that the bound fails.
+    complexity : float
+        kappa of docs/theory.md: of the smallest set of functions that holds all hypotheses, or the mean of the
+        hypotheses' own under their weights. With more than two classes it includes the price of these.
+    factor : float
+        2/rho, or 2/(rho - 2s) in Theorem 1.
     n_families : int
-        p, at least 2: the theorem assumes p > 1, and a single family may be counted with an empty second one.
+        The p of Theorem 1; 1 in the bound of one class.
+    n_draws : int
+        The n of Theorem 1; 0 in the bound of one class.
     sample_size : float
         m, the number of rows or the sum of their weights.
     n_classes : int
         c.
-    mean_complexity : float
-        The mean of the hypotheses' complexities r_j under the weights abs(alpha_j).
+    hypotheses : str
+        What the hypotheses are, in words.
     theorem : str
-        Where it is stated for this kind of model, if not in Theorem 1 of the paper for this number of classes.
+        Which of the two statements this is: the one with the smaller sum.
     """
 
     margin_error: float
@@ -67,11 +76,14 @@ class MarginBound:
     rho: float
     n_rho: int
     delta: float
+    complexity: float
+    factor: float
     n_families: int
+    n_draws: int
     sample_size: float
     n_classes: int
-    mean_complexity: float
-    theorem: str = ""
+    hypotheses: str
+    theorem: str
 
     def __post_init__(self) -> None:
         terms = self.margin_error + self.complexity_term + self.family_term + self.confidence_term
@@ -85,12 +97,9 @@ class MarginBound:
     def explain(self) -> str:
         """Return in plain words what the numbers mean."""
         confidence = f"{100 * (1 - self.delta):g}%"
-        complexity = "the complexity of the hypotheses"
-        if self.n_classes > 2:
-            complexity += f", which counts {8 * self.n_classes}/rho times with {self.n_classes} classes"
         shares = {
             "the rows without a clear margin": self.margin_error,
-            complexity: self.complexity_term,
+            f"the complexity of the hypotheses ({self.hypotheses})": self.complexity_term,
             "the number of families": self.family_term,
             "chance": self.confidence_term,
         }
@@ -100,7 +109,7 @@ class MarginBound:
                 f"The sum is {self.total:.3g}, and no error rate is above 1: for this model and these "
                 f"{self.sample_size:,.10g} rows the bound is vacuous. That does not mean that the model is bad: a "
                 "bound for every distribution needs many rows (all terms but the first fall about as 1/sqrt(rows)) or "
-                "simpler hypotheses (a larger complexity_penalty)."
+                "simpler hypotheses (smaller trees, a larger complexity_penalty)."
             )
         else:
             verdict = (
@@ -110,23 +119,23 @@ class MarginBound:
         return f"{verdict} The largest part comes from {largest}."
 
     def __str__(self) -> str:
-        m, p = f"{self.sample_size:,.10g}", self.n_families
-        binary = self.n_classes == 2
-        theorem = self.theorem or f"{'Deep Boosting' if binary else 'Multi-Class Deep Boosting'}, Theorem 1"
-        price = f"{'4' if binary else '8c'}/rho x {self.mean_complexity:.4g}"
-        classes = "" if binary else f", c = {self.n_classes} classes"
+        m = f"{self.sample_size:,.10g}"
+        classes = "" if self.n_classes == 2 else f", c = {self.n_classes} classes"
         chosen = f"; the best of {self.n_rho} rho" if self.n_rho > 1 else ""
+        price = f"{self.factor:.3g} x {self.complexity:.4g}, {self.hypotheses}{classes}"
         rows = [
             (f"rows with a margin of at most {self.rho:.3g}", self.margin_error, f"of {m}{chosen}"),
-            ("complexity of the hypotheses", self.complexity_term, price + classes),
-            (f"choice among {p} families", self.family_term, "2/rho sqrt(log p/m)"),
-            ("chance", self.confidence_term, f"delta = {self.delta:g}"),
-            ("true error is at most", self.total, "vacuous (not below 1)" if self.vacuous else "the sum"),
+            ("complexity of the hypotheses", self.complexity_term, price),
         ]
+        if self.n_draws:
+            drawing = f"{self.n_draws:,} hypotheses drawn from {self.n_families} families"
+            rows.append(("what draws may be off", self.family_term, drawing))
+        rows.append(("chance, and what was chosen", self.confidence_term, f"delta = {self.delta:g}"))
+        rows.append(("true error is at most", self.total, "vacuous (not below 1)" if self.vacuous else "the sum"))
         width = max(len(label) for label, _, _ in rows)
         lines = [f"  {label:<{width}}  {value:>9.4f}   {note}" for label, value, note in rows]
         rule = "  " + "-" * (max(len(line) for line in lines) - 2)
-        return "\n".join([f"Bound on the true error ({theorem})", *lines[:-1], rule, lines[-1]])
+        return "\n".join([f"Bound on the true error ({self.theorem})", *lines[:-1], rule, lines[-1]])
 
     __repr__ = __str__
 
@@ -142,31 +151,37 @@ def bound(
     eigengap: float | None = None,
     largest_diagonals: Sequence[float] | None = None,
 ) -> MarginBound | Any:
-    """Bound the true error of ``model`` by Theorem 1, with every term named.
+    """Bound the true error of ``model``, with every term named.
 
-    With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f for c classes has
+    With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f has
 
-        R(f) <= R_rho(f) + k/rho sum_j abs(alpha_j) r_j + 2/rho sqrt(log p / m)
-                + sqrt(ceil(4/rho^2 log(c^2 rho^2 m / (4 log p))) log p / m + log(2/delta) / (2m))
+        R(f) <= R_rho(f) + 2/rho kappa + sqrt(log(1/delta') / (2m))                              (one class)
+        R(f) <= R_rho(f) + 2/(rho - 2s) sum_j abs(alpha_j) kappa_j
+                + c exp(-n s^2 / 2) + sqrt(log((p + n - 1 over n) / delta') / (2m))              (Theorem 1)
 
-    where R_rho is the share of the sample with a normalised margin of at most rho, and abs(alpha_j) are
-    scaled to sum to 1. The factor k is 4 with two classes (Deep Boosting, Theorem 1) and 8c with more
-    (Multi-Class Deep Boosting, Theorem 1, with the correction of its third term in ``docs/theory.md``).
+    where R_rho is the share of the sample with a normalised margin of at most rho, abs(alpha_j) are scaled to sum to 1,
+    kappa_j bounds the complexity of the trees that are as large as hypothesis j, kappa that of the trees as large as
+    the largest, and c is the number of classes. The smaller sum is returned. delta' is the part of delta that is left
+    after all that was chosen by looking at the sample has been paid for: the statement, rho, s, the size of the largest
+    tree, which categorical columns it asks about, and whether leaves vote or hold numbers. Proofs are in
+    ``docs/theory.md``, sections 7, 8 and 11; how to read it is in ``docs/guarantees.md``.
 
     Because it holds for every f at once, it holds for the one that was fitted to the sample: **pass the
-    training data**. (Another sample from the same source is valid too; should it be smaller than the training
-    sample, the complexities are scaled up to its size.)
+    training data**. (Another sample from the same source is valid too.)
 
-    What it does not cover: rows that are not drawn independently from one source, and families that were
-    chosen by looking at data. ``family``, ``families``, ``max_depth`` and the columns must be fixed beforehand; when a
-    validation or a search chose among k such settings, ask for ``delta/k``. Penalties, the learning rate and
-    the number of rounds only lead to another f of the same families.
+    Free are penalties, the learning rate, the number of rounds, what is drawn at random, early stopping, ``max_depth``
+    and what looks at the data choose (``chosen_``): they lead to another f of the same families. Not covered are rows
+    that are not drawn independently from one source, and columns that were made or selected by looking at rows. When a
+    search chose among k families of other kinds (kernels, families of your own), ask for ``delta/k``.
+
+    Where no value of the sample is missing, the statement is about rows without missing values.
 
     Parameters
     ----------
     model : DeepBoostClassifier, RGBClassifier or another classifier of RadBoost whose hypotheses vote
-        A fitted model; not a sparse one. p is ``model.ensemble_.n_families``, the number of families its search could
-        have used; the theorem needs p > 1, so a single family is counted as 2.
+        A fitted model; not a sparse one. With hypotheses of your own the complexities that their families state are
+        used, and p is ``model.ensemble_.n_families``. Kernels must be fixed in advance: ``gamma="scale"`` is refused,
+        and so is a kernel function of your own that does not say ``positive_definite = True``.
     X : array-like of shape (n_rows, n_features)
         The training rows.
     y : array-like of shape (n_rows,)
@@ -177,7 +192,10 @@ def bound(
     delta : float
         The probability that the bound fails, in (0, 1).
     sample_weight : array-like of shape (n_rows,), optional
-        The weights used in ``fit``; they count as repetitions, so m is their sum.
+        Whole numbers: a row of weight w stands for w rows of the sample that happen to be equal, each drawn from the
+        source, and m is the sum. Weights that express anything else (costs, importance, copies that were made on
+        purpose) are no draws: leave them out here, also where ``fit`` had them. Then the bound is for the rows as they
+        are. Fractions are refused.
     eigengap, largest_diagonals :
         Of a ``SupervisedKernelProjection`` alone, which is bounded by Theorem 7.5: see :func:`projection_bound`.
 
@@ -206,61 +224,56 @@ def bound(
         if not 0.0 < rho <= 1.0:
             raise ValueError(f"rho is a normalised margin in (0, 1], got {rho:g}; None chooses the best one.")
         grid = (rho,)
+    refuse_what_rows_chose(model, ensemble)
     row_margins = margins(model, X, y)
     weights = _weights(sample_weight, len(row_margins))
-    n_classes = len(model.classes_)
-    bounds = [_theorem(ensemble, row_margins, weights, value, delta, len(grid), n_classes) for value in grid]
-    best = min(bounds, key=lambda candidate: candidate.total)
-    return replace(best, theorem=getattr(model, "_theorem", "")) if n_classes == 2 else best
+    m, n_classes = float(weights.sum()), len(model.classes_)
+    priced = prices(ensemble, n_classes, m, has_missing=_has_missing(model, ensemble, X))
+    papers = getattr(model, "_theorem", PAPERS[0]) if n_classes == 2 else PAPERS[1]
+    found = []
+    for value in grid:
+        margin_error = float(weights[row_margins <= value + _TIE].sum()) / m
+        for name, statement in _statements(priced, value, delta / len(grid), m, n_classes, ensemble.n_families == 1):
+            theorem = papers if name is None else name
+            found.append(
+                MarginBound(
+                    margin_error=margin_error,
+                    complexity_term=statement.factor * statement.complexity,
+                    family_term=statement.drawing,
+                    confidence_term=statement.chance,
+                    rho=value,
+                    n_rho=len(grid),
+                    delta=delta,
+                    complexity=statement.complexity,
+                    factor=statement.factor,
+                    n_families=priced.n_families if statement.n_draws else 1,
+                    n_draws=statement.n_draws,
+                    sample_size=m,
+                    n_classes=n_classes,
+                    hypotheses=priced.about,
+                    theorem=theorem,
+                )
+            )
+    return min(found, key=lambda candidate: candidate.total)
 
 
-def _theorem(
-    ensemble: VotingEnsemble,
-    row_margins: FloatArray,
-    weights: FloatArray,
-    rho: float,
-    delta: float,
-    n_rho: int,
-    n_classes: int,
-) -> MarginBound:
-    """Evaluate Theorem 1 for one rho, with delta/n_rho in place of delta."""
-    m = float(weights.sum())
-    p = max(int(ensemble.n_families), 2)
-    rate = math.log(p) / m
-    # n in the proof is a number of hypotheses drawn from f, so at least 1. Where the logarithm is not
-    # positive the family term alone is c or more. With c = 2 this is the n of the binary theorem.
-    ratio = (n_classes * rho / 2.0) ** 2 / rate
-    draws = max(1, math.ceil(4.0 / rho**2 * math.log(ratio))) if ratio > 1.0 else 1
-    complexity = _mean_complexity(ensemble, m)
-    return MarginBound(
-        margin_error=float(weights[row_margins <= rho + _TIE].sum()) / m,
-        complexity_term=(4.0 if n_classes == 2 else 8.0 * n_classes) / rho * complexity,
-        # c exp(-n rho^2 / 8) with this n. The multi-class paper prints it divided by c, which is too small.
-        family_term=2.0 / rho * math.sqrt(rate),
-        confidence_term=math.sqrt(draws * rate + math.log(2.0 * n_rho / delta) / (2.0 * m)),
-        rho=rho,
-        n_rho=n_rho,
-        delta=delta,
-        n_families=p,
-        sample_size=m,
-        n_classes=n_classes,
-        mean_complexity=complexity,
-    )
+def _statements(
+    priced: Prices, rho: float, delta: float, m: float, n_classes: int, only_one: bool
+) -> list[tuple[str | None, Statement]]:
+    """Both, with half of delta each; where there is one family in the first place, the first alone."""
+    first = one_class(priced, rho, delta if only_one else delta / 2.0, m)
+    found: list[tuple[str | None, Statement]] = [] if first is None else [(MARGIN_BOUND, first)]
+    if not only_one:
+        found.append((None, several_families(priced, rho, delta / 2.0, m, n_classes)))
+    return found
 
 
-def _mean_complexity(ensemble: VotingEnsemble, m: float) -> float:
-    """Return sum_j abs(alpha_j) r_j / sum_j abs(alpha_j), valid for samples of size m.
-
-    The r_j were computed for the training sample. For a larger sample they still are upper bounds; for a
-    smaller one the square of each of (7), (8), (9) and of the trace bound grows by at most the ratio of the
-    sizes.
-    """
-    alpha = np.abs(ensemble.weights)
-    if not alpha.any():
-        return 0.0
-    # A shift and a scale take answers that are up to `spread` apart to [0, 1], and complexities with them.
-    mean = float(alpha @ ensemble.complexities / alpha.sum()) / spread(ensemble)
-    return mean * math.sqrt(max(1.0, ensemble.sample_size / m))
+def _has_missing(model: Any, ensemble: Any, X: Any) -> bool:
+    """Whether a value of the sample is missing: NaN, or a category that the model does not know."""
+    if not hasattr(ensemble, "categories"):
+        return False
+    blocks = row_blocks(read_matrix(model, X, ensemble.categories), 1, 1)
+    return any(bool(np.isnan(dense_rows(block)).any()) for block in blocks)
 
 
 def _number(name: str, value: Any) -> float:
@@ -281,4 +294,11 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
         raise ValueError(f"sample_weight has shape {weights.shape} and X has {n_rows} rows; pass one weight per row.")
     if not np.isfinite(weights).all() or (weights < 0.0).any() or not weights.any():
         raise ValueError("sample_weight must hold finite numbers >= 0, at least one of them above 0.")
+    if (weights != np.floor(weights)).any():
+        fraction = weights[weights != np.floor(weights)][0]
+        raise ValueError(
+            f"sample_weight holds {fraction:g}, and the bound is about rows that were drawn from a source: a weight is "
+            "a number of draws, so a whole number. Leave sample_weight out to bound the error on rows as they are "
+            "drawn; the model may have been fitted with any weights."
+        )
     return weights

@@ -1,0 +1,247 @@
+"""Which fixed sets of functions hold the hypotheses of a model, and the Rademacher complexities of these sets.
+
+Complexities are the kappa of docs/theory.md: that of the functions x -> h(x) with two classes; with more twice that of
+the vectors of their answers, or 2 c times that of x -> h(x, y) where nothing more is known (sections 7 and 8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radboost.families.kernel import KERNELS, KernelFamily, KernelHypothesis
+from radboost.guarantees.margins import FloatArray, VotingEnsemble, spread
+from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
+from radboost.rows.categories import MOST_CATEGORIES
+from radboost.trees.tree import Tree
+
+# Numbers in leaves lie on a grid: the sum over classes may be off by this much each.
+ROUNDING = 2.0**-20
+# Levels of the trees that are ordered by size: one split, a stump pair, and so many splits plus one.
+PAIR_LEVEL = 2
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What the two statements of section 7 charge for."""
+
+    one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
+    class_choices: float  # log(1 / share of delta) of that set among all that it might have been
+    mean: float  # the mean of the hypotheses' kappa under their weights
+    n_families: int  # p: so many families are drawn from
+    family_choices: float  # log(1 / share of delta) of that list of families
+    from_sample: bool  # complexities are those of this sample: categories were counted in it
+    about: str  # the set, in words
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What the counts need to know besides the trees."""
+
+    m: float
+    d: float
+    n_classes: int
+    bits: Mapping[int, int]  # of one question about a categorical column
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Of a tree, or of the largest tree of a set."""
+
+    n: int
+    pair: bool
+    asked: Mapping[int, int]  # categorical columns, and how many questions are about them
+
+    @property
+    def level(self) -> int:
+        if self.pair:
+            return PAIR_LEVEL
+        return 1 if self.n <= 1 else self.n + 1
+
+
+def prices(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: bool) -> Prices:
+    """The complexities of a model's hypotheses for samples of m rows."""
+    hypotheses: Sequence[Any] | None = getattr(ensemble, "hypotheses", None)
+    if hypotheses is None or any(type(one) not in (Tree, KernelHypothesis) for one in hypotheses):
+        return _stored(ensemble, n_classes, m, has_missing=has_missing)
+    whole: Any = ensemble
+    d = whole.n_features * (2.0 if has_missing else 1.0)
+    bits = {column: max(len(known) - 1, 0) for column, known in whole.categories.items()}
+    setting = _Setting(m, d, n_classes, bits)
+    sizes = [_size(one) if isinstance(one, Tree) else None for one in hypotheses]
+    kind = _kind([one for one in hypotheses if isinstance(one, Tree)], n_classes)
+    kernels = {one.key()[0][:2] for one in hypotheses if isinstance(one, KernelHypothesis)}  # type: ignore[index]
+    of_kernel = 1.0 / math.sqrt(m) if n_classes == 2 else 2.0 * math.sqrt(n_classes / m)
+    trees = [size for size in sizes if size is not None]
+    largest = _largest(trees)
+    one_class = (_tree_price(largest, setting, kind) if trees else 0.0) + len(kernels) * of_kernel
+    fixed = int(ensemble.n_families) == 1
+    if fixed and not has_missing and not largest.asked:  # the r_j of the objective is for the same one family
+        one_class = min(one_class, _stored_largest(ensemble, n_classes, m))
+    each = [of_kernel if size is None else _tree_price(size, setting, kind) for size in sizes]
+    choices = 0.0 if fixed else _choices(largest, bits, n_classes)
+    levels = largest.level * math.prod(1 + count for count in largest.asked.values())
+    return Prices(
+        one_class,
+        choices,
+        _mean(ensemble, np.array(each)),
+        (levels if trees else 0) + len(kernels) or 1,
+        choices,
+        bool(largest.asked),
+        _words(largest if trees else None, len(kernels)),
+    )
+
+
+def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
+    """Raises where the sets of functions themselves depend on the sample in a way that nothing is charged for."""
+    hypotheses = getattr(ensemble, "hypotheses", ())
+    kernels = [one for one in hypotheses if isinstance(one, KernelHypothesis)]
+    for one in kernels:
+        if one.kernel not in KERNELS and not getattr(one.kernel, "positive_definite", False):
+            raise ValueError(
+                "The bound needs a positive definite kernel, and whether a function of your own is one cannot be seen "
+                "from rows. If it is, say so: your_kernel.positive_definite = True."
+            )
+    for family in _kernel_families(model) if kernels else []:
+        if isinstance(family.gamma, str) and family.kernel != "cosine":
+            raise ValueError(
+                f"KernelFamily(gamma={family.gamma!r}) was computed from the training rows, and the bound is for "
+                "kernels that were fixed before these were seen. Give gamma as a number that does not depend on them."
+            )
+    asked = {column for one in hypotheses if isinstance(one, Tree) for column in _size(one).asked}
+    for column in sorted(asked):
+        if len(ensemble.categories.get(column, ())) >= MOST_CATEGORIES:
+            raise ValueError(
+                f"Column {column} has {MOST_CATEGORIES} categories or more, and which of them are told apart was "
+                "decided by how often the training rows have them, which nothing is charged for. Merge the rare ones "
+                "by a rule that does not look at the rows."
+            )
+
+
+def _kernel_families(model: Any) -> list[KernelFamily]:
+    given = getattr(model, "family", None)
+    listed = given if isinstance(given, list | tuple) else [given]
+    found = [KernelFamily() if isinstance(one, str) and one == "kernel" else one for one in listed]
+    return [one for one in found if isinstance(one, KernelFamily)]
+
+
+def _size(tree: Tree) -> _Size:
+    inner = np.flatnonzero(tree.feature >= 0)
+    if not _is_pair(tree, inner):
+        # A constant is a tree whose question does not matter.
+        return _Size(max(len(inner), 1), False, Counter(tree.feature[tree.category_nodes].tolist()))
+    asking = [node for node in tree.category_nodes.tolist() if node <= tree.left[0]]  # one question for both nodes
+    return _Size(2, True, Counter(tree.feature[asking].tolist()))
+
+
+def _is_pair(tree: Tree, inner: Any) -> bool:
+    """Whether the second question is the same at both nodes of the second layer."""
+    if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
+        return False
+    first, second = int(tree.left[0]), int(tree.left[0]) + 1
+    alike = all(getattr(tree, name)[first] == getattr(tree, name)[second] for name in ("feature", "missing_left"))
+    same = tree.threshold[first] == tree.threshold[second]
+    return alike and bool(same) and tree.categories_left(first) == tree.categories_left(second)
+
+
+def _largest(sizes: Sequence[_Size]) -> _Size:
+    """The smallest set of trees of the list that holds all of them. A stump pair is a tree of three splits too."""
+    asked: Counter[int] = Counter()
+    for size in sizes:
+        for column, count in size.asked.items():
+            asked[column] = max(asked[column], count)
+    levels = [size.level for size in sizes]
+    if max(levels, default=1) <= PAIR_LEVEL:
+        pair = PAIR_LEVEL in levels
+        return _Size(2 if pair else 1, pair, asked)
+    n = max(3 if size.pair else size.n for size in sizes)
+    twice = {column: 2 * count if any(s.pair for s in sizes) else count for column, count in asked.items()}
+    return _Size(n, False, twice)
+
+
+def _tree_price(size: _Size, setting: _Setting, kind: str) -> float:
+    """kappa of the trees of this size. docs/theory.md, (7g) and (11e) to (11g)."""
+    bits = _most_bits(size, setting.bits)
+    m, d, c = setting.m, setting.d, setting.n_classes
+
+    def price(log_answers: float, row_norm: float) -> float:
+        if size.pair:
+            return massart(log_pair_labelings(m, d, log_answers, bits), m, row_norm)
+        return massart(log_labelings(size.n, m, d, log_answers, bits), m, row_norm)
+
+    if setting.n_classes == 2:
+        return price(LOG_2, 1.0)
+    votes = 2.0 * price(math.log(c), math.sqrt(1.0 - 1.0 / c))
+    if kind == "votes":
+        return votes
+    if kind == "rated":
+        return min(votes, 2.0 * price(math.log(c * (c - 1) + 1), math.sqrt(0.5))) + c * ROUNDING
+    return 2.0 * price(c * LOG_2, 0.5 * math.sqrt(c))
+
+
+def _most_bits(size: _Size, bits: Mapping[int, int]) -> int:
+    """What the questions of a tree of that size cost at most: the dearest ones that it has room for."""
+    dearest = sorted((bits.get(column, 0) for column, count in size.asked.items() for _ in range(count)), reverse=True)
+    return sum(dearest[: size.n])
+
+
+def _kind(trees: Sequence[Tree], n_classes: int) -> str:
+    """Whether the leaves vote (or abstain), hold numbers of which those above 0 sum to 1 at most, or any in [-1, 1]."""
+    vectors = [tree.vectors for tree in trees if tree.vectors is not None]
+    if not vectors:
+        return "votes"
+    every = np.concatenate(vectors)
+    slack = n_classes * ROUNDING
+    rated = np.abs(every).sum(axis=1).max() <= 2.0 + slack and np.abs(every.sum(axis=1)).max() <= slack
+    return "rated" if rated else "numbers"
+
+
+def _choices(largest: _Size, bits: Mapping[int, int], n_classes: int) -> float:
+    """log(1 / share): 1 / (i (i + 1)) of level i, as much of k questions about each category, a third of each kind."""
+    level = largest.level
+    counts = [largest.asked.get(column, 0) + 1 for column in bits]
+    kinds = math.log(3.0) if n_classes > 2 else 0.0
+    return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + kinds
+
+
+def _stored(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: bool) -> Prices:
+    """By the r_j that families, perhaps of users, have given their hypotheses."""
+    p = int(ensemble.n_families)
+    largest = _stored_largest(ensemble, n_classes, m) if p == 1 else None
+    trees = [one for one in getattr(ensemble, "hypotheses", ()) if isinstance(one, Tree)]
+    counted = bool(trees) and (has_missing or any(len(tree.category_nodes) for tree in trees))
+    mean = _mean(ensemble, _stored_each(ensemble, n_classes, m))
+    return Prices(largest, 0.0, mean, p, 0.0, counted, "the families of the model")
+
+
+def _stored_each(ensemble: VotingEnsemble, n_classes: int, m: float) -> FloatArray:
+    """The r_j were computed for the training sample. For a larger one they still are upper bounds; for a smaller one
+    the square of each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
+    """
+    smaller = math.sqrt(max(1.0, ensemble.sample_size / m))
+    times = 1.0 if n_classes == 2 else 2.0 * n_classes
+    return np.asarray(ensemble.complexities, dtype=np.float64) * (times * smaller / spread(ensemble))
+
+
+def _stored_largest(ensemble: VotingEnsemble, n_classes: int, m: float) -> float:
+    return float(_stored_each(ensemble, n_classes, m).max(initial=0.0))
+
+
+def _mean(ensemble: VotingEnsemble, each: FloatArray) -> float:
+    alpha = np.abs(ensemble.weights)
+    return float(alpha @ each / alpha.sum()) if alpha.any() else 0.0
+
+
+def _words(largest: _Size | None, n_kernels: int) -> str:
+    parts = []
+    if largest is not None:
+        splits = "one split" if largest.n <= 1 else f"at most {largest.n} splits"
+        parts.append("stump pairs" if largest.pair else f"trees of {splits}")
+    if n_kernels:
+        parts.append("a kernel" if n_kernels == 1 else f"{n_kernels} kernels")
+    return " and ".join(parts) or "no hypothesis"

@@ -1,0 +1,73 @@
+"""The two statements that `bound` takes the better of, for one margin (docs/theory.md, section 7).
+
+`one_class` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
+minimisation over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
+in which every hypothesis pays for its own family.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from radboost.guarantees.prices import Prices
+from radboost.guarantees.tree_counts import log_multisets
+
+# s / rho of Theorem 1, fixed in advance: how far hypotheses drawn from the ensemble may stray. 1/4 has the papers'
+# factor 4 / rho.
+STRAYS = tuple(2.0**-k for k in range(2, 9))
+# n s^2 / 2 among which the number n of draws is chosen, without looking at the sample.
+EXPONENTS = np.linspace(0.25, 30.0, 240)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """All but the first of the terms."""
+
+    factor: float  # of the complexity: 2 / rho, or 2 / (rho - 2 s)
+    complexity: float
+    drawing: float  # c exp(-n s^2 / 2)
+    chance: float
+    n_draws: int
+
+    @property
+    def price(self) -> float:
+        return self.factor * self.complexity + self.drawing + self.chance
+
+
+def one_class(prices: Prices, rho: float, delta: float, m: float) -> Statement | None:
+    """Every f in the hull of one of the sets: 2/rho kappa + sqrt(log(1/(delta share))/2m). (7b), (7c)."""
+    if prices.one_class is None:
+        return None
+    chance = deviation(math.log(1.0 / delta) + prices.class_choices, m, from_sample=prices.from_sample)
+    return Statement(2.0 / rho, prices.one_class, 0.0, float(chance), 0)
+
+
+def several_families(prices: Prices, rho: float, delta: float, m: float, n_classes: int) -> Statement:
+    """Every f in the hull of the union of p families, at the price of the mean complexity. (7f).
+
+    Each of the fixed s has its share of delta. n is the best for s, p, m and delta, none of which are chosen by the
+    sample.
+    """
+    found = []
+    for share in STRAYS:
+        s = share * rho
+        draws = np.ceil(2.0 * EXPONENTS / s**2)
+        log_choices = math.log(len(STRAYS) / delta) + prices.family_choices + log_multisets(prices.n_families, draws)
+        drawing = n_classes * np.exp(-draws * s**2 / 2.0)
+        chance = deviation(log_choices, m, from_sample=prices.from_sample)
+        best = int(np.argmin(drawing + chance))
+        factor = 2.0 / (rho - 2.0 * s)
+        found.append(
+            Statement(factor, prices.mean, float(drawing[best]), float(chance[best]), int(min(draws[best], 2**62)))
+        )
+    return min(found, key=lambda one: one.price)
+
+
+def deviation(log_inverse: float | np.ndarray, m: float, *, from_sample: bool) -> np.ndarray:
+    """sqrt(log(1/delta) / 2m), or 3 sqrt(log(2/delta) / 2m) where the complexity is that of this sample. (7a)."""
+    if from_sample:
+        return np.asarray(3.0 * np.sqrt((log_inverse + math.log(2.0)) / (2.0 * m)))
+    return np.asarray(np.sqrt(log_inverse / (2.0 * m)))

@@ -1,9 +1,10 @@
-"""`python -m benchmarks.examples`: the figures beside two examples in the documents.
+"""`python -m benchmarks.examples`: the figures beside examples in the documents.
 
 python -m benchmarks.examples digits         the test errors in the README, on handwritten digits
 python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
 python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
 python -m benchmarks.examples reliability    the picture of docs/probabilities.md, on handwritten digits
+python -m benchmarks.examples bounds --write the table and the picture of docs/guarantees.md
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.accuracy.competitors import PEERS, ours
+from benchmarks.bounds import bounds
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 PICTURE = PAGE.parent / "images" / "costs.png"
@@ -197,7 +199,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     commands.add_parser("sources", help="the pictures of docs/sources.md")
     commands.add_parser("reliability", help="the picture of docs/probabilities.md")
     of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
-    of_costs.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")
+    of_bounds = commands.add_parser("bounds", help="the table of docs/guarantees.md")
+    for writing in (of_costs, of_bounds):
+        writing.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")
     given = parser.parse_args(argv)
     if given.command == "digits":
         digits()
@@ -205,6 +209,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sources()
     elif given.command == "reliability":
         reliability()
+    elif given.command == "bounds":
+        bounds(write=given.write)
     else:
         costs(write=given.write)
 

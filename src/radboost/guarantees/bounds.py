@@ -228,7 +228,7 @@ def bound(
     row_margins = margins(model, X, y)
     weights = _weights(sample_weight, len(row_margins))
     m, n_classes = float(weights.sum()), len(model.classes_)
-    priced = prices(ensemble, n_classes, m, has_missing=_has_missing(model, ensemble, X))
+    priced = prices(model, ensemble, m, has_missing=_has_missing(model, ensemble, X))
     papers = getattr(model, "_theorem", PAPERS[0]) if n_classes == 2 else PAPERS[1]
     found = []
     for value in grid:

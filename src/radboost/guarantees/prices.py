@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from radboost.families.base import FAMILIES, Family
 from radboost.families.kernel import KERNELS, KernelFamily, KernelHypothesis
+from radboost.families.trees import StumpPairs, Stumps, Trees
 from radboost.guarantees.margins import FloatArray, VotingEnsemble, spread
 from radboost.guarantees.tree_counts import LOG_2, log_labelings, log_pair_labelings, massart
 from radboost.rows.categories import MOST_CATEGORIES
@@ -24,6 +26,7 @@ from radboost.trees.tree import Tree
 ROUNDING = 2.0**-20
 # Levels of the trees that are ordered by size: one split, a stump pair, and so many splits plus one.
 PAIR_LEVEL = 2
+TREE_FAMILIES = (Stumps, StumpPairs, Trees)
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ class _Size:
         return 1 if self.n <= 1 else self.n + 1
 
 
-def prices(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: bool) -> Prices:
+def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool) -> Prices:
     """The complexities of a model's hypotheses for samples of m rows."""
+    n_classes, n_others = len(model.classes_), _n_others(model)
     hypotheses: Sequence[Any] | None = getattr(ensemble, "hypotheses", None)
     if hypotheses is None or any(type(one) not in (Tree, KernelHypothesis) for one in hypotheses):
         return _stored(ensemble, n_classes, m, has_missing=has_missing)
@@ -73,7 +77,7 @@ def prices(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: b
     d = whole.n_features * (2.0 if has_missing else 1.0)
     bits = {column: max(len(known) - 1, 0) for column, known in whole.categories.items()}
     setting = _Setting(m, d, n_classes, bits)
-    sizes = [_size(one) if isinstance(one, Tree) else None for one in hypotheses]
+    sizes = [_size(one, has_missing=has_missing) if isinstance(one, Tree) else None for one in hypotheses]
     kind = _kind([one for one in hypotheses if isinstance(one, Tree)], n_classes)
     kernels = {one.key()[0][:2] for one in hypotheses if isinstance(one, KernelHypothesis)}  # type: ignore[index]
     of_kernel = 1.0 / math.sqrt(m) if n_classes == 2 else 2.0 * math.sqrt(n_classes / m)
@@ -84,7 +88,7 @@ def prices(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: b
     if fixed and not has_missing and not largest.asked:  # the r_j of the objective is for the same one family
         one_class = min(one_class, _stored_largest(ensemble, n_classes, m))
     each = [of_kernel if size is None else _tree_price(size, setting, kind) for size in sizes]
-    choices = 0.0 if fixed else _choices(largest, bits, n_classes)
+    choices = 0.0 if fixed else _choices(largest, bits, n_classes, n_others)
     levels = largest.level * math.prod(1 + count for count in largest.asked.values())
     return Prices(
         one_class,
@@ -113,8 +117,8 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
                 f"KernelFamily(gamma={family.gamma!r}) was computed from the training rows, and the bound is for "
                 "kernels that were fixed before these were seen. Give gamma as a number that does not depend on them."
             )
-    asked = {column for one in hypotheses if isinstance(one, Tree) for column in _size(one).asked}
-    for column in sorted(asked):
+    trees = [one for one in hypotheses if isinstance(one, Tree)]
+    for column in sorted({int(tree.feature[node]) for tree in trees for node in tree.category_nodes}):
         if len(ensemble.categories.get(column, ())) >= MOST_CATEGORIES:
             raise ValueError(
                 f"Column {column} has {MOST_CATEGORIES} categories or more, and which of them are told apart was "
@@ -123,30 +127,38 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
             )
 
 
-def _kernel_families(model: Any) -> list[KernelFamily]:
+def _families(model: Any) -> list[Any]:
     given = getattr(model, "family", None)
     listed = given if isinstance(given, list | tuple) else [given]
-    found = [KernelFamily() if isinstance(one, str) and one == "kernel" else one for one in listed]
-    return [one for one in found if isinstance(one, KernelFamily)]
+    return [FAMILIES[one]() if isinstance(one, str) and one in FAMILIES else one for one in listed]
 
 
-def _size(tree: Tree) -> _Size:
+def _kernel_families(model: Any) -> list[KernelFamily]:
+    return [one for one in _families(model) if isinstance(one, KernelFamily)]
+
+
+def _n_others(model: Any) -> int:
+    """How many families the model could use besides those of trees."""
+    return sum(isinstance(one, Family) and not isinstance(one, TREE_FAMILIES) for one in _families(model))
+
+
+def _size(tree: Tree, *, has_missing: bool) -> _Size:
     inner = np.flatnonzero(tree.feature >= 0)
-    if not _is_pair(tree, inner):
+    if not _is_pair(tree, inner, has_missing=has_missing):
         # A constant is a tree whose question does not matter.
         return _Size(max(len(inner), 1), False, Counter(tree.feature[tree.category_nodes].tolist()))
     asking = [node for node in tree.category_nodes.tolist() if node <= tree.left[0]]  # one question for both nodes
     return _Size(2, True, Counter(tree.feature[asking].tolist()))
 
 
-def _is_pair(tree: Tree, inner: Any) -> bool:
+def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
     """Whether the second question is the same at both nodes of the second layer."""
     if len(inner) != 3 or tree.left[0] not in inner or tree.left[0] + 1 not in inner:
         return False
     first, second = int(tree.left[0]), int(tree.left[0]) + 1
-    alike = all(getattr(tree, name)[first] == getattr(tree, name)[second] for name in ("feature", "missing_left"))
-    same = tree.threshold[first] == tree.threshold[second]
-    return alike and bool(same) and tree.categories_left(first) == tree.categories_left(second)
+    compared = (tree.feature, tree.threshold, *((tree.missing_left,) if has_missing else ()))
+    same = all(bool(array[first] == array[second]) for array in compared)
+    return same and tree.categories_left(first) == tree.categories_left(second)
 
 
 def _largest(sizes: Sequence[_Size]) -> _Size:
@@ -201,12 +213,15 @@ def _kind(trees: Sequence[Tree], n_classes: int) -> str:
     return "rated" if rated else "numbers"
 
 
-def _choices(largest: _Size, bits: Mapping[int, int], n_classes: int) -> float:
-    """log(1 / share): 1 / (i (i + 1)) of level i, as much of k questions about each category, a third of each kind."""
+def _choices(largest: _Size, bits: Mapping[int, int], n_classes: int, n_others: int) -> float:
+    """log(1 / share): 1 / (i (i + 1)) of level i, 1 / ((k + 1) (k + 2)) of k questions about a categorical column, a
+    third of each kind of leaves, and half of whether trees and each other family are in the model. (7c).
+    """
     level = largest.level
     counts = [largest.asked.get(column, 0) + 1 for column in bits]
     kinds = math.log(3.0) if n_classes > 2 else 0.0
-    return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + kinds
+    members = (n_others + 1) * LOG_2 if n_others else 0.0
+    return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + kinds + members
 
 
 def _stored(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: bool) -> Prices:
@@ -216,7 +231,9 @@ def _stored(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: 
     trees = [one for one in getattr(ensemble, "hypotheses", ()) if isinstance(one, Tree)]
     counted = bool(trees) and (has_missing or any(len(tree.category_nodes) for tree in trees))
     mean = _mean(ensemble, _stored_each(ensemble, n_classes, m))
-    return Prices(largest, 0.0, mean, p, 0.0, counted, "the families of the model")
+    # Whether the hypotheses of its own families are in the model was not known in advance.
+    choices = LOG_2 if p > 1 and hasattr(ensemble, "hypotheses") else 0.0
+    return Prices(largest, choices, mean, p, choices, counted, "the families of the model")
 
 
 def _stored_each(ensemble: VotingEnsemble, n_classes: int, m: float) -> FloatArray:

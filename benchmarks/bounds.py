@@ -137,7 +137,7 @@ def draw(found: list[Point], path: Path) -> None:
     figure.axes[0].set_yticks(
         [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100], ["1%", "3%", "10%", "30%", "1", "3", "10", "30", "100"]
     )
-    figure.axes[0].legend(frameon=False, fontsize=8, loc="lower left")
+    figure.axes[0].legend(frameon=False, fontsize=8, loc="upper right")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
 

@@ -1,5 +1,7 @@
 """DeepBoost with numbers in its leaves."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -57,9 +59,13 @@ def test_bounds_and_files_know_them(tmp_path, n_classes):
     found = guarantees.margins(model, X, y)
     assert np.all(np.abs(found) <= 1.0)
     bound = guarantees.bound(model, X, y, rho=0.3)
-    weights, complexities = np.abs(model.ensemble_.weights), np.asarray(model.ensemble_.complexities)
-    spread = 1.0 if n_classes == 2 else 2.0
-    assert bound.mean_complexity == pytest.approx(weights @ complexities / weights.sum() / spread)
+    n = max(tree.n_splits for tree in model.ensemble_.hypotheses)
+    shapes = math.log(math.comb(2 * n, n) / (n + 1)) + n * math.log(X.shape[1] * len(X))
+    # As many answers as there are signs, or differences of two classes: docs/theory.md, (7g) and (11f).
+    answers, norm = (2, 1.0) if n_classes == 2 else (7, 2 * math.sqrt(0.5))
+    largest = norm * math.sqrt(2 * (shapes + n * math.log(answers) + math.log(answers - 1)) / len(X))
+    assert bound.complexity <= largest + n_classes * 2.0**-20
+    assert bound.complexity > 0.3 * largest
     model.save(tmp_path / "model.rad")
     loaded = radboost.load(tmp_path / "model.rad")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

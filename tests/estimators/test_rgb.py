@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -398,19 +399,20 @@ def test_the_bound_speaks_of_the_model() -> None:
     X, y = smooth(16, m=300)
     model = RGBClassifier(10, family=TreeFamilies(sizes=(2, 4), norms=(0.5, 3.0))).fit(X, y)
     bound = guarantees.bound(model, X, y, rho=0.5)
-    assert "Regularized Gradient Boosting, Theorem 3.2" in str(bound)
-    # The sum of Theorem 3.2 over trees of norm lambda, whose weights are those of h / lambda divided by it.
     ensemble = model.ensemble_
-    sizes = [2 if tree.n_splits <= 2 else 4 for tree in ensemble.hypotheses]
-    prices = np.sqrt((4 * np.array(sizes) + 2) * np.log2(X.shape[1] + 2) * np.log(301) / 300)
-    expected = 4 / 0.5 * (np.abs(ensemble.weights) * prices).sum() / np.abs(ensemble.weights).sum()
-    np.testing.assert_allclose(bound.complexity_term, expected, rtol=1e-12)
-    assert bound.n_families == 4
+    # h / lambda has leaves in [-1, 1]: it lies in the convex hull of the votes with as many splits, at most 4.
+    n = max(tree.n_splits for tree in ensemble.hypotheses)
+    assert n <= 4
+    count = math.comb(2 * n, n) / (n + 1) * (2 * X.shape[1] * 300.0) ** n
+    assert bound.theorem == "margin bound of one class"
+    assert bound.complexity_term == pytest.approx(2 / 0.5 * math.sqrt(2 * math.log(count) / 300), rel=1e-12)
+    chance = math.log(2 / 0.05) + math.log((n + 1) * (n + 2))
+    assert bound.confidence_term == pytest.approx(math.sqrt(chance / 600), rel=1e-12)
     lead = y * scores_of(model, X) / np.abs(ensemble.weights).sum()
     np.testing.assert_allclose(guarantees.margins(model, X, y), lead, rtol=1e-12)
     several = RGBClassifier(10).fit(*smooth_classes(16))
     assert np.abs(guarantees.margins(several, *smooth_classes(16))).max() <= 1.0
-    assert "Multi-Class Deep Boosting" in str(guarantees.bound(several, *smooth_classes(16)))
+    assert f"c = {len(several.classes_)} classes" in str(guarantees.bound(several, *smooth_classes(16)))
     with pytest.raises(TypeError, match="predicts numbers"):
         guarantees.bound(RGBRegressor(2).fit(*numbers()), *numbers())
 

@@ -26,7 +26,12 @@ def separable(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"family": "stump_pairs"}, {"family": ["stumps", KernelFamily(n_centres=30)]}, {"loss": "exponential"}],
+    [
+        {},
+        {"family": "stump_pairs"},
+        {"family": ["stumps", KernelFamily(n_centres=30, gamma=0.2)]},
+        {"loss": "exponential"},
+    ],
     ids=str,
 )
 def test_margins_are_the_weighted_votes(parameters: dict) -> None:
@@ -38,25 +43,16 @@ def test_margins_are_the_weighted_votes(parameters: dict) -> None:
     np.testing.assert_allclose(margins(model, X, y), expected, atol=1e-12)
     result = bound(model, X, y, rho=0.3)
     assert result.margin_error == pytest.approx(np.mean(expected <= 0.3 + 1e-12))
-    mean = np.abs(alpha) @ model.ensemble_.complexities / np.abs(alpha).sum()
-    assert result.mean_complexity == pytest.approx(mean)
 
 
 def test_stumps_pay_equation_7() -> None:
     X, y = separable(1000, 0)
-    result = bound(DeepBoostClassifier.paper(family="stumps", n_rounds=10).fit(X, y), X, y)
-    assert result.mean_complexity == pytest.approx(math.sqrt(2 * math.log(2 * 1000 * 5) / 1000))
-    assert result.n_families == 2  # the theorem needs more than the one family there is
+    result = bound(DeepBoostClassifier.paper(family="stumps", n_rounds=10).fit(X, y), X, y, rho=0.5, delta=0.1)
+    assert result.theorem == "margin bound of one class"
+    assert result.complexity == pytest.approx(math.sqrt(2 * math.log(2 * 1000 * 5) / 1000))
+    assert result.factor == 4.0
+    assert result.confidence_term == pytest.approx(math.sqrt(math.log(10) / 2000))
     assert result.sample_size == 1000
-
-
-def test_the_number_of_families_counts_what_could_have_been_used() -> None:
-    X, y = separable(1000, 0)
-    model = DeepBoostClassifier(n_rounds=2, max_depth=3).fit(X, y)
-    p = bound(model, X, y).n_families
-    assert p == model.ensemble_.n_families >= 7  # one for each number of splits
-    mixed = DeepBoostClassifier(n_rounds=2, max_depth=3, family=["stump_pairs", "trees"]).fit(X, y)
-    assert bound(mixed, X, y).n_families == p + 2
 
 
 def test_weights_count_as_copies() -> None:
@@ -84,7 +80,7 @@ def test_the_bound_says_something_on_many_rows_and_holds() -> None:
     assert not result.vacuous
     X_new, y_new = separable(50_000, 4)
     error = 1.0 - model.score(X_new, y_new)
-    assert error < result.total < 0.35
+    assert error < result.total < 0.12
 
 
 def test_labels_as_they_were_fitted() -> None:

@@ -220,9 +220,11 @@ class KernelFamily(Family, name="kernel"):
     ----------
     kernel : {"rbf", "laplacian", "cosine"} or callable
         exp(-gamma |c - x|^2), exp(-gamma |c - x|_1), the cosine of the angle, or a function of (centres, rows) that
-        returns a matrix with one row per centre and values in [-1, 1].
+        returns a matrix with one row per centre and values in [-1, 1]. One with the attribute `positive_definite =
+        True` says that it is that, which `guarantees.bound` asks for.
     gamma : "scale" or float
-        "scale" is 1 / (number of columns * variance of the entries). Scale the columns first.
+        "scale" is 1 / (number of columns * variance of the entries). Scale the columns first. `guarantees.bound` needs
+        a number, fixed before the rows were seen.
     n_centres : int
         At most this many distinct rows become centres; they are drawn by their content.
     """

@@ -24,7 +24,7 @@ from radboost import DeepBoostClassifier, guarantees
 
 NOISE = 0.2
 FOLDS, REPEATS = 5, 2
-SENSORS, READINGS = 9, 200_000
+SENSORS, READINGS = 9, 20_000
 COVERAGE = 0.95
 
 Method = Callable[[], Any]
@@ -144,7 +144,7 @@ def halves(X: NDArray[Any], y: NDArray[Any]) -> list[Any]:
 
 
 def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArray[Any]) -> None:
-    """Print the bound of Theorem 1 where it cannot say anything yet and where it can."""
+    """Print the bound on the true error where it cannot say anything yet and where it can."""
     show.heading("3. What can it promise?")
     X_many, y_many = sensors(READINGS)
     stumps = DeepBoostClassifier.paper(family="stumps", n_rounds=30).fit(X_many, y_many)
@@ -153,15 +153,15 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     X_new, y_new = sensors(READINGS, seed=1)
     error = float(np.mean(stumps.predict(X_new) != y_new))
     show.text(
-        "Theorem 1 of the paper bounds the error on unseen rows by what the training rows show, whatever their "
-        "distribution. Such a bound needs many rows, so here is a generated set beside the patients: "
-        f"{SENSORS} noisy sensors that measure the same level."
+        "A theorem bounds the error on unseen rows by what the training rows show, whatever their distribution. Such a "
+        "bound needs many rows or simple trees, so here is a generated set beside the patients, learned by trees of "
+        f"one split: {SENSORS} noisy sensors that measure the same level."
     )
     rows = [
         ["training rows", f"{small.sample_size:,.0f}", f"{large.sample_size:,.0f}"],
         ["  without a clear margin", f"{small.margin_error:.3f}", f"{large.margin_error:.3f}"],
         ["+ complexity of the trees", f"{small.complexity_term:.3f}", f"{large.complexity_term:.3f}"],
-        ["+ choice among families", f"{small.family_term:.3f}", f"{large.family_term:.3f}"],
+        ["+ price of several sizes", f"{small.family_term:.3f}", f"{large.family_term:.3f}"],
         ["+ chance (95% confidence)", f"{small.confidence_term:.3f}", f"{large.confidence_term:.3f}"],
         ["= true error is at most", f"{small.total:.3f}", f"{large.total:.3f}"],
     ]
@@ -169,7 +169,7 @@ def promise(show: Screen, model: DeepBoostClassifier, X: NDArray[Any], y: NDArra
     if small.vacuous:
         show.text(
             f"Patients: an error rate is never above 1, so a bound of {small.total:.1f} is vacuous. "
-            f"{small.sample_size:,.0f} rows are too few for a bound below 1; that says nothing against the model."
+            f"{small.sample_size:,.0f} rows are too few for {small.hypotheses}; that says nothing against the model."
         )
     else:
         show.text(f"Patients: {small.explain()}")

@@ -36,7 +36,8 @@ class Ensemble:
     steps : structured array (round, hypothesis, eta)
         How the weights came about. `hypothesis` counts all that ever entered, dropped ones too.
     n_families : int
-        p of Theorem 1: how many families the search could have used.
+        How many families the search could have used. The bound on the error counts those of trees itself, and takes
+        this for p where there are hypotheses of users.
     sample_size : float
         m: the sum of the training weights.
     categories : dict

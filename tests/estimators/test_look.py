@@ -7,7 +7,7 @@ import scipy.sparse
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.calibration import Calibration
-from radboost.estimators import _calibrated, _look
+from radboost.estimators import _calibrated, _held_back, _look
 from radboost.estimators._look import Judged, Look, calibrated_losses, damping, enough_rounds
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
@@ -83,7 +83,7 @@ def test_more_rows_are_held_back_where_there_are_more():
         (1_000_000, 10, 8, 12_000, 8_192),
         (1_000_000, 2**15, 2, 3_072, 1_024),
     ):
-        parts = _look.parts_of(n_different, n_features, n_classes)
+        parts = _held_back.parts_of(n_different, n_features, n_classes)
         assert (parts.learned, parts.held_back) == (learned, held_back)
 
 
@@ -200,10 +200,10 @@ def test_wide_rows_are_looked_at_in_part(monkeypatch):
     X, y = table(m=2400)
     seen = []
     monkeypatch.setattr(_look, "choose", lambda look, start, free: seen.append(look._held_back.X.shape))
-    monkeypatch.setattr(_look, "MOST_CELLS", 6 * 300)
+    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 300)
     DeepBoostClassifier(3).fit(scipy.sparse.csr_array(X), y)
     assert seen == [(300, 6)]
-    monkeypatch.setattr(_look, "MOST_CELLS", 6 * 200)
+    monkeypatch.setattr(_held_back, "MOST_CELLS", 6 * 200)
     DeepBoostClassifier(3).fit(X, y)
     assert len(seen) == 1
 
@@ -212,7 +212,7 @@ def test_a_look_is_at_a_part_of_many_rows():
     X, y = table(m=4000)
     estimator = DeepBoostClassifier()
     rows = prepare(estimator, X, y)
-    look = Look(estimator, rows, estimator._read_parameters(), _look.Parts(750, 250), rows.n_different(1))
+    look = Look(estimator, rows, estimator._read_parameters(), _held_back.Parts(750, 250), rows.n_different(1))
     n_rows, n_held = len(look._rows.order), len(look._held_back.class_ids)
     assert n_rows + n_held == pytest.approx(1000, abs=2)
     assert n_held == pytest.approx(250, abs=2)

@@ -249,8 +249,12 @@ def test_the_way_is_as_long_as_the_data_allow() -> None:
         lengths = [steps["eta"][steps["round"] == r].max() / 2 for r in range(n_rounds)]
         assert max(lengths) <= 10.0 / n_rounds
         assert 2.0 < sum(lengths) <= 10.0
-    heavy = SoftmaxBoostClassifier(20).fit(X, y, np.full(len(y), 100)).ensemble_.steps
-    assert heavy["eta"].max() / 2 > 10.0 / 20
+    heavy = SoftmaxBoostClassifier(20).fit(X, y, np.full(len(y), 100))
+    assert heavy.learning_rate_ == 10.0 / 20  # copies of a row tell nothing new
+    for n_rows, way in ((1_600, 10.0), (10_000, 25.0), (20_000, 50.0)):
+        rows = np.random.default_rng(0).normal(size=(n_rows, 6))
+        model = SoftmaxBoostClassifier(60, max_leaves=2, calibration=None).fit(rows, rows[:, 0] > 0.0)
+        assert model.learning_rate_ == pytest.approx(way / 60)
     for n_classes, way in ((2, 10.0), (6, 18.0), (12, 30.0)):
         rows, labels = smooth_classes(15, m=200, n_classes=n_classes)
         scores = [

@@ -142,7 +142,8 @@ def test_draws_grow_neither_with_rows_nor_with_weights(monkeypatch: pytest.Monke
     assert drawn(rows, labels, np.full(150, 3.0)) == drawn(np.repeat(rows, 3, axis=0), np.repeat(labels, 3)) == 450
     assert drawn(rows, labels, np.full(150, 1e6)) == 16 * 150
     many = rng.normal(size=(40_000, 2))
-    assert drawn(many, (many[:, 0] > 0).astype(int)) == 32_768
+    assert drawn(many, (many[:, 0] > 0).astype(int)) == 2 * 4096
+    assert drawn(many, np.digitize(many[:, 0], np.linspace(-1.5, 1.5, 11))) == 32_768
     assert drawn(many, (many[:, 0] > 0).astype(int), samples_per_round="rows") == 40_000
     assert drawn(rows, labels, np.full(150, 1000.0), samples_per_round=150) == 150
     assert SoftmaxBoostClassifier.paper().samples_per_round == "rows"

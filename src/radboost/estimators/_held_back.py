@@ -7,12 +7,37 @@ from dataclasses import dataclass
 
 from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 
-# So many different rows are looked at, at most, drawn by their content.
+# So many different rows are looked at in thirds, at most, drawn by their content.
 LOOK_ROWS = 16_000
 # Held-back rows are made dense: no more cells of them than this.
 MOST_CELLS = 2**25
+# Short fits learn from so many different rows at most. A quarter of the rows is held back; with more rows than short
+# fits learn from, all of the others, within limits of their number and of the scores that are computed in each round.
+MOST_LEARNED, HELD_BACK = 12_000, 0.25
+MOST_HELD_BACK, MOST_HELD_BACK_SCORES, ENOUGH_HELD_BACK = 12_000, 2**16, 4_000
+# Fewer different rows than this, held-back ones included, could not tell anything beyond chance: no look.
+FEWEST_ROWS = 1_000
 # A third of the rows is held back, then another third, until there have been enough.
 N_FOLDS, ENOUGH_ROWS = 3, 1_000
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How many different rows short fits learn from, and how many are held back."""
+
+    learned: int
+    held_back: int
+
+    @property
+    def total(self) -> int:
+        return self.learned + self.held_back
+
+
+def parts_of(n_different: int, n_features: int, n_classes: int) -> Parts:
+    """The more rows are held back, the smaller a difference they can tell from chance."""
+    most = min(MOST_HELD_BACK, max(ENOUGH_HELD_BACK, MOST_HELD_BACK_SCORES // n_classes), MOST_CELLS // n_features)
+    learned = int(min(MOST_LEARNED, (1.0 - HELD_BACK) * n_different, (1.0 / HELD_BACK - 1.0) * most))
+    return Parts(learned, min(n_different - learned, most))
 
 
 def drawn(rows: PreparedRows, n_rows: int, n_different: int, seed: int, n_threads: int) -> PreparedRows:

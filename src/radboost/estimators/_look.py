@@ -18,17 +18,11 @@ import numpy as np
 from radboost._progress import say
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
-from radboost.estimators._held_back import MOST_CELLS, drawn
+from radboost.estimators._held_back import FEWEST_ROWS, HELD_BACK, Parts, drawn, parts_of
 from radboost.estimators._learning import FitSettings, learn
 from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 from radboost.trees import TreeOptions
 
-# Short fits learn from so many different rows at most. A quarter of the rows is held back; with more rows than short
-# fits learn from, all of the others, within limits of their number and of the scores that are computed in each round.
-MOST_LEARNED, HELD_BACK = 12_000, 0.25
-MOST_HELD_BACK, MOST_HELD_BACK_SCORES, ENOUGH_HELD_BACK = 12_000, 2**16, 4_000
-# Fewer different rows than this, held-back ones included, could not tell anything beyond chance: no look.
-FEWEST_ROWS = 1_000
 # Short fits: rounds, damping, and the rounds that they wait for a lower loss.
 LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
 # Penalties, from the largest; the search begins with two of them and goes on in the direction of the lower loss.
@@ -47,18 +41,6 @@ MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
 LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
 
 Setting = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """How many different rows short fits learn from, and how many are held back."""
-
-    learned: int
-    held_back: int
-
-    @property
-    def total(self) -> int:
-        return self.learned + self.held_back
 
 
 @dataclass(frozen=True)
@@ -204,13 +186,6 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
     if isinstance(rounds, str):
         rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
     return Outcome(True, {**found, "learning_rate": rate, "n_rounds": int(rounds)})
-
-
-def parts_of(n_different: int, n_features: int, n_classes: int) -> Parts:
-    """The more rows are held back, the smaller a difference they can tell from chance."""
-    most = min(MOST_HELD_BACK, max(ENOUGH_HELD_BACK, MOST_HELD_BACK_SCORES // n_classes), MOST_CELLS // n_features)
-    learned = int(min(MOST_LEARNED, (1.0 - HELD_BACK) * n_different, (1.0 / HELD_BACK - 1.0) * most))
-    return Parts(learned, min(n_different - learned, most))
 
 
 def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | None:

@@ -42,11 +42,11 @@ from radboost.trees.grower import make_weighted_trees
 
 DEEPEST = 60
 # The total step length of steps by the edge: the largest of these (docs/softmax.md).
-SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT = 10.0, 3.0, 10, 0.25
+SHORTEST_PATH, PATH_PER_CLASS, MOST_CLASSES, PATH_PER_ROOT, PATH_PER_ROW = 10.0, 3.0, 10, 0.25, 1.0 / 400.0
 BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
-# Pairs drawn in a round where their number is not given, in all and for each different row: trees of some leaves learn
-# little from more of them.
-MOST_DRAWS, DRAWS_PER_ROW = 2**15, 16
+# Pairs drawn in a round where their number is not given, for each class, in all and for each different row: trees of
+# some leaves learn little from more of them.
+DRAWS_PER_CLASS, MOST_DRAWS, DRAWS_PER_ROW = 2**12, 2**15, 16
 MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
 DECISIONS = ["argmax", "minimum_cost", "sample"]
 INSTEAD = {
@@ -82,7 +82,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         Leaves of a tree, which grows best-first.
     samples_per_round : int, "rows", "all" or None
         M, the pairs (row, label) drawn in each round; None draws as many as there are rows (the sum of their weights),
-        at most 32,768 and 16 for each different row, so that neither many rows nor large weights make rounds slow;
+        at most 4,096 for each class, 32,768 in all and 16 for each different row, so that neither many rows nor large
+        weights make rounds slow;
         "rows" draws as many as there are rows, as in the paper, at most 4,194,304; "all" uses every pair, weighted by
         its part of the gradient, which is slower by about the number of classes.
     sampling : {"gradient", "rule"}
@@ -91,8 +92,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         from what the rule pays. Both estimate the same gradient without bias. Ignored with samples_per_round="all".
     learning_rate : float or "auto"
         Share of the step that is taken; more than 1 is allowed. "auto" is 1, except for step="edge": there the total
-        step length is at most max(10, 3 min(K, 10), sqrt(N) / 4) with N rows and K classes, whatever the number of
-        rounds. With many rows it can be longer before label noise is learned, and many classes need it
+        step length is at most max(10, 3 min(K, 10), sqrt(N) / 4, N / 400) with N different rows and K classes, whatever
+        the number of rounds. With many rows it can be longer before label noise is learned, and many classes need it
         (docs/softmax.md).
     step : {"edge", "sampled", "projection", "line_search"}
         "sampled": R_M(h), what the trees gain on the drawn pairs (section 5.1). It is small at the start with many
@@ -326,12 +327,15 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         )
         return FitSettings(settings, resolve_early_stopping(self.early_stopping))
 
-    def _learning_rate(self, sample_size: float, n_classes: int) -> float:
+    def _learning_rate(self, prepared: PreparedRows, n_threads: int) -> float:
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
-        by_classes = PATH_PER_CLASS * min(n_classes, MOST_CLASSES)
-        longest_path = max(SHORTEST_PATH, by_classes, PATH_PER_ROOT * math.sqrt(sample_size))
-        return min(1.0, longest_path / self.n_rounds) if self.step == "edge" else 1.0
+        if self.step != "edge":
+            return 1.0
+        n_different = prepared.n_different(n_threads)  # copies of a row tell nothing new
+        by_classes = PATH_PER_CLASS * min(len(prepared.known_classes), MOST_CLASSES)
+        by_rows = max(PATH_PER_ROOT * math.sqrt(n_different), PATH_PER_ROW * n_different)
+        return float(min(1.0, max(SHORTEST_PATH, by_classes, by_rows) / self.n_rounds))
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         classes, stopping, n_threads = prepared.known_classes, settings.stopping, settings.growth.n_threads
@@ -376,7 +380,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
         )
         drawn = self._n_draws(prepared, growth.n_threads)
-        learning_rate = self._learning_rate(weights.total, n_classes)
+        learning_rate = self._learning_rate(prepared, growth.n_threads)
         if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
             self._check_rate(learning_rate)
         return SoftmaxDescent(
@@ -407,7 +411,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             return min(total, MOST_DRAWS_BY_ROWS)
         if given is not None:
             return float(given)
-        few = min(total, MOST_DRAWS)
+        few = min(total, MOST_DRAWS, DRAWS_PER_CLASS * len(prepared.known_classes))
         return few if few <= DRAWS_PER_ROW else min(few, DRAWS_PER_ROW * prepared.n_different(n_threads))
 
     def _check_rate(self, learning_rate: float) -> None:

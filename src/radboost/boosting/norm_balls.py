@@ -18,7 +18,7 @@ from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
 from radboost.losses import NativeTargetLoss
 from radboost.losses.target import WeightedRows
-from radboost.objectives.targets import LossRows, OwnLossRows
+from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows
 from radboost.trees import constant_tree, regression_tree
 
 # What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
@@ -37,6 +37,9 @@ PATIENCE = 10
 # A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
+
+# By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
+BEYOND_ROUNDING = 1.01
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
 
@@ -141,15 +144,13 @@ class NormBallDescent(RoundMaker):
     def _round(self, round_index: int) -> int | None:
         """Takes the step of the best candidate and returns the place of its family; None where nothing goes down."""
         settings = self.settings
-        drawn = self.families.draw(settings.n_candidates, settings.seed, round_index)
+        everyone = self.families.draw(settings.n_candidates, settings.seed, round_index)
+        drawn = self._that_may_win(everyone)
+        cuts, steps = self._fit(drawn, round_index)
+        if len(drawn) < len(everyone) and not steps[int(np.argmin(self._prices[drawn]))] > 0.0:
+            drawn = everyone
+            cuts, steps = self._fit(drawn, round_index)
         families = [self.families.families[place] for place in drawn]
-        self.grower.grow(round_index, max(family.n_splits for family in families))
-        cuts = [
-            self.grower.cut(family.n_splits, family.norm * self._norm_unit, self.families.order) for family in families
-        ]
-        steps = np.array(
-            [self._step(cut, family.norm * self._norm_unit) for cut, family in zip(cuts, families, strict=True)]
-        )
         useful = [i for i, step in enumerate(steps) if step > 0.0]
         if not useful:
             return None
@@ -163,6 +164,33 @@ class NormBallDescent(RoundMaker):
         index = self.trace.enter(tree, self._bounds[self.families.size_for(cuts[best].n_splits)])
         self.trace.steps.append(Step(round_index, index, float(steps[best])))
         return drawn[best]
+
+    def _that_may_win(self, drawn: list[int]) -> list[int]:
+        """Those of the drawn families that are not too dear to be chosen, if the cheapest takes a step.
+
+        Let the loss Phi be convex, at least 0, with a derivative of Lipschitz constant L, g its gradient and s the step
+        of (3.9) along h, of which the share nu is taken. Then the loss falls by at most nu s E[-g h] <= nu E[g^2] / L
+        (convexity, then Cauchy and Schwarz), and g^2 <= 2 L Phi: by no more than 2 nu times the loss that there is. The
+        cheapest does not raise it, and so wins against families that are dearer by more.
+        """
+        loss, settings = self.rows.loss, self.settings
+        bounded = isinstance(self.rows, NativeRows) and getattr(loss, "lipschitz", None) is not None
+        if not bounded or settings.step not in ("auto", "lipschitz"):
+            return drawn
+        prices = self._prices[drawn]
+        most = prices.min() + BEYOND_ROUNDING * min(1.0, 2.0 * settings.learning_rate) * self.rows.mean_loss
+        return [place for place, price in zip(drawn, prices.tolist(), strict=True) if price <= most]
+
+    def _fit(self, places: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
+        """The best tree of each of these families, all cut from one that is grown, and how far to go along it."""
+        families = [self.families.families[place] for place in places]
+        self.grower.grow(round_index, max(family.n_splits for family in families))
+        norms = [family.norm * self._norm_unit for family in families]
+        cuts = [
+            self.grower.cut(family.n_splits, norm, self.families.order)
+            for family, norm in zip(families, norms, strict=True)
+        ]
+        return cuts, np.array([self._step(cut, norm) for cut, norm in zip(cuts, norms, strict=True)])
 
     def _step(self, cut: CutTree, norm: float) -> float:
         """How far to go along h / lambda: 0 where that is not downhill, as it can happen with monotone constraints."""

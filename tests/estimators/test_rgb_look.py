@@ -10,7 +10,17 @@ from radboost.estimators import _held_back, _rgb_look
 from radboost.estimators._rgb_look import MOST_ROUNDS
 from radboost.rows.prepare import prepare
 
-GIVEN = {"n_rounds": 7, "learning_rate": 0.1, "subsample": 0.5, "min_leaf_weight": 10.0, "largest_size": 256}
+GIVEN = {
+    "n_rounds": 7,
+    "learning_rate": 0.1,
+    "subsample": 0.5,
+    "complexity_penalty": 0.3,
+    "min_leaf_weight": 10.0,
+    "max_features": 5,
+    "thresholds": "best",
+    "largest_size": 256,
+}
+OPTIONS = ("min_leaf_weight", "max_features", "thresholds")
 
 
 def table(noise=0.1, m=400, seed=0):
@@ -27,9 +37,27 @@ def classes(noise=0.0, m=400, n_classes=2, seed=0):
     return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
 
 
+def places(m=1500, noise=0.0, n_columns=1, seed=0):
+    """A target without order in three columns, which takes many questions; the other columns say nothing."""
+    rng = np.random.default_rng(seed)
+    where = rng.integers(0, 5, (m, 3))
+    y = rng.normal(size=(5, 5, 5))[tuple(where.T)] + noise * rng.normal(size=m)
+    return np.column_stack([where, rng.normal(size=(m, n_columns))]), y  # all rows differ
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(_rgb_look, "LOOK_ROUNDS", 12)
+    for name in ("LOOK_ROUNDS", "LOOK_ROUNDS_OF_MANY", "LOOK_ROUNDS_OF_CLASSES"):
+        monkeypatch.setattr(_rgb_look, name, 12)
+
+
+def given_as_chosen(estimator, chosen):
+    """An estimator whose parameters are what another one's look has found."""
+    chosen = dict(chosen)
+    options = TreeOptions(**{name: chosen.pop(name) for name in OPTIONS})
+    largest = chosen.pop("largest_size")
+    sizes = [size for size in TreeFamilies().sizes if size <= largest]
+    return estimator(**chosen, family=TreeFamilies(sizes=sizes), tree_options=options)
 
 
 def test_tables_of_one_shape_and_other_noise_get_other_rounds():
@@ -37,6 +65,19 @@ def test_tables_of_one_shape_and_other_noise_get_other_rounds():
     assert clean > 4 * noisy
     clean, noisy = (RGBClassifier(calibration=None).fit(*classes(noise)).chosen_["n_rounds"] for noise in (0.0, 0.8))
     assert clean > 2 * noisy
+
+
+def test_tables_of_one_shape_and_other_noise_get_other_penalties():
+    """Without noise trees may be as large as they like; with noise they have to be worth their price."""
+    clean, noisy = (RGBRegressor().fit(*places(noise=noise)).chosen_ for noise in (0.0, 3.0))
+    assert (clean["complexity_penalty"], noisy["complexity_penalty"]) == (0.0, 0.3)
+    X, f = places()
+    rng = np.random.default_rng(1)
+    drawn, labels = rng.random(len(f)), rng.random(len(f)) < 0.5
+    clean, noisy = (
+        RGBClassifier(calibration=None).fit(X, np.where(drawn < noise, labels, f > 0)).chosen_ for noise in (0.0, 0.9)
+    )
+    assert (clean["complexity_penalty"], noisy["complexity_penalty"]) == (0.0, 0.3)
 
 
 def test_what_was_chosen_pays():
@@ -50,14 +91,15 @@ def test_what_was_chosen_pays():
 
 
 def test_the_model_is_the_one_of_the_same_values_given(quick):
-    for estimator, data in ((RGBRegressor, table()), (RGBClassifier, classes()), (RGBClassifier, classes(n_classes=4))):
-        X, y = data
+    cases = (
+        (RGBRegressor, table()),
+        (RGBClassifier, classes()),
+        (RGBClassifier, classes(n_classes=4)),
+        (RGBRegressor, places()),
+    )
+    for estimator, (X, y) in cases:
         looked = estimator().fit(X, y)
-        chosen = dict(looked.chosen_)
-        options = TreeOptions(min_leaf_weight=chosen.pop("min_leaf_weight"))
-        largest = chosen.pop("largest_size")
-        sizes = [size for size in TreeFamilies().sizes if size <= largest]
-        given = estimator(**chosen, family=TreeFamilies(sizes=sizes), tree_options=options).fit(X, y)
+        given = given_as_chosen(estimator, looked.chosen_).fit(X, y)
         assert given.chosen_ == looked.chosen_
         np.testing.assert_array_equal(looked.predict(X), given.predict(X))
         if estimator is RGBClassifier:
@@ -94,7 +136,8 @@ def test_fits_that_go_on_keep_what_auto_stood_for(quick, tmp_path):
     looked = RGBRegressor(warm_start=True).fit(X, y)
     looked.n_rounds = looked.n_iter_ + 5
     with pytest.raises(
-        ValueError, match=r"learning_rate 0.05, subsample 0.3, min_leaf_weight 2, largest_size 32; with"
+        ValueError,
+        match=r"learning_rate 0.025, subsample 0.3, min_leaf_weight 2, thresholds random, largest_size 32; with",
     ):
         looked.fit(X, y)
     chosen = looked.chosen_
@@ -102,7 +145,7 @@ def test_fits_that_go_on_keep_what_auto_stood_for(quick, tmp_path):
         learning_rate=chosen["learning_rate"],
         subsample=chosen["subsample"],
         family=TreeFamilies(sizes=(2, 4, 8, 16, 32)),
-        tree_options=TreeOptions(min_leaf_weight=chosen["min_leaf_weight"]),
+        tree_options=TreeOptions(min_leaf_weight=chosen["min_leaf_weight"], thresholds="random"),
     )
     assert looked.fit(X, y).n_iter_ == chosen["n_rounds"] + 5
     saved = tmp_path / "fit.ckpt"
@@ -119,13 +162,7 @@ def test_with_rounds_given_fits_are_as_before():
     several = RGBClassifier(7).fit(*classes(n_classes=4)).chosen_
     assert several == {**GIVEN, "learning_rate": 0.3, "min_leaf_weight": 3.0}
     plain = RGBClassifier.paper().fit(*classes()).chosen_
-    assert plain == {
-        "n_rounds": 100,
-        "learning_rate": 1.0,
-        "subsample": 1.0,
-        "min_leaf_weight": 0.0,
-        "largest_size": 256,
-    }
+    assert plain == {**GIVEN, "n_rounds": 100, "learning_rate": 1.0, "subsample": 1.0, "min_leaf_weight": 0.0}
 
 
 def test_what_is_given_stays(quick):
@@ -136,11 +173,22 @@ def test_what_is_given_stays(quick):
         ({"subsample": 1.0}, {"subsample": 1.0}),
         ({"family": small}, {"largest_size": 2}),
         ({"tree_options": TreeOptions(min_leaf_weight=5.0)}, {"min_leaf_weight": 5.0}),
+        ({"tree_options": TreeOptions(thresholds="best")}, {"thresholds": "best"}),
+        ({"tree_options": TreeOptions(max_features=2)}, {"max_features": 2}),
+        ({"complexity_penalty": 0.05}, {"complexity_penalty": 0.05}),
     ):
         chosen = RGBRegressor(**given).fit(X, y).chosen_
         assert {**chosen, **expected} == chosen
         others = set(chosen) - set(expected) - {"n_rounds"}
-        usual = {"learning_rate": 0.05, "subsample": 0.3, "min_leaf_weight": 2.0, "largest_size": 32}
+        usual = {
+            "learning_rate": 0.025,
+            "subsample": 0.3,
+            "complexity_penalty": 0.3,
+            "min_leaf_weight": 2.0,
+            "max_features": 5,
+            "thresholds": "random",
+            "largest_size": 32,
+        }
         assert all(chosen[name] == usual[name] for name in others)
 
 
@@ -163,17 +211,22 @@ def test_the_best_round_is_that_of_all_thirds(monkeypatch):
     seen = []
 
     class Fitted:
+        loss_ = "squared"
+
         def __init__(self, history):
-            self.history_ = {"validation_loss": history}
+            self.history_, self.ensemble_ = {"validation_loss": history}, self
+
+        def decision_function(self, X, n_threads):
+            return np.zeros(len(X))
 
     histories = iter([[3.0, 2.0, 1.0, 1.5], [5.0, 1.0], [4.0, 4.0, 3.9, 3.0, 2.0]])
     monkeypatch.setattr(_rgb_look, "learn", lambda short, rows: seen.append((short, rows)) or Fitted(next(histories)))
     estimator = RGBRegressor()
     rows = prepare(estimator, X, y, regression=True)
     chosen = _rgb_look.look_at(estimator, rows, estimator._read_parameters(), 1)
-    # Sums: 12, 7, 5.9, 5.5, 4.5: the fifth, where the others have stopped; in steps three times as long.
-    assert chosen.n_rounds == max(_rgb_look.FEWEST_ROUNDS, int(np.ceil(_rgb_look.MORE_ROUNDS * 3 * 5)))
-    assert [short.learning_rate for short, _ in seen] == pytest.approx([0.15] * 3)
+    # Sums: 12, 7, 5.9, 5.5, 4.5: the fifth, where the others have stopped; in steps eight times as long.
+    assert chosen.n_rounds == max(_rgb_look.FEWEST_ROUNDS, int(np.ceil(_rgb_look.MORE_ROUNDS * 8 * 5)))
+    assert [short.learning_rate for short, _ in seen] == pytest.approx([0.2] * 3)
     held = [len(rows.validation.class_ids) for _, rows in seen]
     assert held == [100, 100, 100]
 
@@ -181,14 +234,17 @@ def test_the_best_round_is_that_of_all_thirds(monkeypatch):
 def test_looks_are_told(quick, capsys):
     RGBRegressor(verbose=1).fit(*table())
     told = capsys.readouterr().err
-    assert "looking at the data: trees of at most 32 splits, learning rate 0.15: held-back loss" in told
+    assert (
+        "looking at the data: trees of at most 32 splits, random thresholds, complexity penalty 0.3, learning" in told
+    )
+    assert "rate 0.2: held-back loss" in told
     assert "after 12 rounds" in told
 
 
 def test_early_stopping_has_all_rounds(quick):
     X, y = table(noise=4.0)
     model = RGBRegressor(early_stopping=5).fit(X, y)
-    assert model.chosen_["n_rounds"] == MOST_ROUNDS
+    assert model.chosen_["n_rounds"] == MOST_ROUNDS[0]
     assert "early stopping" in model.stop_reason_
 
 

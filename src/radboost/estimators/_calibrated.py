@@ -61,7 +61,7 @@ class CalibratedMixin(PredictingMixin):
         """Rows and their scores by short fits that did not see them."""
         seed, threads = settings.growth.seed, settings.growth.n_threads
         n_classes = len(rows.known_classes)
-        folds = list(thirds(rows, seed, threads, max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
+        folds = list(thirds(rows, seed, threads, most_held_back=max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
         # All of them together take no longer than one fit of two thirds of the rows.
         short = self._shortened(seed, len(folds))
         return [_judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]

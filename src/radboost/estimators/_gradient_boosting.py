@@ -19,7 +19,6 @@ from radboost._validation import (
     check_integer_or,
     check_max_features,
     check_needs,
-    check_real,
     check_real_or,
     check_score_memory,
     resolve_n_jobs,
@@ -46,12 +45,12 @@ from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, re
 LEARNING_RATES = (0.1, 0.3)
 MIN_LEAF_WEIGHTS = (10.0, 3.0)
 SUBSAMPLE = 0.5
+PENALTY = 0.3
 BYTES_PER_SCORE = 24  # 8 each for the score, its gradient, and what the first ones are computed from
 STEPS = ["auto", "lipschitz", "line_search", "paper"]
 INSTEAD = {
     "max_leaves": "The families bound its trees: give the sizes as family=TreeFamilies(sizes=...).",
     "growth": "Its trees grow best-first, up to the largest of the sizes that were drawn.",
-    "thresholds": "Its trees look for the best threshold of every column.",
     "split_criterion": "Its trees are split by the squared error of the gradients.",
 }
 
@@ -87,7 +86,7 @@ class GradientBoosting(BoostingEstimator):
     _loss_given: str | TargetLoss
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
-    _tree_options_read = ("max_features", "min_leaf_weight", "max_bins", "monotonic_constraints")
+    _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins", "monotonic_constraints")
 
     def __init__(
         self,
@@ -96,7 +95,7 @@ class GradientBoosting(BoostingEstimator):
         loss: str | TargetLoss = "auto",
         family: TreeFamilies | None = None,
         n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
+        complexity_penalty: float | str = "auto",
         step: str = "auto",
         learning_rate: float | str = "auto",
         subsample: float | str = "auto",
@@ -194,9 +193,9 @@ class GradientBoosting(BoostingEstimator):
         if self.family is not None and not isinstance(self.family, TreeFamilies):
             raise TypeError(f"family must be a radboost.TreeFamilies or None; got {self.family!r}.")
         options = read_tree_options(self.tree_options, self._tree_options_read, type(self).__name__, INSTEAD)
-        options = options.filled(max_features=None)
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_real_or(["auto"], "subsample", self.subsample, low=0.0, high=1.0, open_low=True)
+        check_real_or(["auto"], "complexity_penalty", self.complexity_penalty, low=0.0)
         self._read_loss()
         seed, n_threads = seed_from(self.random_state), resolve_n_jobs(self.n_jobs)
         growth = GrowthSettings(
@@ -207,7 +206,7 @@ class GradientBoosting(BoostingEstimator):
         )
         settings = RGBSettings(
             check_integer("n_candidates", self.n_candidates, 1, 4096),
-            check_real("complexity_penalty", self.complexity_penalty, low=0.0),
+            PENALTY if isinstance(self.complexity_penalty, str) else float(self.complexity_penalty),
             check_choice("step", self.step, STEPS),
             0.0,  # learning_rate: `_adapt` knows
             seed,
@@ -221,17 +220,19 @@ class GradientBoosting(BoostingEstimator):
     ) -> tuple[GrowthSettings, RGBSettings]:
         """What depends on the rows."""
         several = n_outputs > 1
-        options = growth.options
-        options = options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several])
+        options = growth.options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several], max_features=None, thresholds="best")
         rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
-        max_features = check_max_features(options.max_features, n_features)
-        return replace(growth, max_features=max_features, options=options), replace(settings, learning_rate=rate)
+        max_features = check_max_features(options.max_features, n_features) % n_features  # 0 for all
+        growth = replace(
+            growth, max_features=max_features, random_thresholds=options.thresholds == "random", options=options
+        )
+        return growth, replace(settings, learning_rate=rate)
 
     def _check_rounds(self) -> None:
         check_integer_or(["auto"], "n_rounds", self.n_rounds, 1)
 
     def _n_stages(self) -> int:
-        return MOST_ROUNDS if isinstance(self.n_rounds, str) else int(self.n_rounds)
+        return max(MOST_ROUNDS) if isinstance(self.n_rounds, str) else int(self.n_rounds)
 
     def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
         plan = self._plan_of_rounds(prepared, settings, trace)
@@ -245,14 +246,18 @@ class GradientBoosting(BoostingEstimator):
         left_open = {
             "learning_rate": isinstance(self.learning_rate, str),
             "subsample": isinstance(self.subsample, str),
+            "complexity_penalty": isinstance(self.complexity_penalty, str),
             "min_leaf_weight": isinstance(options.min_leaf_weight, str),
+            "max_features": options.max_features == "auto",
+            "thresholds": options.thresholds == "auto",
             "largest_size": self.family is None,
         }
         then = getattr(self, "chosen_", now)
-        changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
+        # Models of before have no note of some.
+        changed = [name for name, is_open in left_open.items() if is_open and then.get(name, now[name]) != now[name]]
         if changed:
-            was = ", ".join(f"{name} {then[name]:g}" for name in changed)
-            is_now = ", ".join(f"{now[name]:g}" for name in changed)
+            was = ", ".join(f"{name} {_shown(then[name])}" for name in changed)
+            is_now = ", ".join(_shown(now[name]) for name in changed)
             raise ValueError(
                 f"warm_start=True continues the last fit, which had {was}; with n_rounds={self.n_rounds!r} this would "
                 f'be {is_now}, because "auto" stands for other values where the number of rounds is given. Give the '
@@ -268,9 +273,9 @@ class GradientBoosting(BoostingEstimator):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
         chosen = look_at(self, prepared, settings, n_outputs)
-        options = replace(settings.growth.options, min_leaf_weight=chosen.min_leaf_weight)
-        growth = replace(settings.growth, subsample=chosen.subsample, options=options)
-        more = (settings.more[0], chosen.family.resolve())
+        growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
+        rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
+        more = (rgb, chosen.family.resolve())
         given: GradientBoosting = with_chosen(self, chosen)
         plan = given._plan_as_given(prepared, replace(settings, growth=growth, more=more), trace)
         # Larger families might have been chosen: they count in the bound.
@@ -314,7 +319,10 @@ class GradientBoosting(BoostingEstimator):
                     "n_rounds": self._n_stages(),
                     "learning_rate": rgb.learning_rate,
                     "subsample": growth.subsample,
+                    "complexity_penalty": rgb.complexity_penalty,
                     "min_leaf_weight": growth.options.min_leaf_weight,
+                    "max_features": growth.max_features or prepared.n_features,
+                    "thresholds": growth.options.thresholds,
                     "largest_size": int(max(families.sizes)),
                 },
             },
@@ -403,6 +411,10 @@ class GradientBoosting(BoostingEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def read_directions(

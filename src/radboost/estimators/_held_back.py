@@ -54,13 +54,15 @@ class Fold:
     n_different: int
 
 
-def thirds(rows: PreparedRows, seed: int, n_threads: int, most_held_back: int = LOOK_ROWS) -> Iterator[Fold]:
-    """The rows in thirds, of which one at a time is held back, or so many rows of it at most.
+def thirds(
+    rows: PreparedRows, seed: int, n_threads: int, *, most_rows: int = LOOK_ROWS, most_held_back: int = LOOK_ROWS
+) -> Iterator[Fold]:
+    """The rows, or so many of them at most, in thirds, of which one at a time is held back, or so many rows of it.
 
     None where no class has two different rows.
     """
     n_different = rows.n_different(n_threads)
-    n_rows = min(LOOK_ROWS, n_different)
+    n_rows = min(LOOK_ROWS, most_rows, n_different)
     share = min(1.0 / N_FOLDS, most_held_back / n_rows, MOST_CELLS / (max(1, rows.n_features) * n_rows))
     try:
         rows = drawn(rows, n_rows, n_different, seed, n_threads)

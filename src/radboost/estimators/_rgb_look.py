@@ -1,7 +1,8 @@
-"""What n_rounds="auto" of gradient boosting stands for: as many rounds as held-back rows have use for.
+"""What "auto" stands for in gradient boosting with n_rounds="auto": short fits say what held-back rows gain from.
 
 Short fits take longer steps than the whole fit, so that fewer rounds do, and stop where the rows that they do not see
-no longer gain. The round with the least loss over all held-back rows says how many rounds there will be.
+no longer gain. Where there are enough of these to tell, fits without a penalty, with larger trees and with the best
+thresholds are compared by their loss. The round with the least of it says how many rounds there will be.
 """
 
 from __future__ import annotations
@@ -9,29 +10,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from radboost._progress import say
+from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._held_back import Fold, how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
+from radboost.losses import ask
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
-# With one score per row and with several: the learning rate, and the least sum of weights in a leaf.
-RATES, LEAF_WEIGHTS = (0.05, 0.3), (2.0, 3.0)
+# Of numbers, of two classes and of more: the learning rate with up to FEW_ROWS rows. With one score per row it grows
+# with the root of their number, to three times this (classes: twice). Smaller steps are better, and take longer.
+RATES, FEW_ROWS = (0.025, 0.05, 0.3), 2_000
+# With one score per row and with several: the least sum of weights in a leaf, the learning rate of short fits.
+LEAF_WEIGHTS, LOOK_RATES = (2.0, 3.0), (0.2, 0.9)
 SUBSAMPLE = 0.3
+PENALTY = 0.3
 SMALL_SIZES = (2, 4, 8, 16, 32)
-# Short fits: how much longer their steps are, their rounds, and those that they wait for a lower loss.
-LONGER_STEPS, LOOK_ROUNDS, LOOK_PATIENCE = 3.0, 320, 15
-# Rounds of the whole fit, whose rows are more and bear more.
-MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, 1000
-# Larger trees, which take longer, have to be better by this share, and there must be so many held-back rows to tell.
-WORTH_IT, ENOUGH_TO_TELL = 0.03, 300
+# A node looks at all columns up to so many, and then at so many or a tenth of them.
+COLUMNS = 50
+# Short fits where rows are held back more than once and where one third of them is enough: their rounds; with several
+# scores per row; those that they wait for a lower loss; how much longer steps are where the learning rate is given.
+LOOK_ROUNDS, LOOK_ROUNDS_OF_MANY, LOOK_ROUNDS_OF_CLASSES, LOOK_PATIENCE, LONGER_STEPS = 200, 160, 100, 20, 3.0
+# Rounds of the whole fit, whose rows are more and bear more; the most with one score per row and with several.
+MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, (1600, 500)
+# So many held-back rows are enough to compare, on so many folds; another setting has to be better by so many standard
+# errors, and large trees, which take longer, by so many.
+ENOUGH_TO_TELL, COMPARED, WORTH_IT, WORTH_TIME = 300, 2, 1.0, 1.5
+# With so many, large trees are tried for classes also where small ones do not gain from a penalty of 0.
+MANY_HELD_BACK = 2_000
+# So many different rows are looked at, at most, where targets are numbers.
+LOOK_ROWS_OF_NUMBERS = 6_000
 
 
 @dataclass(frozen=True)
@@ -41,69 +56,164 @@ class Chosen:
     n_rounds: int
     learning_rate: float
     subsample: float
-    min_leaf_weight: float
+    complexity_penalty: float
     family: TreeFamilies
+    options: TreeOptions  # its min_leaf_weight, max_features and thresholds are no longer "auto"
+
+    def described(self) -> str:
+        trees = f"trees of at most {max(self.family.sizes)} splits, {self.options.thresholds} thresholds"
+        return f"{trees}, complexity penalty {self.complexity_penalty:g}"
+
+
+def most_rounds(n_outputs: int) -> int:
+    return MOST_ROUNDS[n_outputs > 1]
 
 
 def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_outputs: int) -> Chosen:
     """For n_rounds="auto"; what else the estimator says stays."""
-    several = n_outputs > 1
-    rate, subsample, options = estimator.learning_rate, estimator.subsample, settings.growth.options
-    chosen = Chosen(
-        MOST_ROUNDS,
-        RATES[several] if isinstance(rate, str) else float(rate),
-        SUBSAMPLE if isinstance(subsample, str) else float(subsample),
-        float(options.filled(min_leaf_weight=LEAF_WEIGHTS[several]).min_leaf_weight),
-        estimator.family or TreeFamilies(sizes=SMALL_SIZES),
-    )
+    seed, threads = settings.growth.seed, settings.growth.n_threads
+    chosen = _first(estimator, prepared, n_outputs, threads)
     if settings.stopping is not None:  # which ends the fit where it should
         return chosen
-    seed, threads = settings.growth.seed, settings.growth.n_threads
-    folds = list(thirds(replace(prepared, validation=None), seed, threads))
+    fewer = {"most_rows": LOOK_ROWS_OF_NUMBERS} if estimator._regression else {}
+    folds = list(thirds(replace(prepared, validation=None), seed, threads, **fewer))
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
-    by = how_much_longer(LONGER_STEPS, chosen.learning_rate, estimator.loss)
-    small = _histories(_short(estimator, chosen, by, seed), folds, estimator.verbose)
-    rounds, _ = _best_round(small, folds)
-    if estimator.family is None and folds[0].n_different >= ENOUGH_TO_TELL:
-        larger = replace(chosen, family=TreeFamilies())
-        # They take long: one fold will do.
-        large = _histories(_short(estimator, larger, by, seed), folds[:1], estimator.verbose)
-        more, lower = _best_round(large, folds[:1])
-        _, loss = _best_round(small[:1], folds[:1])
-        if lower < loss - WORTH_IT * abs(loss):
-            rounds, chosen = more, larger
-    n_rounds = math.ceil(MORE_ROUNDS * by * rounds)
-    return replace(chosen, n_rounds=min(MOST_ROUNDS, max(FEWEST_ROUNDS, n_rounds)))
+    look = _Look(estimator, folds, seed, threads, n_outputs)
+    if folds[0].n_different >= ENOUGH_TO_TELL:
+        chosen = _compared(look, chosen)
+    n_rounds = math.ceil(MORE_ROUNDS * look.longer(chosen) * look.best_round(chosen))
+    return replace(chosen, n_rounds=min(most_rounds(n_outputs), max(FEWEST_ROUNDS, n_rounds)))
 
 
-def _short(estimator: Any, chosen: Chosen, by: float, seed: int) -> Any:
-    short = with_chosen(estimator, chosen)
-    short.n_rounds, short.learning_rate = LOOK_ROUNDS, by * chosen.learning_rate
-    short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
-    short.calibration = None  # of classifiers alone
-    short.random_state, short.verbose = seed % 2**32, 0
-    return short
+def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: int) -> Chosen:
+    """Where a look begins, and ends with few rows."""
+    several, n_features = n_outputs > 1, prepared.n_features
+    rate, subsample, penalty = estimator.learning_rate, estimator.subsample, estimator.complexity_penalty
+    if isinstance(rate, str):
+        usual = RATES[0 if estimator._regression else 1 + several]
+        growth = math.sqrt(prepared.n_different(n_threads) / FEW_ROWS)
+        rate = usual if several else round(usual * min(3.0 if estimator._regression else 2.0, max(1.0, growth)), 3)
+    options = (estimator.tree_options or TreeOptions()).filled(
+        min_leaf_weight=LEAF_WEIGHTS[several],
+        thresholds="random",
+        max_features=None if n_features <= COLUMNS else max(COLUMNS, round(n_features / 10)),
+    )
+    return Chosen(
+        most_rounds(n_outputs),
+        float(rate),
+        SUBSAMPLE if isinstance(subsample, str) else float(subsample),
+        PENALTY if isinstance(penalty, str) else float(penalty),
+        estimator.family or TreeFamilies(sizes=SMALL_SIZES),
+        options,
+    )
+
+
+def _compared(look: _Look, chosen: Chosen) -> Chosen:
+    """The setting with the least held-back loss; each step away from the first has to be worth it."""
+    estimator = look.estimator
+    if (estimator.tree_options or TreeOptions()).thresholds == "auto":
+        best = replace(chosen, options=replace(chosen.options, thresholds="best"))
+        # With many rows drawn thresholds take longer: the histograms of the best ones are computed by subtraction.
+        usual, other = (chosen, best) if len(look.folds) > 1 or look.n_outputs > 1 else (best, chosen)
+        chosen = other if look.is_better(other, usual) else usual
+    larger = TreeFamilies()
+    if isinstance(estimator.complexity_penalty, str):
+        free = replace(chosen, complexity_penalty=0.0)
+        taken = look.is_better(free, chosen)
+        many = not estimator._regression and look.folds[0].n_different >= MANY_HELD_BACK
+        if estimator.family is None and (taken or many):
+            large = replace(free, family=larger)
+            if look.is_better(large, free if taken else chosen, WORTH_TIME):
+                free, taken = large, True
+        chosen = free if taken else chosen
+    elif estimator.family is None:
+        large = replace(chosen, family=larger)
+        chosen = large if look.is_better(large, chosen, WORTH_TIME) else chosen
+    return chosen
+
+
+@dataclass
+class _Short:
+    """What short fits of one setting found, one for each fold: held-back losses by round, and by row at the best."""
+
+    by_round: list[list[float]] = field(default_factory=list)
+    by_row: list[FloatArray] = field(default_factory=list)
+
+
+@dataclass
+class _Look:
+    """Short fits of an estimator, each made once."""
+
+    estimator: Any
+    folds: Sequence[Fold]
+    seed: int
+    n_threads: int
+    n_outputs: int
+    _found: dict[str, _Short] = field(default_factory=dict)
+
+    def is_better(self, one: Chosen, other: Chosen, errors: float = WORTH_IT) -> bool:
+        """Whether the held-back loss is lower by so many standard errors of the difference."""
+        folds = self.folds[:COMPARED]
+        pairs = zip(folds, self._fits(one, len(folds)).by_row, self._fits(other, len(folds)).by_row, strict=False)
+        weight = gain = square = 0.0
+        for fold, loss, than in pairs:
+            rows, less = fold.held_back.row_weights(), than - loss
+            weight += rows.total
+            gain += rows.total * rows.mean(less, n_threads=self.n_threads)
+            square += rows.total * rows.mean(less * less, n_threads=self.n_threads)
+        variance = max(0.0, square / weight - (gain / weight) ** 2)
+        return gain / weight > errors * math.sqrt(variance / weight)
+
+    def longer(self, chosen: Chosen) -> float:
+        """By what factor the steps of short fits are longer."""
+        is_open = isinstance(self.estimator.learning_rate, str)
+        steps = LOOK_RATES[self.n_outputs > 1] / chosen.learning_rate if is_open else LONGER_STEPS
+        return how_much_longer(steps, chosen.learning_rate, self.estimator.loss)
+
+    def best_round(self, chosen: Chosen) -> int:
+        """The round with the least mean loss over the held-back rows of all folds."""
+        return _best_round(self._fits(chosen, len(self.folds)).by_round, self.folds)[0]
+
+    def _fits(self, chosen: Chosen, n_folds: int) -> _Short:
+        """With at least so many folds."""
+        told = chosen.described()
+        found, short = self._found.setdefault(told, _Short()), self._short(chosen)
+        for fold in self.folds[len(found.by_round) : n_folds]:
+            model = learn(short, replace(fold.learned, validation=fold.held_back))
+            found.by_round.append(model.history_["validation_loss"])
+            found.by_row.append(self._losses(model, fold))
+            best, loss = _best_round(found.by_round, self.folds[: len(found.by_round)])
+            told_of = f"{told}, learning rate {short.learning_rate:g}: held-back loss {loss:.4g} after {best} rounds"
+            say(self.estimator.verbose, f"looking at the data: {told_of}")
+        return found
+
+    def _losses(self, model: Any, fold: Fold) -> FloatArray:
+        """Of each held-back row, after the best round."""
+        held = fold.held_back
+        scores = model.ensemble_.decision_function(held.X, self.n_threads)
+        loss = self.estimator._resolve_loss(fold.learned)[0] if isinstance(model.loss_, str) else model.loss_
+        targets = self.estimator._targets(held.class_ids, held.targets, self.n_outputs)
+        return np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
+
+    def _short(self, chosen: Chosen) -> Any:
+        short = with_chosen(self.estimator, chosen)
+        few = LOOK_ROUNDS if len(self.folds) > 1 else LOOK_ROUNDS_OF_MANY
+        short.n_rounds = LOOK_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
+        short.learning_rate = self.longer(chosen) * chosen.learning_rate
+        short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
+        short.calibration = None  # of classifiers alone
+        short.random_state, short.verbose = self.seed % 2**32, 0
+        return short
 
 
 def with_chosen(estimator: Any, chosen: Chosen) -> Any:
     """A copy whose parameters are the chosen ones."""
     given = copy(estimator)
     given.n_rounds, given.learning_rate = chosen.n_rounds, chosen.learning_rate
-    given.subsample, given.family = chosen.subsample, chosen.family
-    options = estimator.tree_options or TreeOptions()
-    given.tree_options = replace(options, min_leaf_weight=chosen.min_leaf_weight)
+    given.subsample, given.complexity_penalty = chosen.subsample, chosen.complexity_penalty
+    given.family, given.tree_options = chosen.family, chosen.options
     return given
-
-
-def _histories(short: Any, folds: Sequence[Fold], verbose: int) -> list[list[float]]:
-    """The losses on the held-back rows of each fold, round by round."""
-    watched = [replace(fold.learned, validation=fold.held_back) for fold in folds]
-    found = [learn(short, rows).history_["validation_loss"] for rows in watched]
-    best, loss = _best_round(found, folds)
-    told = f"trees of at most {max(short.family.sizes)} splits, learning rate {short.learning_rate:g}"
-    say(verbose, f"looking at the data: {told}: held-back loss {loss:.4g} after {best} rounds")
-    return found
 
 
 def _best_round(histories: Sequence[list[float]], folds: Sequence[Fold]) -> tuple[int, float]:

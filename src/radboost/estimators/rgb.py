@@ -52,8 +52,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     ----------
     n_rounds : int or "auto"
         Rounds of boosting, at most. "auto" looks at the data: short fits, with longer steps, that do not see a third of
-        the rows say how many rounds these have use for, and with many rows whether large trees are worth their time.
-        `chosen_` says what was used.
+        the rows say how many rounds these have use for and, with 900 rows and more, what else that is "auto" stands
+        for. `chosen_` says what was used.
     loss : {"auto", "logistic", "exponential"} or object
         log(1 + exp(-y F)) with y = -1 and +1 (this is "auto"), exp(-y F), or an object with methods
         `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in the scores
@@ -66,16 +66,19 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         numbers.
     n_candidates : int
         S: how often a family is drawn in a round, with replacement. Their trees are grown together: more cost little.
-    complexity_penalty : float
+    complexity_penalty : float or "auto"
         beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
         follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
+        "auto" is 0.3, or with n_rounds="auto" 0 where held-back rows gain from it.
     step : {"auto", "lipschitz", "line_search", "paper"}
         How far to go along a tree h. "lipschitz": -L'_h / C_h with C_h = mean of h^2 times the Lipschitz constant of
         the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the
         loss has such a constant ("exponential" has none), the second elsewhere. "paper": with C_k of Lemma A.1, which
         is no bound for lambda above 1, so that the loss may rise.
     learning_rate : float in (0, 1] or "auto"
-        Share of the step that is taken. "auto" is 0.05, with n_rounds given 0.1, with more than two classes 0.3.
+        Share of the step that is taken. "auto" is 0.3 with more than two classes, and otherwise 0.1 with n_rounds
+        given and 0.05 without (of numbers 0.025); above 2,000 rows this grows with the root of their number, to 0.1 (of
+        numbers 0.075).
     subsample : float in (0, 1] or "auto"
         Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
         all. "auto" is 0.3, with n_rounds given 0.5.
@@ -96,9 +99,11 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     verbose : int
         Show a progress bar, and what looks at the data find.
     tree_options : TreeOptions or None
-        How trees are grown: `max_features` (all columns by default), `min_leaf_weight` (of the drawn rows: 2, with
-        n_rounds given 10, with more than two classes 3), `max_bins`, `monotonic_constraints` (for two classes and
-        regression). Trees always grow best-first, up to the largest of the sizes that were drawn.
+        How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
+        `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
+        speak for it), `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
+        `max_bins`, `monotonic_constraints` (for two classes and regression). Trees always grow best-first, up to the
+        largest of the sizes that were drawn.
 
     Attributes
     ----------
@@ -108,8 +113,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         The model. Its hypotheses are h / lambda, whose values lie between -1 and 1, with weights that make up for it;
         the first is a constant.
     chosen_ : dict
-        What was used for "n_rounds", "learning_rate", "subsample" and "min_leaf_weight", and the "largest_size" of the
-        families.
+        What was used for "n_rounds", "learning_rate", "subsample", "complexity_penalty", "min_leaf_weight",
+        "max_features" (columns) and "thresholds", and the "largest_size" of the families.
     calibration_ : Calibration or None
         The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
@@ -139,7 +144,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         loss: str | TargetLoss = "auto",
         family: TreeFamilies | None = None,
         n_candidates: int = 7,
-        complexity_penalty: float = 0.3,
+        complexity_penalty: float | str = "auto",
         step: str = "auto",
         learning_rate: float | str = "auto",
         subsample: float | str = "auto",
@@ -212,8 +217,9 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     def _as_fitted(self) -> Self:
         given, options, chosen = copy(self), self.tree_options or TreeOptions(), self.chosen_
-        given.subsample = chosen["subsample"]
-        given.tree_options = replace(options, min_leaf_weight=chosen["min_leaf_weight"])
+        given.subsample, given.complexity_penalty = chosen["subsample"], chosen["complexity_penalty"]
+        names = ("min_leaf_weight", "max_features", "thresholds")
+        given.tree_options = replace(options, **{name: chosen[name] for name in names})
         if given.family is None:
             sizes = TreeFamilies().sizes
             given.family = TreeFamilies(sizes=[size for size in sizes if size <= chosen["largest_size"]])

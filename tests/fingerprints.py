@@ -191,6 +191,8 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
         "rgb, exponential": gradient(two, n_rounds=8, loss="exponential", family=TreeFamilies(norm_order=1)),
         "rgb, 4 classes": gradient(four, fractions(500), n_rounds=8),
         "rgb, categories, 3 classes": gradient(with_categories(11, 900, 3), n_rounds=6, categorical_features=[0, 3]),
+        "rgb, drawn thresholds, 4 classes": gradient(four, n_rounds=8, thresholds="random", complexity_penalty=0.0),
+        "rgb, numbers, looks": numbers(gaps),
         "rgb, squared": numbers(many, n_rounds=8, subsample=1.0, family=TreeFamilies(norm_order=np.inf)),
         "rgb, absolute": numbers(many, fractions(2500), n_rounds=6, loss="absolute", max_features=1 / 3),
         "rgb, huber, monotone": numbers(many, n_rounds=8, loss="huber", monotonic_constraints={0: 1, 1: -1}),

@@ -184,16 +184,17 @@ def test_losses_that_answer_nonsense() -> None:
         RGBRegressor(2, loss=Wrong()).fit(X, y)
 
 
-@pytest.mark.parametrize("order", [1, 2, np.inf])
+@pytest.mark.parametrize(("order", "thresholds"), [(1, "best"), (2, "best"), (2, "random"), (np.inf, "best")])
 @pytest.mark.parametrize("loss", ["squared", "absolute", "logistic"])
-def test_monotone(order: float, loss: str) -> None:
+def test_monotone(order: float, thresholds: str, loss: str) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(400, 3))
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 0] - np.abs(X[:, 1]) + 0.3 * rng.normal(size=400)
     estimator: Any = RGBRegressor if loss != "logistic" else RGBClassifier
     y = y if loss != "logistic" else (y > 0).astype(int)
     options = {"family": TreeFamilies(sizes=(4, 20), norms=(0.1, 2.0), norm_order=order), "subsample": 0.7}
-    model = estimator(25, loss=loss, tree_options=TreeOptions(monotonic_constraints=[1, -1, 0]), **options).fit(X, y)
+    trees = TreeOptions(monotonic_constraints=[1, -1, 0], thresholds=thresholds)
+    model = estimator(25, loss=loss, tree_options=trees, **options).fit(X, y)
     line = np.linspace(-3, 3, 200)
     for base in X[:25]:
         for column, direction in ((0, 1), (1, -1)):

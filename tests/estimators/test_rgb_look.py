@@ -8,6 +8,7 @@ import radboost
 from radboost import Checkpoint, RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 from radboost.estimators import _held_back, _rgb_look
 from radboost.estimators._rgb_look import MOST_ROUNDS
+from radboost.losses import QuantileLoss
 from radboost.rows.prepare import prepare
 
 GIVEN = {
@@ -190,6 +191,27 @@ def test_what_is_given_stays(quick):
             "largest_size": 32,
         }
         assert all(chosen[name] == usual[name] for name in others)
+
+
+def test_steps_are_as_long_as_loss_and_rows_ask_for(quick):
+    class Own:
+        def value(self, targets, scores):
+            return np.square(scores - targets)
+
+        def derivative(self, targets, scores):
+            return 2.0 * (scores - targets)
+
+    X, y = table()
+    for given, expected in (("squared", 0.025), ("absolute", 0.05), (QuantileLoss(0.9), 0.05), (Own(), 0.1)):
+        assert RGBRegressor(loss=given).fit(X, y).chosen_["learning_rate"] == expected
+    assert RGBRegressor().fit(*table(m=3000)).chosen_["learning_rate"] == round(0.025 * 1.5**0.5, 3)
+
+
+def test_of_many_columns_a_node_looks_at_some(quick):
+    X, y = classes(m=100)
+    wide = np.column_stack([X, np.random.default_rng(0).normal(size=(100, 95))])
+    assert RGBClassifier().fit(wide, y).chosen_["max_features"] == 50
+    assert RGBClassifier(5).fit(wide, y).chosen_["max_features"] == 100
 
 
 def test_large_trees_where_held_back_rows_say_so():

@@ -147,7 +147,8 @@ class NormBallDescent(RoundMaker):
         everyone = self.families.draw(settings.n_candidates, settings.seed, round_index)
         drawn = self._that_may_win(everyone)
         cuts, steps = self._fit(drawn, round_index)
-        if len(drawn) < len(everyone) and not steps[int(np.argmin(self._prices[drawn]))] > 0.0:
+        cheapest = min(range(len(drawn)), key=lambda i: self._prices.item(drawn[i]))
+        if len(drawn) < len(everyone) and not steps[cheapest] > 0.0:
             drawn = everyone
             cuts, steps = self._fit(drawn, round_index)
         families = [self.families.families[place] for place in drawn]
@@ -177,9 +178,10 @@ class NormBallDescent(RoundMaker):
         bounded = isinstance(self.rows, NativeRows) and getattr(loss, "lipschitz", None) is not None
         if not bounded or settings.step not in ("auto", "lipschitz"):
             return drawn
-        prices = self._prices[drawn]
-        most = prices.min() + BEYOND_ROUNDING * min(1.0, 2.0 * settings.learning_rate) * self.rows.mean_loss
-        return [place for place, price in zip(drawn, prices.tolist(), strict=True) if price <= most]
+        prices = self._prices.item
+        gain = BEYOND_ROUNDING * min(1.0, 2.0 * settings.learning_rate) * self.rows.mean_loss
+        most = min(map(prices, drawn)) + gain
+        return [place for place in drawn if prices(place) <= most]
 
     def _fit(self, places: list[int], round_index: int) -> tuple[list[CutTree], FloatArray]:
         """The best tree of each of these families, all cut from one that is grown, and how far to go along it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from radboost.losses import NativeTargetLoss
 from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
 
 # So many different rows are looked at in thirds, at most, drawn by their content.
@@ -80,4 +81,5 @@ def how_much_longer(steps: float, learning_rate: float, loss: object) -> float:
 
     With a loss of the user's own they are as long as ever: longer ones might reach scores that it cannot compute.
     """
-    return max(1.0, min(steps, 1.0 / learning_rate)) if isinstance(loss, str) else 1.0
+    known = isinstance(loss, str | NativeTargetLoss)
+    return max(1.0, min(steps, 1.0 / learning_rate)) if known else 1.0

@@ -21,13 +21,16 @@ from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._held_back import Fold, how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
-from radboost.losses import ask
+from radboost.losses import NativeTargetLoss, ask
 from radboost.rows.prepare import PreparedRows
 from radboost.trees import TreeOptions
 
 # Of numbers, of two classes and of more: the learning rate with up to FEW_ROWS rows. With one score per row it grows
-# with the root of their number, to three times this (classes: twice). Smaller steps are better, and take longer.
+# with the root of their number, to three times this (classes: twice). Smaller steps are better, and take longer. Losses
+# with kinks go down slowly, and take the steps of two classes.
 RATES, FEW_ROWS = (0.025, 0.05, 0.3), 2_000
+# With a loss of the user's own, whose short fits cannot take longer steps.
+OWN_RATE = 0.1
 # With one score per row and with several: the least sum of weights in a leaf, the learning rate of short fits.
 LEAF_WEIGHTS, LOOK_RATES = (2.0, 3.0), (0.2, 0.9)
 SUBSAMPLE = 0.3
@@ -91,9 +94,11 @@ def _first(estimator: Any, prepared: PreparedRows, n_outputs: int, n_threads: in
     several, n_features = n_outputs > 1, prepared.n_features
     rate, subsample, penalty = estimator.learning_rate, estimator.subsample, estimator.complexity_penalty
     if isinstance(rate, str):
-        usual = RATES[0 if estimator._regression else 1 + several]
-        growth = math.sqrt(prepared.n_different(n_threads) / FEW_ROWS)
-        rate = usual if several else round(usual * min(3.0 if estimator._regression else 2.0, max(1.0, growth)), 3)
+        slow = not getattr(estimator._read_loss(), "smooth", True)
+        usual = RATES[1 + several] if slow or not estimator._regression else RATES[0]
+        growth = min(3.0 if estimator._regression else 2.0, math.sqrt(prepared.n_different(n_threads) / FEW_ROWS))
+        rate = usual if several else round(usual * max(1.0, growth), 3)
+        rate = rate if isinstance(estimator.loss, str | NativeTargetLoss) else OWN_RATE
     options = (estimator.tree_options or TreeOptions()).filled(
         min_leaf_weight=LEAF_WEIGHTS[several],
         thresholds="random",

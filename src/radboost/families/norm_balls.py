@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,16 +36,16 @@ class NormBalls:
         self.families = [NormBall(size, norm) for size in sizes for norm in norms]
         self.sizes = sizes
         self.order = order
-        self._below = np.cumsum(chances) / chances.sum()
+        self._below = (np.cumsum(chances) / chances.sum()).tolist()
 
     def __len__(self) -> int:
         return len(self.families)
 
     def draw(self, count: int, seed: int, round_index: int) -> list[int]:
         """The places of the families drawn in a round, each once, ascending; all draws are independent."""
-        draws = np.random.default_rng([seed, round_index]).random(count)
-        places = np.searchsorted(self._below, draws, side="right")
-        return sorted({min(int(place), len(self) - 1) for place in places})
+        draws = np.random.default_rng([seed, round_index]).random(count).tolist()
+        last = len(self) - 1
+        return sorted({min(bisect_right(self._below, draw), last) for draw in draws})
 
     def price(self, m: float, d: float) -> FloatArray:
         """Bounds of Theorem 3.1 on the complexity of each family, as shares of the largest."""

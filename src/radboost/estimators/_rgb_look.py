@@ -46,7 +46,7 @@ MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, (1600, 500)
 # So many held-back rows are enough to compare, on so many folds; another setting has to be better by so many standard
 # errors, and large trees, which take longer, by so many.
 ENOUGH_TO_TELL, COMPARED, WORTH_IT, WORTH_TIME = 300, 2, 1.0, 1.5
-# With so many, large trees are tried for classes also where small ones do not gain from a penalty of 0.
+# With so many and classes the penalty has to prove itself, and large trees are tried also where it does.
 MANY_HELD_BACK = 2_000
 # So many different rows are looked at, at most, where targets are numbers.
 LOOK_ROWS_OF_NUMBERS = 6_000
@@ -125,8 +125,9 @@ def _compared(look: _Look, chosen: Chosen) -> Chosen:
     larger = TreeFamilies()
     if isinstance(estimator.complexity_penalty, str):
         free = replace(chosen, complexity_penalty=0.0)
-        taken = look.is_better(free, chosen)
         many = not estimator._regression and look.folds[0].n_different >= MANY_HELD_BACK
+        # The more rows the less need of a penalty, and the whole fit has more than the short ones.
+        taken = not look.is_better(chosen, free) if many else look.is_better(free, chosen)
         if estimator.family is None and (taken or many):
             large = replace(free, family=larger)
             if look.is_better(large, free if taken else chosen, WORTH_TIME):

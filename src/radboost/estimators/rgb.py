@@ -69,7 +69,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     complexity_penalty : float or "auto"
         beta: the price of the most complex family, as a share of the loss before the first round. Those of the others
         follow from Theorem 3.1. Larger values give smaller trees; with one candidate there is nothing to choose.
-        "auto" is 0.3, or with n_rounds="auto" 0 where held-back rows gain from it.
+        "auto" is 0.3, or with n_rounds="auto" 0 where held-back rows gain from it; with classes and 6,000 rows or more
+        0 unless they gain from 0.3.
     step : {"auto", "lipschitz", "line_search", "paper"}
         How far to go along a tree h. "lipschitz": -L'_h / C_h with C_h = mean of h^2 times the Lipschitz constant of
         the loss (equation (3.9)), which never overshoots. "line_search": to the minimum. "auto": the first where the

@@ -1,6 +1,7 @@
 """`python -m benchmarks.curves`: test error against rows and against time, for docs/defaults.md.
 
 python -m benchmarks.curves rows   votes against leaves with numbers, with more and more rows
+python -m benchmarks.curves small  what might help on small data: several seeds, growth by the edge, stumps, more rounds
 python -m benchmarks.curves time   everybody at the defaults, error against seconds; the picture, and when each reaches
                                    the error of the best other library (on an idle machine, one thread)
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,13 +20,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.competitors import PEERS, ours
-from benchmarks.accuracy.tasks import WHOLE, Parts, Source, Task
+from benchmarks.accuracy.tasks import NOISES as TASK_NOISES
+from benchmarks.accuracy.tasks import TWO_CLASSES, WHOLE, Parts, Source, Task, all_tasks
 from radboost import DeepBoostClassifier, TreeOptions, datasets
 from radboost.estimators import _look
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "error-time.png"
 ROWS = (3_000, 6_000, 12_000, 24_000)
 NOISES = (0.0, 0.2, 0.35)
+SMALL_FOLDS = 3
 SETS = ("adult", "higgs_part", "letters", "mnist49")
 #: rounds of the other libraries, whose default is 100
 PEER_ROUNDS = (10, 20, 40, 70, 100)
@@ -55,6 +58,53 @@ def _votes_and_numbers(parts: Parts, labels: NDArray[Any], n: int, seed: int) ->
             model.fit(parts.X_train[:n], labels[:n])
             errors.append(1.0 - model.score(parts.X_test, parts.y_test))
     return " / ".join(f"{error:.4f}".removeprefix("0") for error in errors)
+
+
+class Seeds:
+    """Fits that differ in their seed; their scores are added up."""
+
+    def __init__(self, n: int, **parameters: Any) -> None:
+        self._models = [_votes(seed=seed, **parameters) for seed in range(n)]
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Seeds:
+        for model in self._models:
+            model.fit(X, y)
+        return self
+
+    def score(self, X: NDArray[Any], y: NDArray[Any]) -> float:
+        scores = np.sum([model.decision_function(X) for model in self._models], axis=0)
+        return float(np.mean((scores > 0.0) == y))
+
+
+def _votes(seed: int = 0, **parameters: Any) -> DeepBoostClassifier:
+    return DeepBoostClassifier(random_state=seed, calibration=None, n_jobs=1, **parameters)
+
+
+BY_EDGE = TreeOptions(split_criterion="edge")
+SMALL: dict[str, Callable[[], Any]] = {
+    "the default": _votes,
+    "by the edge": lambda: _votes(tree_options=BY_EDGE),
+    "four seeds": lambda: Seeds(4),
+    "four seeds, by the edge": lambda: Seeds(4, tree_options=BY_EDGE),
+    "trees and stumps": lambda: _votes(family=["trees", "stumps"]),
+    "900 rounds, learning rate 0.033": lambda: _votes(n_rounds=900, learning_rate=0.033),
+}
+
+
+def on_small_data(data_dir: str | None, seed: int) -> None:
+    """Three folds of one draw of the rows, clean and noisy."""
+    source = Source(data_dir)
+    tasks = [task for task in all_tasks(tuple(TWO_CLASSES), [seed]) if task.fold < SMALL_FOLDS]
+    print("| | clean / noisy | processor seconds |")
+    print("|---" * 3 + "|")
+    for name, make in SMALL.items():
+        started, found = time.process_time(), []
+        for task in tasks:
+            parts = source.parts(task)
+            found.append(1.0 - make().fit(parts.X_train, parts.y_train).score(parts.X_test, parts.y_test))
+        errors = [np.mean([e for e, task in zip(found, tasks, strict=True) if task.noise == n]) for n in TASK_NOISES]
+        cells = " / ".join(f"{error:.4f}".removeprefix("0") for error in errors)
+        print(f"| {name} | {cells} | {time.process_time() - started:.0f} |", flush=True)
 
 
 class Stopwatch:
@@ -121,19 +171,25 @@ def _first(curve: Curve, goal: float) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one of the two."""
+    """Run one of them."""
     parser = argparse.ArgumentParser(
         "python -m benchmarks.curves", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("rows", "time"))
+    parser.add_argument("command", choices=tuple(COMMANDS))
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
-    parser.add_argument("--seed", type=int, default=None, help="draw of the rows (default: 3 for rows, 0 for time)")
+    parser.add_argument(
+        "--seed", type=int, default=None, help="draw of the rows (default: 3 for rows, 5 for small, 0 for time)"
+    )
     given = parser.parse_args(argv)
-    if given.command == "rows":
-        with_more_rows(given.data_dir, 3 if given.seed is None else given.seed)
-    else:
-        against_time(given.data_dir, given.seed or 0)
+    command, seed = COMMANDS[given.command]
+    command(given.data_dir, seed if given.seed is None else given.seed)
 
+
+COMMANDS: dict[str, tuple[Callable[[str | None, int], None], int]] = {
+    "rows": (with_more_rows, 3),
+    "small": (on_small_data, 5),
+    "time": (against_time, 0),
+}
 
 if __name__ == "__main__":
     main()

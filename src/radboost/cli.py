@@ -62,11 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.set_defaults(run=_reproduce)
     reproduce.add_argument(
         "table",
-        help="deep-boosting-1, -2, -3 (two classes), multi-class-deep-boosting-1, -2, -3, soft-max-boosting-2, -3, "
+        help="deep-boosting-1, -2, -3 (two classes), -2-first-code, multi-class-deep-boosting-1, -2, -3, -2-all-rows, "
+        "-3-all-rows, -objectives, soft-max-boosting-2, -3, "
         "-fig1, -fig3, -fig7, structural-sparsity-7 to -14, rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, "
         "almo-5.2, structured-6.5, structured-alignment, or kernel-projection-7",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
+    reproduce.add_argument("--runs", type=int, metavar="N", help="so many of the runs (deep boosting only)")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
     reproduce.add_argument("--seed", type=int, default=0, help="of random folds, labels and problems (default: 0)")
     reproduce.add_argument("--jobs", type=int, default=_cores(), help="fits at a time (default: all cores)")
@@ -184,15 +186,16 @@ def _reproduce_table(given: argparse.Namespace, names: list[str] | None) -> int:
         "rounds": protocol.ROUNDS,
         "rule": table.rule,
     }
-    runs = table.runs(quick=given.quick)
+    runs = settings["runs"] = table.runs(quick=given.quick, wanted=given.runs)
     cells = []
     kept = experiments.KeptResults(given.keep)
-    with progress(protocol.count_fits(table, names, quick=given.quick)) as display:
+    with progress(protocol.count_fits(table, names, quick=given.quick, runs=given.runs)) as display:
         display.say(f"{table.name}: {table.title}; means over {runs} runs, seed {given.seed}\n\n{report.header(table)}")
         for cell in protocol.reproduce(
             table,
             names,
             quick=given.quick,
+            runs=given.runs,
             seed=given.seed,
             jobs=given.jobs,
             data_dir=given.data_dir,
@@ -204,8 +207,8 @@ def _reproduce_table(given: argparse.Namespace, names: list[str] | None) -> int:
             display.say(report.row(cell))
             cells.append(cell)
             if given.json is not None:
-                report.write_json(given.json, settings, cells)
-        display.say(f"\n{report.legend(table)}")
+                report.write_json(given.json, settings, table, cells)
+        display.say("\n".join(["", report.legend(table), report.tests(table, cells)]).rstrip())
     return 0
 
 

@@ -86,7 +86,8 @@ def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: P
     assert main([*arguments, "--data-dir", str(folder), "--json", str(file), "--split-criterion", "gini"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "deep-boosting-2: boosted trees, exponential loss; means over 3 runs, seed 4"
-    rows = [line for line in out if line.startswith("ionosphere")]
+    rows = [line for line in out if line.startswith("ionosphere ")]
+    assert out[-1].startswith("ionosphere: DeepBoost ahead of AdaBoost p = ")
     assert [line.split()[:2] for line in rows] == [
         ["ionosphere", name] for name in ("AdaBoost", "AdaBoost-L1", "DeepBoost")
     ]

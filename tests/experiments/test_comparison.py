@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from radboost.cli import main
-from radboost.experiments import COMPARISONS, KeptResults, comparison
+from radboost.experiments import COMPARISONS, KeptResults, comparison, protocol
 from radboost.experiments.regularized_gradient_boosting import CONTENDERS
 
 TABLE = COMPARISONS["rgb-3.1"]
@@ -72,9 +72,9 @@ def test_a_run_is_kept_and_chooses_the_lowest(folder: Path, tmp_path: Path) -> N
 
 def test_the_test_of_the_paper() -> None:
     worse, better = [0.30, 0.28, 0.31, 0.29, 0.30], [0.26, 0.25, 0.28, 0.24, 0.27]
-    assert comparison.chance_of_lead(better, worse) < 0.01
-    assert comparison.chance_of_lead(worse, better) > 0.99
-    assert comparison.chance_of_lead(worse, worse) == 0.5
+    assert protocol.chance_of_lead(better, worse) < 0.01
+    assert protocol.chance_of_lead(worse, better) > 0.99
+    assert protocol.chance_of_lead(worse, worse) == 0.5
 
 
 def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -56,7 +57,9 @@ class TestManyClasses:
 
     @pytest.fixture
     def fits(self, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-        monkeypatch.setattr(protocol, "DeepBoostClassifier", StandIn)
+        for name, table in experiments.TABLES.items():
+            columns = tuple(replace(column, estimator=StandIn) for column in table.algorithms)
+            monkeypatch.setitem(experiments.TABLES, name, replace(table, algorithms=columns))
         monkeypatch.setattr(StandIn, "fits", [])
         return StandIn.fits
 
@@ -79,6 +82,14 @@ class TestManyClasses:
         assert all(cell.others["lowest"] <= cell.error <= cell.others["validated"] for cell in cells)
         assert cells[0].runs[0].parameters["max_depth"] == cells[0].runs[1].parameters["max_depth"] >= 5
         assert (cells[0].tree_size, cells[0].n_trees) == (8, 2)
+
+    def test_errors_over_all_rows(self, many: Path, fits: list[dict[str, Any]]) -> None:
+        table = experiments.table("multi-class-deep-boosting-2-all-rows")
+        cell = next(protocol.reproduce(table, ["statlog"], data_dir=str(many), quick=True))
+        assert cell.error == np.mean([run.overall_error for run in cell.runs])
+        # rows that trained count too, and deep trees know them
+        assert cell.error < cell.others["lowest"]
+        assert set(cell.others) == set(experiments.RULES) - {"all rows"}
 
     def test_what_the_estimator_is_told(self, many: Path, fits: list[dict[str, Any]]) -> None:
         for number, objective, loss in ((1, "sum", "exponential"), (3, "compsum", "logistic")):
@@ -145,7 +156,9 @@ class TestManyClasses:
             )
             assert protocol._mean_loss(model, scores, y) == pytest.approx(np.mean(expected))
 
-    @pytest.mark.parametrize("name", [name for name in experiments.TABLES if name.startswith("multi")])
+    @pytest.mark.parametrize(
+        "name", ["multi-class-deep-boosting-1", "multi-class-deep-boosting-3", "multi-class-deep-boosting-objectives"]
+    )
     def test_the_tables_run(self, name: str, many: Path) -> None:
         table = experiments.table(name)
         cells = list(protocol.reproduce(table, datasets=["statlog"], data_dir=str(many), quick=True, jobs=2))

@@ -198,6 +198,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
     _looks: ClassVar[bool] = True  # where the penalty is "auto"
+    _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
 
     def __init__(
         self,
@@ -460,7 +461,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
-        return CoordinateDescent(
+        return self._descent(
             problem.objective,
             start_families(families, problem),
             self._penalty(problem.objective.n_classes),

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from joblib import delayed
-from scipy.stats import ttest_rel
 from sklearn.model_selection import StratifiedKFold
 
 from radboost import datasets as registry
 from radboost.datasets import Dataset
 from radboost.experiments.kept import KeptResults
+from radboost.experiments.protocol import chance_of_lead
 from radboost.experiments.regularized_gradient_boosting import ComparisonTable, Contender
 from radboost.experiments.spec import Choice, Figures
 from radboost.experiments.workers import in_processes
@@ -112,15 +112,6 @@ def compare(
                 p_value = chance_of_lead(errors, rival[1])
             paper = table.figures[name].get(contender.name)
             yield Contest(name, contender.name, parameters, errors, p_value, paper)
-
-
-def chance_of_lead(errors: Sequence[float], others: Sequence[float]) -> float:
-    """The one-tailed paired t-test of the paper; 1/2 where the errors are the same in every fold."""
-    if np.array_equal(errors, others):
-        return 0.5
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of differences that are all alike
-        return float(ttest_rel(errors, others, alternative="less").pvalue)
 
 
 def _choose(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal
 
+from radboost.estimators.deepboost import DeepBoostClassifier
+
 Grid = dict[str, Sequence[Any]]
 """Parameter -> values to try."""
 
@@ -35,6 +37,8 @@ class Algorithm:
     """The smaller grid of a quick run."""
     beyond: Grid = field(default_factory=dict)
     """All values, in order, that a range of the grid may grow to when the best one lies at its end."""
+    estimator: type[DeepBoostClassifier] = DeepBoostClassifier
+    """What is fitted, as in its paper."""
 
     def start(self, *, quick: bool = False) -> Grid:
         """The grid as it is before any range has grown."""
@@ -77,20 +81,26 @@ class Table:
     algorithms: tuple[Algorithm, ...]
     tree_size: Literal["n_splits", "n_nodes"]
     """What the paper counts as the size of a tree."""
-    figures: Mapping[str, tuple[Figures, ...]]
-    """What the paper reports: data set -> one entry per algorithm."""
+    figures: Mapping[str, tuple[Figures | None, ...]]
+    """What the paper reports: data set -> one entry per algorithm, None where it reports nothing."""
     folds: int = 10
     """The rows are dealt into so many folds, and each tests once."""
     quick_runs: int = 3
     """How many of the folds test in a quick run."""
     rule: str = "validated"
     """How the configuration is chosen; a name in `radboost.experiments.protocol.RULES`."""
+    favourite: str = ""
+    """The algorithm that the paper calls better, which paired tests compare with the others; empty: the last one."""
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """The data sets, under the paper's names and in its order."""
         return tuple(self.figures)
 
-    def runs(self, *, quick: bool = False) -> int:
-        """How many of the folds test."""
-        return self.quick_runs if quick else self.folds
+    def runs(self, *, quick: bool = False, wanted: int | None = None) -> int:
+        """How many of the folds test: as many as are wanted."""
+        if wanted is None:
+            return self.quick_runs if quick else self.folds
+        if not 1 <= wanted <= self.folds:
+            raise ValueError(f"{self.name} has {self.folds} runs and not {wanted}; ask for 1 to {self.folds}")
+        return wanted

@@ -119,6 +119,8 @@ def _reproduce(given: argparse.Namespace) -> int:
         if path is not None:
             _check_output(option, path)
     names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
+    if given.runs is not None and given.table in {**experiments.STUDIES, **experiments.COMPARISONS}:
+        raise ValueError(f"{given.table} has no runs to choose; leave out --runs")
     if given.table in experiments.STUDIES:
         return _reproduce_study(given, names)
     if given.table in experiments.COMPARISONS:

@@ -94,7 +94,7 @@ def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: P
     assert "0.0501 (0.0316)" in rows[-1]
     assert any(line.startswith("within: ") for line in out)
     document = json.loads(file.read_text())
-    assert {key: value for key, value in document.items() if key != "cells"} == {
+    assert {key: value for key, value in document.items() if key not in ("cells", "paired_tests")} == {
         "table": "deep-boosting-2",
         "radboost": __version__,
         "quick": True,
@@ -102,7 +102,9 @@ def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: P
         "split_criterion": "gini",
         "rounds": 100,
         "rule": "validated",
+        "runs": 3,
     }
+    assert [test["against"] for test in document["paired_tests"]] == ["AdaBoost", "AdaBoost-L1"]
     assert f"{document['cells'][2]['error']:.4f}" in rows[-1]
     assert len(document["cells"][0]["runs"]) == 3
 
@@ -113,6 +115,9 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], folder: Path,
     assert "unknown data set 'iris'; known are" in fails(capsys, *table, "--datasets", "iris")
     assert "deep-boosting-1 lacks sonar" in fails(capsys, *table, "--datasets", "sonar")
     assert "--jobs is 0" in fails(capsys, *table, "--jobs", "0")
+    assert "deep-boosting-1 has 10 runs and not 11" in fails(capsys, *table, "--runs", "11")
+    for name in ("rgb-3.1", "soft-max-boosting-2"):
+        assert f"{name} has no runs to choose; leave out --runs" in fails(capsys, "reproduce", name, "--runs", "2")
     assert "--seed is -1" in fails(capsys, *table, "--seed", "-1")
     for option in ("--json", "--keep"):
         assert f"{option} {tmp_path}" in fails(capsys, *table, option, str(tmp_path / "no" / "x.json"))

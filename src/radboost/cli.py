@@ -237,7 +237,7 @@ def _reproduce_study(given: argparse.Namespace, names: list[str] | None) -> int:
     with progress(len(wanted)) as display:
         display.say(f"{study.name}: {study.title}; seed {given.seed}\n\n{studies_report.header(study)}")
         for outcome in studies.run(
-            wanted, jobs=given.jobs, data_dir=given.data_dir, kept=kept, advance=display.advance
+            study, wanted, jobs=given.jobs, data_dir=given.data_dir, kept=kept, advance=display.advance
         ):
             outcomes.append(outcome)
             if study.line_by_line:

@@ -26,7 +26,7 @@ def made_up(name: str, data_dir: str | None) -> almo.Split:
 def test_every_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(almo, "load_split", made_up)
     wanted = [facts | {"rounds": 80} for facts in studies.units(STUDY, [name], quick=True)]
-    outcomes = list(studies.run(wanted))
+    outcomes = list(studies.run(STUDY, wanted))
     assert [outcome.facts["method"] for outcome in outcomes] == list(almo.METHODS)
     worst = {}
     for outcome in outcomes:
@@ -73,7 +73,7 @@ def test_networks(monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = [
             facts | {"epochs": 4} for facts in studies.units(study, [name]) if facts["method"] in ("ALMO", "hinge")
         ]
-        first, again = (list(studies.run(wanted)) for _ in range(2))
+        first, again = (list(studies.run(study, wanted)) for _ in range(2))
         assert [outcome.result for outcome in first] == [outcome.result for outcome in again]
         for outcome in first:
             assert all(one["auc"] > 0.7 for one in outcome.result["trained"])

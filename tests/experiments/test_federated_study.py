@@ -32,7 +32,7 @@ def test_every_algorithm_in_both_domains(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(federated_fits, "deal", made_up)
     wanted = studies.units(STUDY, ["mnist-4-9"], quick=True)
     assert {facts["rounds"] for facts in wanted} == {200}
-    outcomes = list(studies.run([facts | {"rounds": 25, "folds": 5} for facts in wanted if facts["fold"] < 1]))
+    outcomes = list(studies.run(STUDY, [facts | {"rounds": 25, "folds": 5} for facts in wanted if facts["fold"] < 1]))
     worst = {outcome.facts["algorithm"]: max(outcome.result["errors"]) for outcome in outcomes}
     assert set(worst) == set(ALGORITHMS)
     # Domains that disagree: only who knows of Q can be right about both.

@@ -25,7 +25,6 @@ from radboost.experiments.kernel_projection_fits import (
     pair_duals,
     tuned,
 )
-from radboost.experiments.study import Study
 from radboost.plot.papers import draw_study
 from radboost.plot.projection import draw_wrong_direction
 
@@ -157,7 +156,7 @@ def test_report_and_plot(folder: str):
     with pytest.raises(ValueError, match="no data set 'mnist'"):
         studies.units(STUDY, ["mnist"])
     rivals = [facts for facts in studies.units(STUDY, ["sonar"], quick=True) if facts["method"] != "projection"]
-    outcomes = list(studies.run(rivals, data_dir=folder))
+    outcomes = list(studies.run(STUDY, rivals, data_dir=folder))
     kernel_pca = outcomes[0]
     ours = studies.Outcome(kernel_pca.facts | {"method": "projection"}, kernel_pca.result | {"error": 0.125})
     lines = STUDY.rows([ours, *outcomes])
@@ -177,10 +176,3 @@ def test_the_picture_of_figure_7_1():
     _, blind, seeing = draw_wrong_direction(X, y, model).axes
     assert seeing.texts[0].get_text() == "best threshold: 0% wrong"
     assert int(blind.texts[0].get_text().split()[2].rstrip("%")) > 40
-
-
-@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
-def test_units_of_every_study_are_fitted_by_one_function(study: Study):
-    for facts in studies.units(study, quick=True):
-        assert sum(fact in facts for fact in studies.FITS) == 1
-        assert any(facts.get(name) for name in studies.NAMING)

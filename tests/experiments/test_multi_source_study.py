@@ -28,7 +28,7 @@ def made_up(name: str, data_dir: str | None) -> Any:
 def test_every_algorithm_on_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multi_source_fits, "load_sourced", made_up)
     wanted = [facts | {"rounds": 10} for facts in studies.units(STUDY, ["adult"], quick=True) if facts["fold"] < 2]
-    outcomes = list(studies.run(wanted))
+    outcomes = list(studies.run(STUDY, wanted))
     known = [name for name in ALGORITHMS if name != "fairlearn" or find_spec("fairlearn")]
     assert {outcome.facts["algorithm"] for outcome in outcomes} == set(known)
     by_name: dict[str, list[float]] = {}

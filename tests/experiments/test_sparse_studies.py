@@ -12,11 +12,9 @@ from scipy import sparse
 
 from radboost import SparseBoostClassifier, experiments, plot
 from radboost.experiments import sparsity_report, studies, studies_report
-from radboost.experiments.sparsity_fits import _most_telling
+from radboost.experiments.sparsity_fits import LAMBDAS, ONE_AT_A_TIME, _most_telling, boosted_at
 from radboost.experiments.structural_sparsity import (
     KERNEL_PENALTIES,
-    LAMBDAS,
-    ONE_AT_A_TIME,
     PENALTIES,
     STUDIES,
     TOPICS,
@@ -25,7 +23,6 @@ from radboost.experiments.structural_sparsity import (
     KernelDigits,
     SparsityPaths,
     Topics,
-    boosted_at,
 )
 from radboost.plot.papers import draw_study
 
@@ -81,7 +78,7 @@ def test_a_small_run_of_each(data_dir: Path) -> None:
     digits = KernelDigits("x", "digits", quick_sizes=(3,), n_seen=2000)
     for study in (paths, regression, rounds, digits):
         units = studies.units(study, quick=True)
-        outcomes = list(studies.run(units, data_dir=str(data_dir)))
+        outcomes = list(studies.run(study, units, data_dir=str(data_dir)))
         assert len(outcomes) == len(units)
         assert len(study.rows(outcomes)) >= 3
         assert studies_report.header(study)
@@ -105,7 +102,7 @@ def test_a_small_run_of_texts(data_dir: Path) -> None:
     study = Topics("x", "reviews", quick_rounds=(3,))
     wanted = (boosted_at(LAMBDAS[-1]), ONE_AT_A_TIME)
     units = [u for u in studies.units(study, quick=True) if u["topic"] == TOPICS[0] and u["algorithm"] in wanted]
-    boosted, single = studies.run(units, data_dir=str(data_dir))
+    boosted, single = studies.run(study, units, data_dir=str(data_dir))
     assert boosted.result["stopped"] == "optimal"
     assert boosted.result["features"] > single.result["features"] == 3
     assert boosted.result["error"] < single.result["error"]

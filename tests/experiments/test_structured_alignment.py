@@ -33,7 +33,7 @@ def test_report_and_plot():
     wanted = studies.units(STUDY, quick=True)
     assert len(wanted) == 3 * len(METHODS)
     small = [facts | {"length": 6, "n_train": 4, "n_test": 4, "max_states": 50} for facts in wanted]
-    outcomes = list(studies.run(small))
+    outcomes = list(studies.run(STUDY, small))
     lines = STUDY.rows(outcomes)
     assert [line.split()[0] for line in lines] == [*METHODS, "the", "the"]
     assert lines[0].endswith("42.73")

@@ -62,18 +62,18 @@ def test_units_are_losses_and_lengths() -> None:
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[studies.Outcome]:
-    return list(studies.run(studies.units(SMALL, quick=True)))
+    return list(studies.run(SMALL, studies.units(SMALL, quick=True)))
 
 
 def test_all_but_the_times_is_repeatable(outcomes: list[studies.Outcome]) -> None:
-    for first, again in zip(outcomes, studies.run(studies.units(SMALL, quick=True)), strict=True):
+    for first, again in zip(outcomes, studies.run(SMALL, studies.units(SMALL, quick=True)), strict=True):
         assert first.facts == again.facts
         for name, values in first.result.items():
             if name in TIMES:
                 assert all(value > 0 for value in values)
             else:
                 assert values == again.result[name]
-    other = studies.fit(studies.units(SMALL, quick=True, seed=1)[0])
+    other = SMALL.fit(studies.units(SMALL, quick=True, seed=1)[0], None)
     assert other["log_z"] != outcomes[0].result["log_z"]
 
 

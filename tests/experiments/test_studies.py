@@ -19,7 +19,8 @@ from radboost import SoftmaxBoostClassifier, datasets
 from radboost.baselines import SAMMEClassifier
 from radboost.cli import main
 from radboost.experiments import STUDIES, KeptResults, studies, studies_report
-from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, close, make_model, make_noise_model
+from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, close
+from radboost.experiments.soft_max_fits import make_model, make_noise_model
 from radboost.experiments.studies import Outcome
 from radboost.plot.papers import draw_study
 
@@ -87,7 +88,7 @@ def test_units_that_cannot_be() -> None:
 def test_stages_are_those_of_one_fit(folder: Path) -> None:
     facts = studies.units(TABLE_3, ["vowel"], quick=True, seed=3)[1]
     assert facts["algorithm"] == "SAMME"
-    result = studies.fit(facts, str(folder))
+    result = TABLE_3.fit(facts, str(folder))
     data = datasets.load("vowel", folder)
     train = data.split == "train"
     noisy = datasets.make_noisy(data.y[train], 0.2, random_state=3)
@@ -100,7 +101,7 @@ def test_stages_are_those_of_one_fit(folder: Path) -> None:
 def test_a_set_without_parts_is_refused(folder: Path) -> None:
     (folder / "splice.csv.gz").write_bytes(gzip.compress(b"a,target\n1,0\n2,1\n"))
     with pytest.raises(ValueError, match=r"splice from .* does not say which rows train"):
-        studies.fit(studies.units(TABLE_2, ["splice"])[0], str(folder))
+        TABLE_2.fit(studies.units(TABLE_2, ["splice"])[0], str(folder))
 
 
 def test_kept_outcomes_are_not_fitted_again(tmp_path: Path) -> None:
@@ -108,11 +109,11 @@ def test_kept_outcomes_are_not_fitted_again(tmp_path: Path) -> None:
     assert isinstance(duel, Duel)
     wanted = studies.units(duel)
     told: list[str] = []
-    first = list(studies.run(wanted, kept=KeptResults(tmp_path / "kept"), advance=told.append))
+    first = list(studies.run(duel, wanted, kept=KeptResults(tmp_path / "kept"), advance=told.append))
     assert told == ["SAMME", "sm-boost"]
     lines = (tmp_path / "kept").read_text().splitlines()
     assert len(lines) == 2
-    again = list(studies.run(wanted, kept=KeptResults(tmp_path / "kept")))
+    again = list(studies.run(duel, wanted, kept=KeptResults(tmp_path / "kept")))
     assert again == first
     assert (tmp_path / "kept").read_text().splitlines() == lines
     head, _ = studies_report.header(duel).splitlines()
@@ -132,7 +133,7 @@ def test_the_noise_curve(tmp_path: Path) -> None:
         n_test=300,
     )
     assert isinstance(curve, NoiseCurve)
-    outcomes = list(studies.run(studies.units(curve)))
+    outcomes = list(studies.run(curve, studies.units(curve)))
     errors = curve.errors(outcomes)
     assert list(errors) == ["SAMME", "sm-boost", "sm-boost, M = N/8", "SoftmaxBoost", "MartiBoost", "one walk"]
     assert all(values.shape == (2, 2) for values in errors.values())
@@ -173,6 +174,20 @@ def test_every_study_has_a_header_and_a_legend(study: studies.Study) -> None:
     head, line = studies_report.header(study).splitlines()
     assert len(head) == len(line)
     assert len(study.legend) > 40
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_units_say_what_is_worked_on(study: studies.Study) -> None:
+    assert all(facts[study.named_by] not in (None, "") for facts in studies.units(study, quick=True))
+
+
+def test_studies_share_results_only_where_they_share_the_fit() -> None:
+    """What is kept is found by its facts alone."""
+    seen: dict[str, object] = {}
+    for study in STUDIES.values():
+        for facts in studies.units(study, quick=True):
+            key = json.dumps(facts, sort_keys=True)
+            assert seen.setdefault(key, type(study).fit) is type(study).fit, study.name
 
 
 def test_models_are_the_papers() -> None:

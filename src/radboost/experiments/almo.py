@@ -14,7 +14,7 @@ from scipy.special import softmax
 from radboost import datasets as registry
 from radboost.estimators import AgnosticClassifier
 from radboost.experiments.almo_networks import train
-from radboost.experiments.study import Fit, Study
+from radboost.experiments.study import Facts, Study
 from radboost.losses.judging import JUDGING_LOSSES
 
 LOSSES = ("cross_entropy", "zero_one", "hinge", "l1")
@@ -54,6 +54,7 @@ class AlmoTable(Study):
     title: str
     networks: bool = False
 
+    named_by = "almo"
     takes_datasets = True
     legend = (
         "means (standard deviations) over three trainings, on test rows; losses are divided by Lipschitz constants;\n"
@@ -86,6 +87,9 @@ class AlmoTable(Study):
         if self.networks:
             return {"epochs": 1 if quick else EPOCHS[name]}
         return {"rounds": ROUNDS // 10 if quick else ROUNDS}
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_almo_unit(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -186,8 +190,6 @@ def judged(model: Any, X: Any, y: NDArray[Any]) -> dict[str, float]:
     area = roc_auc_score(y, scores) if n_classes == 2 else roc_auc_score(y, softmax(scores, axis=1), multi_class="ovr")
     return {**found, "auc": float(area)}
 
-
-FITS: dict[str, Fit] = {"almo": fit_almo_unit}
 
 STUDIES = (
     AlmoTable("almo-5.1", "Storcheus (2021), Table 5.1 and Tables C.2 to C.4: linear models, several losses"),

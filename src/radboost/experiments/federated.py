@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from radboost.experiments.federated_fits import fit_federated_unit
 from radboost.experiments.multi_source import SourcesTable
+from radboost.experiments.study import Facts
 
 ALGORITHMS = ("FedAdaBoost-1", "FedAdaBoost-2", "FedAdaBoost-all", "FedMultiBoost", "FedAvg", "AFL")
 
@@ -40,7 +42,7 @@ class FederatedTable(SourcesTable):
     quick_rounds: int = 200
     paper: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=lambda: PAPER)
 
-    key: ClassVar[str] = "federated"
+    named_by: ClassVar[str] = "federated"
     algorithms: ClassVar[tuple[str, ...]] = ALGORITHMS
     n_sources: ClassVar[int] = 2
     legend = (
@@ -48,6 +50,9 @@ class FederatedTable(SourcesTable):
         "on EMNIST. Stumps trained by writers, exponential loss; FedAvg and AFL: linear models. Rows by domain (Table\n"
         "B.2): mnist-4-9 6891 + 6891, mnist-1-7 7586 + 7584, fashion-0-6 7000 + 7000, 100 to a writer"
     )
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_federated_unit(facts, data_dir)
 
 
 STUDIES = (FederatedTable("fedmultiboost-b.1", "Storcheus (2021), Table B.1: owners who keep their data"),)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from radboost import datasets as registry
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.experiments.study import Fit
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport
 from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, clients_of, fit_federated, register
@@ -168,6 +167,3 @@ def _predictor(
         estimator, transport, candidates=TrainedByOwners(), domain_model=None, clients_per_round=per_round
     )
     return fitted.predict
-
-
-FITS: dict[str, Fit] = {"federated": fit_federated_unit}

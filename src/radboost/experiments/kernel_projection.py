@@ -13,8 +13,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from radboost._typing import FloatArray
-from radboost.experiments.kernel_projection_fits import METHODS
-from radboost.experiments.study import Study
+from radboost.experiments.kernel_projection_fits import METHODS, fit_projection_unit
+from radboost.experiments.study import Facts, Study
 
 DATASETS = (
     "sonar",
@@ -37,6 +37,7 @@ class ProjectionStudy(Study):
     title: str = "Storcheus (2021), chapter 7: supervised kernel projection and others that know the same kernels"
 
     takes_datasets = True
+    named_by = "projection"
     legend = (
         "test errors, means (standard deviations) over random halves. All know the same four kernels (linear,\n"
         "polynomial of degree 2, Gaussian, Laplacian) of the same standardised columns, and try 12 settings by the\n"
@@ -63,6 +64,9 @@ class ProjectionStudy(Study):
             for fold in range(1 if quick else HALVES)
             for method in METHODS
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_projection_unit(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         names = list(dict.fromkeys(outcome.facts["projection"] for outcome in outcomes))

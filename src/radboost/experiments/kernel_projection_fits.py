@@ -22,7 +22,6 @@ from radboost import datasets as registry
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.estimators import SupervisedKernelProjection
-from radboost.experiments.study import Fit
 from radboost.projection.kernels import NamedKernel
 
 Setting = Mapping[str, Any]
@@ -217,6 +216,3 @@ def tuned(half: Half, method: Method, inner_folds: int, seed: int) -> dict[str, 
 
 def _error(half: Half, answer: Answer, rows: Rows) -> float:
     return float(np.mean(answer.predicted != half.y[rows]))
-
-
-FITS: dict[str, Fit] = {"projection": fit_projection_unit}

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.experiments.study import Study
+from radboost.experiments.multi_source_fits import fit_sources_unit
+from radboost.experiments.study import Facts, Study
 
 ADABOOST = ("AdaBoost-1", "AdaBoost-2", "AdaBoost-3", "AdaBoost-all")
 OURS = ("MultiBoost", "MultiBoost, softmax", "MultiBoost, sum", "MultiBoost, defaults")
@@ -58,7 +59,7 @@ class SourcesTable(Study):
     quick_folds: int = 3
     paper: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=lambda: PAPER)
 
-    key: ClassVar[str] = "sources"  # the fact that says which data set
+    named_by: ClassVar[str] = "sources"  # the fact that says which data set
     algorithms: ClassVar[tuple[str, ...]] = ALGORITHMS
     n_sources: ClassVar[int] = 3
     takes_datasets = True
@@ -87,23 +88,26 @@ class SourcesTable(Study):
         missing = () if find_spec("fairlearn") else ("fairlearn",)
         rounds = self.quick_rounds if quick else self.rounds
         return [
-            {self.key: name, "fold": fold, "folds": self.folds, "algorithm": algorithm, "rounds": rounds}
+            {self.named_by: name, "fold": fold, "folds": self.folds, "algorithm": algorithm, "rounds": rounds}
             for name in datasets or self.paper
             for fold in range(self.quick_folds if quick else self.folds)
             for algorithm in self.algorithms
             if algorithm not in missing
         ]
 
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_sources_unit(facts, data_dir)
+
     def errors(self, outcomes: Sequence[Any], name: str, algorithm: str) -> FloatArray:
         """A line of errors for each fold."""
         wanted = (name, algorithm)
         return np.array(
-            [one.result["errors"] for one in outcomes if (one.facts[self.key], one.facts["algorithm"]) == wanted]
+            [one.result["errors"] for one in outcomes if (one.facts[self.named_by], one.facts["algorithm"]) == wanted]
         )
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
-        for name in dict.fromkeys(outcome.facts[self.key] for outcome in outcomes):
+        for name in dict.fromkeys(outcome.facts[self.named_by] for outcome in outcomes):
             for algorithm in self.algorithms:
                 found = self.errors(outcomes, name, algorithm)
                 if not len(found):

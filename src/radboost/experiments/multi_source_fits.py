@@ -14,7 +14,6 @@ from scipy import sparse
 
 from radboost import datasets as registry
 from radboost.estimators import DeepBoostClassifier, MultiSourceBoostClassifier
-from radboost.experiments.study import Fit
 from radboost.trees import TreeOptions
 
 # Terms in fewer reviews than these are left out: stumps look at every column in every round.
@@ -149,6 +148,3 @@ def _scikit_learn(train: Sourced) -> Callable[[Any], NDArray[Any]]:
 
     model = HistGradientBoostingClassifier(categorical_features=train.categorical or None, random_state=0)
     return model.fit(train.X, train.y).predict  # type: ignore[no-any-return]
-
-
-FITS: dict[str, Fit] = {"sources": fit_sources_unit}

@@ -16,20 +16,22 @@ from typing import Any
 import numpy as np
 
 from radboost import datasets as registry
-from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
-from radboost.estimators.softmax import SoftmaxBoostClassifier
-from radboost.experiments.study import Study
+from radboost.experiments.soft_max_fits import (
+    ADABOOST_MH,
+    DEFAULTS,
+    FEW_DRAWS,
+    MARTIBOOST,
+    SAMME,
+    SM_BOOST,
+    STAGES,
+    fit_noisy,
+    fit_problem,
+    fit_split,
+)
+from radboost.experiments.study import Facts, Study
 
-STAGES = (10, 100, 1000)
 QUICK_STAGES = (10, 100)
-
-ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 TABLE_ALGORITHMS = (ADABOOST_MH, SAMME, SM_BOOST)
-
-# Beside the paper's algorithms in Figure 7 (docs/decisions/0031-the-draws-of-figure-7.md).
-FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
-
-
 CLOSE_POINTS, CLOSE_SHARE = 0.01, 0.15
 _STAGE = "{:>10}{:>8}"
 _DUEL = "{:<10}{:>8}{:>14}{:>14}{:>18}{:>8}{:>16}"
@@ -40,23 +42,6 @@ def close(error: float, paper: float) -> str:
     if abs(error - paper) <= max(CLOSE_POINTS, CLOSE_SHARE * paper):
         return "yes"
     return "above" if error > paper else "below"
-
-
-def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
-    """An estimator with one thread, as the paper has it; `size` is rounds, or layers for MartiBoost."""
-    if algorithm == SM_BOOST:
-        return SoftmaxBoostClassifier.paper(n_rounds=size, random_state=seed, n_jobs=1, **parameters)
-    makers = {ADABOOST_MH: AdaBoostMHClassifier, SAMME: SAMMEClassifier, MARTIBOOST: MartiBoostClassifier}
-    return makers[algorithm](size, n_jobs=1, **parameters)
-
-
-def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
-    """An estimator of Figure 7: over stumps, except for ours with its defaults."""
-    if algorithm == DEFAULTS:
-        return SoftmaxBoostClassifier(size, random_state=seed, n_jobs=1)
-    if algorithm == FEW_DRAWS:
-        return make_model(SM_BOOST, size, seed, max_leaves=2, samples_per_round=max(1, n_train // 8))
-    return make_model(algorithm, size, seed, max_leaves=2)
 
 
 @dataclass(frozen=True)
@@ -76,6 +61,7 @@ class StagedTable(Study):
         return tuple(self.figures)
 
     takes_datasets = line_by_line = True
+    named_by = "dataset"
     legend = (
         "T: test error after so many rounds of one fit, beside the paper's\n"
         "close: it is within one point of the paper's, or within 15 percent of it; otherwise above or below"
@@ -104,6 +90,9 @@ class StagedTable(Study):
         if lacking:
             raise ValueError(f"{self.name} lacks {', '.join(sorted(lacking))}; its sets are {', '.join(self.datasets)}")
         return chosen
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_split(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         return [self.row(outcome) for outcome in outcomes]
@@ -135,6 +124,7 @@ class Duel(Study):
         """The rounds after which errors are taken."""
         return tuple(stage for stage in STAGES if stage <= self.rounds)
 
+    named_by = "algorithm"
     legend = (
         "means over the problems; wins: share of the problems in which an algorithm has the lower error\n"
         "test errors are on 10,000 rows with right labels, training errors on the noisy ones"
@@ -151,6 +141,9 @@ class Duel(Study):
             for problem in range(self.quick_problems if quick else self.problems)
             for algorithm in (self.rival, SM_BOOST)
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_problem(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         """Means over the problems, and how often each algorithm has the lower error."""
@@ -187,6 +180,7 @@ class NoiseCurve(Study):
     n_train: int = 4000
     n_test: int = 10_000
 
+    named_by = "algorithm"
     legend = (
         "mean test error (standard deviation) over the repeats, on rows with right labels; noise: share of wrong "
         "training labels\nMartiBoost answers with the side that its random walk reaches more often; one walk: the "
@@ -207,6 +201,9 @@ class NoiseCurve(Study):
             for repeat in range(self.quick_repeats if quick else self.repeats)
             for algorithm, size in sizes.items()
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_noisy(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         """Mean test error and its standard deviation at each level of noise."""

@@ -1,4 +1,4 @@
-"""The fits of the studies of "Soft-max boosting"."""
+"""The models and the fits of the studies of "Soft-max boosting"."""
 
 from __future__ import annotations
 
@@ -8,12 +8,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radboost import datasets as registry
-from radboost.baselines import MartiBoostClassifier
-from radboost.experiments.soft_max_boosting import STAGES, make_model, make_noise_model
-from radboost.experiments.study import Facts, Fit
+from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
+from radboost.estimators.softmax import SoftmaxBoostClassifier
+from radboost.experiments.study import Facts
+
+STAGES = (10, 100, 1000)
+
+ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
+
+# Beside the paper's algorithms in Figure 7 (docs/decisions/0031-the-draws-of-figure-7.md).
+FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
 
 
-def _fit_split(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+def make_model(algorithm: str, size: int, seed: int, **parameters: Any) -> Any:
+    """An estimator with one thread, as the paper has it; `size` is rounds, or layers for MartiBoost."""
+    if algorithm == SM_BOOST:
+        return SoftmaxBoostClassifier.paper(n_rounds=size, random_state=seed, n_jobs=1, **parameters)
+    makers = {ADABOOST_MH: AdaBoostMHClassifier, SAMME: SAMMEClassifier, MARTIBOOST: MartiBoostClassifier}
+    return makers[algorithm](size, n_jobs=1, **parameters)
+
+
+def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
+    """An estimator of Figure 7: over stumps, except for ours with its defaults."""
+    if algorithm == DEFAULTS:
+        return SoftmaxBoostClassifier(size, random_state=seed, n_jobs=1)
+    if algorithm == FEW_DRAWS:
+        return make_model(SM_BOOST, size, seed, max_leaves=2, samples_per_round=max(1, n_train // 8))
+    return make_model(algorithm, size, seed, max_leaves=2)
+
+
+def fit_split(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+    """Tables 2 and 3: the rows that the data set gives for training and testing."""
     data = registry.load(facts["dataset"], data_dir)
     if data.split is None:
         raise ValueError(
@@ -25,7 +50,8 @@ def _fit_split(facts: Facts, data_dir: str | None) -> dict[str, Any]:
     return _staged_errors(facts, data.X[train], y, data.X[~train], data.y[~train])
 
 
-def _fit_problem(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+def fit_problem(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+    """Section 5.3: a random problem."""
     problem = registry.make_madelon_like(np.random.default_rng([facts["seed"], facts["problem"]]))
     return _staged_errors(facts, problem.X, problem.y, problem.X_test, problem.y_test)
 
@@ -45,7 +71,8 @@ def _staged_errors(
     return {"train": [float(train[number - 1]) for number in rounds], "test": [tests[number] for number in rounds]}
 
 
-def _fit_noisy(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+def fit_noisy(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+    """Section 5.5: the problem of Long and Servedio."""
     rng = np.random.default_rng([facts["seed"], facts["repeat"]])
     X_test, y_test = registry.make_long_servedio(facts["n_test"], random_state=rng)
     X, y = registry.make_long_servedio(facts["n_train"], noise=facts["flipped"], random_state=rng)
@@ -57,6 +84,3 @@ def _fit_noisy(facts: Facts, data_dir: str | None) -> dict[str, Any]:
         right = model.predict_proba(X_test)[np.arange(len(y_test)), y_test]
         return {"error": error, "walk": float(np.mean(1.0 - right))}
     return {"error": error}
-
-
-FITS: dict[str, Fit] = {"dataset": _fit_split, "problem": _fit_problem, "flipped": _fit_noisy}

@@ -13,18 +13,25 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 from radboost import datasets as registry
 from radboost.estimators.sparse import SparseBoostClassifier, SparseBoostRegressor
-from radboost.experiments.structural_sparsity import CHOSEN, LAMBDAS, LINEAR, ONE_AT_A_TIME, SEQUENTIAL, boosted_at
-from radboost.experiments.study import Fit
 from radboost.losses import MultinomialScores
 from radboost.metrics import coverage
 from radboost.sparsity import Kernel, Training
 
+BOOSTED, SEQUENTIAL, LINEAR = "L1, totally corrective", "sequential", "L1, raw columns"
+# Figure 7: the L1 booster at several lambdas, one feature at a time with a squared penalty, chosen features.
+LAMBDAS = (1.0, 2.0, 4.0)
+ONE_AT_A_TIME, CHOSEN = "one feature a round, squared penalty", "squared penalty, 800 chosen features"
 N_ALPHAS = 25
 N_CHOSEN = 800  # Appendix D
 # Rows of length 1 and this gamma are the paper's kernel with rows of length 8^(1/2), where one pass of a perceptron
 # over MNIST makes about as many mistakes as the paper has centres: 2766.
 GAMMA = 4.0
 N_VALIDATION = 2000
+
+
+def boosted_at(weight: float) -> str:
+    """The name of the L1 booster at a lambda."""
+    return f"L1, lambda {weight:g}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,8 @@ def _products(facts: dict[str, Any], name: str, data_dir: str | None) -> _Parts:
     return _Parts(learn, y[train], test, y[rest[: facts["n_test"]]])
 
 
-def _path(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+def fit_path(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+    """Figures 9 to 12: what each alpha leads to."""
     parts = _products(facts, facts["paths"], data_dir)
     model = SparseBoostClassifier(penalty=facts["penalty"], tol=1e-4, n_jobs=1)
     alphas, coefs, intercepts = model.path(parts.X, parts.y, n_alphas=N_ALPHAS, eps=2e-3)
@@ -69,7 +77,7 @@ def _path(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     return lines
 
 
-def _regression(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+def fit_regression(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """Section 10: columns and targets in [0, 1], those of the aircraft in [-1, 1]; lambda = 0.02 for a sum of rows."""
     data = registry.load(facts["regression"], data_dir)
     order = np.random.default_rng([facts["seed"], facts["repeat"]]).permutation(len(data.y))
@@ -102,7 +110,7 @@ def _regression(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     }
 
 
-def _rounds(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+def fit_rounds(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """One fit for each stage, so that there is a test error for each; the last has the whole history."""
     parts = _products(facts, facts["rounds_of"], data_dir)
     errors = []
@@ -119,7 +127,7 @@ def _rounds(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     }
 
 
-def _topic(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+def fit_topic(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """Section 10: words that are there or not, 70 percent of the texts train. A lambda is divided by their number."""
     data = registry.load("amazon", data_dir)
     X, y = data.X.copy(), data.domains == facts["topic"]
@@ -182,7 +190,7 @@ def _mnist(seed: int, n_seen: int, data_dir: str | None) -> _Digits:
     return _Digits(rows, data.y, n_train, order, np.array([centre.centre for centre in found]))
 
 
-def _digits(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+def fit_digits(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """So many rows per class train; alpha has the best coverage on rows that do not."""
     data = _mnist(facts["seed"], facts["seen"], data_dir)
     order = np.roll(data.order, facts["repeat"] * len(data.order) // 7)
@@ -203,12 +211,3 @@ def _digits(facts: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
         "features": int(coefs[best].any(axis=0).sum()),
         "centres": len(data.centres),
     }
-
-
-FITS: dict[str, Fit] = {
-    "paths": _path,
-    "regression": _regression,
-    "topic": _topic,
-    "digits": _digits,
-    "rounds_of": _rounds,
-}

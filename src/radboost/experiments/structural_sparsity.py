@@ -12,16 +12,26 @@ from typing import Any
 
 import numpy as np
 
+from radboost.experiments.sparsity_fits import (
+    BOOSTED,
+    CHOSEN,
+    LAMBDAS,
+    LINEAR,
+    ONE_AT_A_TIME,
+    SEQUENTIAL,
+    boosted_at,
+    fit_digits,
+    fit_path,
+    fit_regression,
+    fit_rounds,
+    fit_topic,
+)
 from radboost.experiments.sparsity_report import by_facts, mean, median, needed
-from radboost.experiments.study import Study
+from radboost.experiments.study import Facts, Study
 
 PENALTIES = ("l1", "l1/l2", "l1/linf")
-BOOSTED, SEQUENTIAL, LINEAR = "L1, totally corrective", "sequential", "L1, raw columns"
 REGRESSORS = (BOOSTED, SEQUENTIAL, LINEAR)
 UPDATES = ("adaboost", "gradboost", "newton")
-# Figure 7: the L1 booster at several lambdas, one feature at a time with a squared penalty, chosen features.
-LAMBDAS = (1.0, 2.0, 4.0)
-ONE_AT_A_TIME, CHOSEN = "one feature a round, squared penalty", "squared penalty, 800 chosen features"
 TOPICS = ("books", "dvd", "electronics", "kitchen")
 KERNEL_PENALTIES = (*PENALTIES, "l2")
 # Levels of coverage at which features are counted, as multiples of the best that the L1 penalty reaches.
@@ -31,11 +41,6 @@ _REGRESSION = "{:<10}{:<24}{:>16}{:>18}{:>16}{:>9}"
 _ROUND = "{:<10}{:>12}{:>15}{:>15}{:>16}{:>12}"
 _TOPIC = "{:<13}{:<38}{:>7}{:>9}{:>9}{:>10}{:>8}"
 _DIGITS = "{:>14}  {:<9}{:>18}{:>18}{:>10}{:>11}"
-
-
-def boosted_at(weight: float) -> str:
-    """The name of the L1 booster at a lambda."""
-    return f"L1, lambda {weight:g}"
 
 
 class SparsityStudy(Study):
@@ -55,6 +60,7 @@ class SparsityPaths(SparsityStudy):
     quick_repeats: int = 2
 
     heading = _PATH.format("coverage", "penalty", "reached", "features", "weights", "fewer than L1")
+    named_by = "penalty"
     legend = (
         "coverage: times the best test coverage of the L1 penalty; features, weights: of the sparsest model that\n"
         "reaches it, means over the repeats in which one does; fewer than L1: share of the features saved"
@@ -67,6 +73,9 @@ class SparsityPaths(SparsityStudy):
             for repeat in range(self.quick_repeats if quick else self.repeats)
             for penalty in PENALTIES
         ]  # fmt: skip
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_path(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -105,6 +114,7 @@ class InducedRegression(SparsityStudy):
         return tuple(self.sizes)
 
     heading = _REGRESSION.format("data set", "algorithm", "rmse", "absolute error", "features", "rounds")
+    named_by = "algorithm"
     legend = (
         "medians (and the largest) of the repeats: a product of many columns may explode on a test row; columns\n"
         "and targets in [0, 1] (ailerons: [-1, 1]), epsilon 0.01, lambda 0.02"
@@ -118,6 +128,9 @@ class InducedRegression(SparsityStudy):
             for repeat in range(min(self.quick_repeats, repeats) if quick else repeats)
             for algorithm in REGRESSORS
         ]  # fmt: skip
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_regression(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -144,6 +157,7 @@ class Topics(SparsityStudy):
     quick_repeats: int = 1
 
     heading = _TOPIC.format("topic", "algorithm", "rounds", "error", "loss", "features", "stopped")
+    named_by = "algorithm"
     legend = (
         "words are there or not; error and loss on 30 percent of the texts, means over the repeats; stopped:\n"
         "repeats in which no feature could help any more; a squared penalty in place of the smooth L1 one"
@@ -159,6 +173,9 @@ class Topics(SparsityStudy):
             for repeat in range(self.quick_repeats if quick else self.repeats)
             for algorithm, n_rounds in algorithms
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_topic(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -185,6 +202,7 @@ class KernelDigits(SparsityStudy):
     n_seen: int = 60_000  # by the perceptron
 
     heading = _DIGITS.format("rows per class", "penalty", "coverage", "error", "features", "alpha")
+    named_by = "penalty"
     legend = (
         "10,000 test digits, means (standard deviations) over the repeats; alpha (its median) has the best\n"
         "coverage on 2,000 other training digits"
@@ -197,6 +215,9 @@ class KernelDigits(SparsityStudy):
             for repeat in range(self.quick_repeats if quick else self.repeats)
             for penalty in KERNEL_PENALTIES
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_digits(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -219,6 +240,7 @@ class InAndOut(SparsityStudy):
     quick_rounds: tuple[int, ...] = (10, 30)
 
     heading = _ROUND.format("update", "objective", "most features", "at the end", "rounds to 1e-6", "test error")
+    named_by = "update"
     legend = "a round of adaboost and gradboost moves every column once; one of newton is a step on a working set"
 
     def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -227,6 +249,9 @@ class InAndOut(SparsityStudy):
              "stages": list(self.quick_rounds if quick else self.rounds)}
             for update in UPDATES
         ]  # fmt: skip
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_rounds(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from radboost.experiments.study import Fit, Study
+from radboost.experiments.study import Facts, Study
 from radboost.structured import (
     EPSILON,
     TROPICAL,
@@ -53,6 +53,7 @@ class GradientTimes(Study):
     max_states: int = MAX_STATES
 
     line_by_line = True
+    named_by = "structured"
     legend = (
         "made, kept: by automata, the one of the true string being made for the gradient or there already; naive:\n"
         "by the sum over all strings, in NumPy. Means over the trials (25; the thesis has 125), one thread. The naive\n"
@@ -82,6 +83,9 @@ class GradientTimes(Study):
             for name in LOSSES
             for length in (self.quick_lengths if quick else self.lengths)
         ]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_structured_unit(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         lines = []
@@ -236,7 +240,5 @@ def _silent(acceptor: Transducer) -> list[tuple[int, int, float]]:
     order = topological_order(range(acceptor.n_states), edges)
     return [(state, target, weight) for state in order for target, weight in edges[state]]
 
-
-FITS: dict[str, Fit] = {"structured": fit_structured_unit}
 
 STUDIES = (GradientTimes("structured-6.5", "Storcheus (2021), Figure 6.5: the time of one gradient"),)

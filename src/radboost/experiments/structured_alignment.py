@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
-from radboost.experiments.study import Fit, Study
+from radboost.experiments.study import Facts, Study
 from radboost.structured import SequenceClassifier, StringLoss, loss_value, smith_waterman
 from radboost.structured.losses import get_string_loss
 
@@ -94,6 +94,7 @@ class AlignmentStudy(Study):
     name: str = "structured-alignment"
     title: str = "Storcheus (2021), section 6.6.2: sequence alignment, trained by the loss that counts and by others"
 
+    named_by = "alignment"
     legend = (
         "means (standard deviations) over the draws. score: Smith-Waterman score of predicted and native sequences (2\n"
         "for a match, -1 otherwise), by which models are judged; places: share of places that agree; nearer: share of\n"
@@ -116,6 +117,9 @@ class AlignmentStudy(Study):
         folds = range(3 if quick else SEEDS)
         same = {**size, "max_states": 500 if quick else STATES}
         return [{"alignment": method, "fold": fold, **same} for method in METHODS for fold in folds]
+
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        return fit_alignment_unit(facts, data_dir)
 
     def rows(self, outcomes: Sequence[Any]) -> list[str]:
         found: dict[str, dict[int, dict[str, Any]]] = {}
@@ -146,7 +150,5 @@ def _compared(scores: list[float], usual: list[float], method: str) -> list[str]
 def _line(method: str, cells: Sequence[str]) -> str:
     return f"{method:<17}{''.join(f'{cell:>18}' for cell in cells)}".rstrip()
 
-
-FITS: dict[str, Fit] = {"alignment": fit_alignment_unit}
 
 STUDIES = (AlignmentStudy(),)

@@ -14,45 +14,9 @@ from typing import Any
 
 from joblib import delayed
 
-from radboost.experiments import (
-    almo,
-    federated_fits,
-    kernel_projection_fits,
-    multi_source_fits,
-    soft_max_fits,
-    sparsity_fits,
-    structured,
-    structured_alignment,
-)
 from radboost.experiments.kept import KeptResults
-from radboost.experiments.study import Facts, Fit, Study
+from radboost.experiments.study import Facts, Study
 from radboost.experiments.workers import in_processes
-
-FITS: dict[str, Fit] = {
-    **almo.FITS,
-    **federated_fits.FITS,
-    **kernel_projection_fits.FITS,
-    **multi_source_fits.FITS,
-    **soft_max_fits.FITS,
-    **sparsity_fits.FITS,
-    **structured.FITS,
-    **structured_alignment.FITS,
-}
-"""Of every kind of unit, by the fact that only it has."""
-
-# The first of these that a unit has tells it from others, for the progress bar.
-NAMING = (
-    "dataset",
-    "sources",
-    "federated",
-    "almo",
-    "structured",
-    "alignment",
-    "projection",
-    "algorithm",
-    "penalty",
-    "update",
-)
 
 
 @dataclass(frozen=True)
@@ -72,6 +36,7 @@ def units(study: Study, datasets: Sequence[str] | None = None, *, quick: bool = 
 
 
 def run(
+    study: Study,
     wanted: Sequence[Facts],
     *,
     jobs: int = 1,
@@ -79,19 +44,17 @@ def run(
     kept: KeptResults | None = None,
     advance: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Outcome]:
-    """The outcomes of units, in order, in `jobs` processes of one thread each; `advance` is called after each."""
+    """The outcomes of units of a study, in order, in `jobs` processes of one thread each.
+
+    `advance` is called after each.
+    """
     known = kept or KeptResults()
-    fits = (delayed(fit)(facts, data_dir) for facts in wanted if known.get(facts) is None)
+    fits = (delayed(study.fit)(facts, data_dir) for facts in wanted if known.get(facts) is None)
     fitted = in_processes(fits, jobs)
     for facts in wanted:
         result = known.get(facts)
         if result is None:
             result = next(fitted)
             known.add(facts, result)
-        advance(str(next(facts[name] for name in NAMING if facts.get(name))))
+        advance(str(facts[study.named_by]))
         yield Outcome(facts, result)
-
-
-def fit(facts: Facts, data_dir: str | None = None) -> dict[str, Any]:
-    """One unit, by the only one of its facts that has a fit."""
-    return next(one for fact, one in FITS.items() if fact in facts)(facts, data_dir)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 Facts = dict[str, Any]
 """What the outcome of a fit depends on."""
-
-Fit = Callable[[Facts, str | None], dict[str, Any]]
-"""From the facts and the folder with data sets to a result. A module of studies lists its own in `FITS`, each by the
-fact that only units of that kind have."""
 
 
 class Study(ABC):
@@ -25,6 +21,8 @@ class Study(ABC):
     line_by_line: ClassVar[bool] = False
     # Whether the data sets can be chosen.
     takes_datasets: ClassVar[bool] = False
+    # The fact that tells what is being worked on, for the progress bar.
+    named_by: ClassVar[str]
 
     @property
     @abstractmethod
@@ -34,6 +32,10 @@ class Study(ABC):
     @abstractmethod
     def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """The facts of every fit, in order; `datasets` only where they can be chosen."""
+
+    @abstractmethod
+    def fit(self, facts: Facts, data_dir: str | None) -> dict[str, Any]:
+        """The result of one unit, from its facts and the folder with data sets, in any process."""
 
     @abstractmethod
     def rows(self, outcomes: Sequence[Any]) -> list[str]:

@@ -10,14 +10,8 @@ import numpy as np
 from radboost.experiments.almo import AlmoTable
 from radboost.experiments.kernel_projection import ProjectionStudy
 from radboost.experiments.multi_source import SourcesTable
-from radboost.experiments.soft_max_boosting import (
-    SM_BOOST,
-    STAGES,
-    TABLE_ALGORITHMS,
-    Duel,
-    NoiseCurve,
-    StagedTable,
-)
+from radboost.experiments.soft_max_boosting import TABLE_ALGORITHMS, Duel, NoiseCurve, StagedTable
+from radboost.experiments.soft_max_fits import SM_BOOST, STAGES
 from radboost.experiments.structural_sparsity import SparsityStudy
 from radboost.experiments.structured import GradientTimes
 from radboost.experiments.structured_alignment import AlignmentStudy

@@ -84,7 +84,7 @@ def _first_component(matrix: Any) -> NDArray[np.float64]:
 
 def draw_sources_table(study: SourcesTable, outcomes: Sequence[Outcome]) -> Figure:
     """A panel for each data set: dots are errors on the sources, bars the worst of them, rings the paper's worst."""
-    names = list(dict.fromkeys(outcome.facts[study.key] for outcome in outcomes))
+    names = list(dict.fromkeys(outcome.facts[study.named_by] for outcome in outcomes))
     figure: Figure
     figure, grid = pyplot().subplots(
         1, len(names), figsize=(4.2 * len(names), 4.0), layout="constrained", squeeze=False, sharey=True

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.experiments.sparsity_fits import CHOSEN, LAMBDAS, ONE_AT_A_TIME, boosted_at
 from radboost.experiments.sparsity_report import by_facts
 from radboost.experiments.structural_sparsity import (
-    CHOSEN,
     KERNEL_PENALTIES,
-    LAMBDAS,
-    ONE_AT_A_TIME,
     PENALTIES,
     REGRESSORS,
     TOPICS,
@@ -22,7 +20,6 @@ from radboost.experiments.structural_sparsity import (
     SparsityPaths,
     SparsityStudy,
     Topics,
-    boosted_at,
 )
 from radboost.plot._style import COLOURS, FAINT, axes, pyplot, tidy
 

@@ -62,10 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.set_defaults(run=_reproduce)
     reproduce.add_argument(
         "table",
-        help="deep-boosting-1, -2, -3 (two classes), -2-first-code, multi-class-deep-boosting-1, -2, -3, -2-all-rows, "
-        "-3-all-rows, -objectives, soft-max-boosting-2, -3, "
-        "-fig1, -fig3, -fig7, structural-sparsity-7 to -14, rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, "
-        "almo-5.2, structured-6.5, structured-alignment, or kernel-projection-7",
+        help="deep-boosting-1, -2, -3 (two classes), -2-first-code, -fig3, -fig4, multi-class-deep-boosting-1, -2, -3, "
+        "-2-all-rows, -3-all-rows, -objectives, soft-max-boosting-2, -3, -fig1 to -fig7, structural-sparsity-7 to -14, "
+        "rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, almo-5.2, structured-6.5, structured-alignment, or kernel-projection-7",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--runs", type=int, metavar="N", help="so many of the runs (deep boosting only)")
@@ -83,13 +82,19 @@ def _parser() -> argparse.ArgumentParser:
         "--plot",
         type=Path,
         metavar="FILE",
-        help="also draw it (not deep boosting; needs matplotlib)",
+        help="also draw it (not tables of deep boosting; needs matplotlib)",
     )
     reproduce.add_argument(
         "--split-criterion",
         choices=("edge", "gini"),
         help="how trees choose a split (deep-boosting only): by the edge as in the paper (default), or by weighted "
         "impurity",
+    )
+    reproduce.add_argument(
+        "--folds",
+        choices=("shuffled", "contiguous", "one-fifth"),
+        help="how rows are dealt (rgb-3.1 only): shuffled (default), in the order of the file, or shuffled with one "
+        "fold to train and four to test",
     )
     _add_data_dir(reproduce)
 
@@ -119,6 +124,8 @@ def _reproduce(given: argparse.Namespace) -> int:
         if path is not None:
             _check_output(option, path)
     names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
+    if given.folds is not None and given.table not in experiments.COMPARISONS:
+        raise ValueError(f"{given.table} has its paper's folds; leave out --folds")
     if given.runs is not None and given.table in {**experiments.STUDIES, **experiments.COMPARISONS}:
         raise ValueError(f"{given.table} has no runs to choose; leave out --runs")
     if given.table in experiments.STUDIES:
@@ -262,7 +269,14 @@ def _reproduce_comparison(given: argparse.Namespace, names: list[str] | None) ->
         raise ValueError(f"{table.name} has no picture; leave out --plot")
     if given.split_criterion is not None:
         raise ValueError(f"{table.name} grows regression trees; leave out --split-criterion")
-    settings = {"table": table.name, "radboost": __version__, "quick": given.quick, "seed": given.seed}
+    folds = given.folds or "shuffled"
+    settings = {
+        "table": table.name,
+        "radboost": __version__,
+        "quick": given.quick,
+        "folds": folds,
+        "seed": given.seed,
+    }
     contests = []
     with progress(comparison.count_fits(table, names, quick=given.quick)) as display:
         display.say(f"{table.name}: {table.title}; seed {given.seed}\n\n{comparison.header(table)}")
@@ -270,6 +284,7 @@ def _reproduce_comparison(given: argparse.Namespace, names: list[str] | None) ->
             table,
             names,
             quick=given.quick,
+            folds=folds,
             seed=given.seed,
             jobs=given.jobs,
             data_dir=given.data_dir,
@@ -280,7 +295,7 @@ def _reproduce_comparison(given: argparse.Namespace, names: list[str] | None) ->
             contests.append(contest)
             if given.json is not None:
                 report.write_document(given.json, comparison.as_document(settings, contests))
-        display.say(f"\n{comparison.legend(table, quick=given.quick)}")
+        display.say(f"\n{comparison.legend(table, quick=given.quick, folds=folds)}")
     return 0
 
 

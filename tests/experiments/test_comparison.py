@@ -6,6 +6,7 @@ import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scipy import stats
 
 from radboost.cli import main
 from radboost.experiments import COMPARISONS, KeptResults, comparison, protocol
-from radboost.experiments.regularized_gradient_boosting import CONTENDERS
+from radboost.experiments.regularized_gradient_boosting import CONTENDERS, FOLDS
 
 TABLE = COMPARISONS["rgb-3.1"]
 
@@ -39,8 +40,20 @@ def test_the_papers_figures_and_grids() -> None:
     assert TABLE.figures["ocr17"]["RGB"].error == pytest.approx(0.009)
     assert TABLE.figures["higgs_part"]["XGBoost"].std == pytest.approx(0.0037)
     # Everybody has as many configurations: 7 norms, 7 depths and 5 rates in the paper.
-    assert {len(contender.configurations()) for contender in CONTENDERS} == {245}
-    assert {len(contender.configurations(quick=True)) for contender in CONTENDERS} == {6}
+    rgb, *others = CONTENDERS
+    assert {len(contender.configurations()) for contender in others} == {245}
+    assert {len(contender.configurations(quick=True)) for contender in others} == {6}
+    # RGB as in section 3.5: beta alone is tuned, and steps are whole.
+    for quick in (True, False):
+        assert [choice["complexity_penalty"] for choice in rgb.configurations(quick=quick)] == [
+            0.001,
+            0.01,
+            0.1,
+            0.3,
+            1,
+        ]
+    model = rgb.make(complexity_penalty=0.3)
+    assert (model.learning_rate, model.subsample, model.n_rounds) == (1.0, 1.0, 100)
     xgboost = next(contender for contender in CONTENDERS if contender.name == "XGBoost")
     assert xgboost.grid["max_depth"] == (1, 2, 3, 4, 5, 6, 7)
     assert xgboost.grid["reg_lambda"] == (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0)
@@ -52,8 +65,8 @@ def test_a_run_is_kept_and_chooses_the_lowest(folder: Path, tmp_path: Path) -> N
     contests = list(
         comparison.compare(table, ["sonar"], quick=True, data_dir=str(folder), kept=kept, advance=seen.append)
     )
-    assert len(seen) == comparison.count_fits(table, ["sonar"], quick=True) == 2 * 6 * 5
-    assert [contest.contender for contest in contests] == ["RGB", "RGB default"]
+    assert len(seen) == comparison.count_fits(table, ["sonar"], quick=True) == (5 + 6) * 5
+    assert [contest.contender for contest in contests] == ["RGB", "RGB tuned"]
     lines = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     errors: dict[str, list[float]] = {}
     for line in lines:
@@ -70,6 +83,24 @@ def test_a_run_is_kept_and_chooses_the_lowest(folder: Path, tmp_path: Path) -> N
     assert len((tmp_path / "kept").read_text().splitlines()) == len(lines)
 
 
+def test_folds_as_they_can_be_dealt() -> None:
+    """A sorted file: only shuffled folds have rows of every part of it."""
+    rows = np.arange(40, dtype=float)
+    data = SimpleNamespace(X=rows[:, None], y=(rows >= 20).astype(int))
+    shuffled, contiguous, fifth = (comparison.deal(data, 5, kind, seed=0) for kind in FOLDS)
+    assert [test.tolist() for _, test in contiguous] == [
+        [*range(4 * k, 4 * k + 4), *range(20 + 4 * k, 24 + 4 * k)] for k in range(5)
+    ]
+    for (train, test), (small, large) in zip(shuffled, fifth, strict=True):
+        assert sorted([*train, *test]) == list(range(40))
+        np.testing.assert_array_equal(train, large)
+        np.testing.assert_array_equal(test, small)
+        assert len(test) == 8
+    assert [test.tolist() for _, test in shuffled] != [test.tolist() for _, test in contiguous]
+    with pytest.raises(ValueError, match="no folds 'x'; there are shuffled, contiguous, one-fifth"):
+        comparison.deal(data, 5, "x", seed=0)
+
+
 def test_the_test_of_the_paper() -> None:
     worse, better = [0.30, 0.28, 0.31, 0.29, 0.30], [0.26, 0.25, 0.28, 0.24, 0.27]
     assert protocol.chance_of_lead(better, worse) < 0.01
@@ -80,8 +111,11 @@ def test_the_test_of_the_paper() -> None:
 def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     monkeypatch.setitem(COMPARISONS, "rgb-3.1", replace(TABLE, contenders=TABLE.contenders[:1]))
     arguments = ["reproduce", "rgb-3.1", "--quick", "--datasets", "sonar", "--data-dir", str(folder), "--jobs", "1"]
-    assert main([*arguments, "--json", str(tmp_path / "out.json")]) == 0
+    assert main([*arguments, "--json", str(tmp_path / "out.json"), "--folds", "contiguous"]) == 0
     printed = capsys.readouterr().out
+    assert "5 folds (stratified, in the order of the file)" in printed
+    assert main(["reproduce", "deep-boosting-1", "--folds", "contiguous"]) == 2
+    assert "leave out --folds" in capsys.readouterr().err
     assert "0.2694 (0.0210)" in printed
     assert "higgs_part: 35,298 of the 98,050 rows" in printed
     document = json.loads((tmp_path / "out.json").read_text())

@@ -11,6 +11,7 @@
 
 from radboost.experiments.almo import STUDIES as _ALMO
 from radboost.experiments.deep_boosting import TABLES as _DEEP_BOOSTING
+from radboost.experiments.deep_boosting_figures import STUDIES as _DEEP_BOOSTING_FIGURES
 from radboost.experiments.federated import STUDIES as _FEDERATED
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.kernel_projection import STUDIES as _KERNEL_PROJECTION
@@ -34,6 +35,7 @@ TABLES = {table.name: table for table in (*_DEEP_BOOSTING, *_MULTI_CLASS)}
 STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
+        *_DEEP_BOOSTING_FIGURES,
         *_SOFT_MAX,
         *_STRUCTURAL_SPARSITY,
         *_MULTI_SOURCE,

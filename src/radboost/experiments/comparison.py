@@ -1,7 +1,7 @@
 """Cross-validated contenders side by side: every configuration on the same folds, the best one reported.
 
 The choice and the report use the same folds, as in the paper: the errors flatter everybody alike, those with many
-configurations a little more. That is why all have as many.
+configurations a little more. That is why all have as many, RGB with the paper's five aside.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from radboost import datasets as registry
 from radboost.datasets import Dataset
 from radboost.experiments.kept import KeptResults
 from radboost.experiments.protocol import chance_of_lead
-from radboost.experiments.regularized_gradient_boosting import ComparisonTable, Contender
+from radboost.experiments.regularized_gradient_boosting import FOLDS, ComparisonTable, Contender
 from radboost.experiments.spec import Choice, Figures
 from radboost.experiments.workers import in_processes
 
@@ -89,21 +89,23 @@ def compare(
     names: Sequence[str] | None = None,
     *,
     quick: bool = False,
+    folds: str = "shuffled",
     seed: int = 0,
     jobs: int = 1,
     data_dir: str | None = None,
     kept: KeptResults | None = None,
     advance: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Contest]:
-    """Run a table, or some of its data sets; what is in `kept` is not fitted again."""
+    """Run a table, or some of its data sets; what is in `kept` is not fitted again. `folds` is a name of `FOLDS`."""
     kept = KeptResults() if kept is None else kept
     contenders = available(table)[0]
     for name in select(table, names):
         data = registry.load(name, data_dir)
-        folds = list(StratifiedKFold(table.folds, shuffle=True, random_state=seed).split(data.X, data.y))
+        rows = deal(data, table.folds, folds, seed)
+        place = {"table": table.name, "dataset": name, "folds": folds, "seed": seed}
         best = {}
         for contender in contenders:
-            best[contender.name] = _choose(contender, name, data, folds, quick, seed, jobs, kept, advance)
+            best[contender.name] = _choose(contender, place, data, rows, quick, jobs, kept, advance)
         for contender in contenders:
             parameters, errors = best[contender.name]
             rival = best.get(table.against)
@@ -114,13 +116,22 @@ def compare(
             yield Contest(name, contender.name, parameters, errors, p_value, paper)
 
 
+def deal(data: Dataset, n_folds: int, kind: str, seed: int) -> list[tuple[Any, Any]]:
+    """The rows that train and test in each fold, dealt as `FOLDS` says."""
+    if kind not in FOLDS:
+        raise ValueError(f"there are no folds {kind!r}; there are {', '.join(FOLDS)}")
+    shuffled = kind != "contiguous"
+    splitter = StratifiedKFold(n_folds, shuffle=shuffled, random_state=seed if shuffled else None)
+    pairs = list(splitter.split(data.X, data.y))
+    return [(test, train) for train, test in pairs] if kind == "one-fifth" else pairs
+
+
 def _choose(
     contender: Contender,
-    name: str,
+    place: dict[str, Any],
     data: Dataset,
     folds: Sequence[Any],
     quick: bool,
-    seed: int,
     jobs: int,
     kept: KeptResults,
     advance: Callable[[str], None],
@@ -130,8 +141,8 @@ def _choose(
     wanted = [(choice, fold) for choice in choices for fold in range(len(folds))]
 
     def facts(choice: Choice, fold: int) -> dict[str, Any]:
-        place = {"table": "rgb-3.1", "dataset": name, "contender": contender.name, "fold": fold, "seed": seed}
-        return {**place, "parameters": choice, "version": _version(contender.name)}
+        own = {"contender": contender.name, "fold": fold, "parameters": choice, "version": _version(contender.name)}
+        return place | own
 
     fits = (
         delayed(_error)(contender, choice, data.X, data.y, *folds[fold])
@@ -140,13 +151,13 @@ def _choose(
     )
     fitted = in_processes(fits, jobs)
     errors: dict[int, list[float]] = {index: [] for index in range(len(choices))}
-    for place, (choice, fold) in enumerate(wanted):
+    for number, (choice, fold) in enumerate(wanted):
         known = kept.get(facts(choice, fold))
         if known is None:
             known = {"error": next(fitted)}
             kept.add(facts(choice, fold), known)
-        errors[place // len(folds)].append(float(known["error"]))
-        advance(name)
+        errors[number // len(folds)].append(float(known["error"]))
+        advance(place["dataset"])
     best = min(errors, key=lambda index: float(np.mean(errors[index])))
     return choices[best], tuple(errors[best])
 
@@ -187,11 +198,12 @@ def row(contest: Contest) -> str:
     )
 
 
-def legend(table: ComparisonTable, *, quick: bool) -> str:
+def legend(table: ComparisonTable, *, quick: bool, folds: str = "shuffled") -> str:
     """The lines below the rows."""
-    size = len(table.contenders[0].configurations(quick=quick))
+    sizes = ", ".join(f"{len(one.configurations(quick=quick))} of {one.name}" for one in table.contenders)
     lines = [
-        f"error: mean over {table.folds} folds of the best of {size} configurations, chosen on the same folds",
+        f"error: mean over {table.folds} folds ({FOLDS[folds]}) of the best configuration, chosen on the same folds",
+        f"configurations: {sizes}",
         "within: the error is at most the paper's plus one of its standard deviations",
         f"p: one-tailed paired t-test against {table.against}; below 0.05 the lower error is taken for a real one",
         *table.notes,

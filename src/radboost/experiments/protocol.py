@@ -277,7 +277,7 @@ class _Study:
             same["categorical_features"] = list(self._data.categorical_features)
         wanted = [(run, choice | same) for choice in choices for run in range(self._n_runs)]
         fits = (
-            delayed(_fit)(estimator, self._data.X, self._data.y, self._folds, run, parameters, self._table.tree_size)
+            delayed(fit_run)(estimator, self._data.X, self._data.y, self._folds, run, parameters, self._table.tree_size)
             for run, parameters in wanted
             if self._kept.get(self._facts(estimator, run, parameters)) is None
         )
@@ -335,7 +335,7 @@ def select(table: Table, datasets: Sequence[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def _fit(
+def fit_run(
     estimator: type[DeepBoostClassifier],
     X: NDArray[Any],
     y: NDArray[Any],
@@ -344,6 +344,7 @@ def _fit(
     parameters: Choice,
     size: str,
 ) -> Run:
+    """One configuration in one run."""
     train, validation, test = parts(folds, run)
     model = estimator.paper(**with_tree_options(parameters), n_rounds=ROUNDS, n_jobs=1)
     model.fit(X[train], y[train])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from radboost.experiments.almo import AlmoTable
+from radboost.experiments.deep_boosting_figures import Margins, TreeSizes
 from radboost.experiments.kernel_projection import ProjectionStudy
 from radboost.experiments.multi_source import SourcesTable
 from radboost.experiments.soft_max_boosting import TABLE_ALGORITHMS, Duel, NoiseCurve, StagedTable
@@ -19,6 +20,7 @@ from radboost.experiments.studies import Outcome
 from radboost.experiments.study import Study
 from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
 from radboost.plot.alignment import draw_alignment
+from radboost.plot.deep_boosting import draw_margins, draw_tree_sizes
 from radboost.plot.losses import draw_almo
 from radboost.plot.noise import draw_noise_curves
 from radboost.plot.projection import draw_projections
@@ -28,28 +30,6 @@ from radboost.plot.structured import draw_gradient_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
-    """The figure of a study that has ended."""
-    if isinstance(study, SparsityStudy):
-        return draw_sparsity_study(study, outcomes)
-    if isinstance(study, AlmoTable):
-        return draw_almo(study, outcomes)
-    if isinstance(study, GradientTimes):
-        return draw_gradient_times(outcomes)
-    if isinstance(study, AlignmentStudy):
-        return draw_alignment(outcomes)
-    if isinstance(study, ProjectionStudy):
-        return draw_projections(outcomes)
-    if isinstance(study, SourcesTable):
-        return draw_sources_table(study, outcomes)
-    if isinstance(study, StagedTable):
-        return _draw_table(study, outcomes)
-    if isinstance(study, Duel):
-        return _draw_duel(study, outcomes)
-    assert isinstance(study, NoiseCurve)
-    return _draw_curve(study, outcomes)
 
 
 def _draw_table(study: StagedTable, outcomes: Sequence[Outcome]) -> Figure:
@@ -119,3 +99,24 @@ def _draw_curve(study: NoiseCurve, outcomes: Sequence[Outcome]) -> Figure:
     errors["MartiBoost, one walk"] = errors.pop("one walk")
     draw_noise_curves(ax, study.noises, errors).set_title("Long and Servedio's problem", loc="left")
     return figure
+
+
+DRAWERS: dict[type, Callable[[Any, Sequence[Outcome]], Figure]] = {
+    AlignmentStudy: lambda _, outcomes: draw_alignment(outcomes),
+    AlmoTable: draw_almo,
+    Duel: _draw_duel,
+    GradientTimes: lambda _, outcomes: draw_gradient_times(outcomes),
+    Margins: draw_margins,
+    NoiseCurve: _draw_curve,
+    ProjectionStudy: lambda _, outcomes: draw_projections(outcomes),
+    SourcesTable: draw_sources_table,
+    SparsityStudy: draw_sparsity_study,
+    StagedTable: _draw_table,
+    TreeSizes: draw_tree_sizes,
+}
+"""Of every kind of study; one that is derived from another may have its own."""
+
+
+def draw_study(study: Study, outcomes: Sequence[Outcome]) -> Figure:
+    """The figure of a study that has ended."""
+    return next(DRAWERS[kind] for kind in type(study).__mro__ if kind in DRAWERS)(study, outcomes)

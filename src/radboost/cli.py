@@ -64,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
         "table",
         help="deep-boosting-1, -2, -3 (two classes), -2-first-code, -fig3, -fig4, multi-class-deep-boosting-1, -2, -3, "
         "-2-all-rows, -3-all-rows, -objectives, soft-max-boosting-2, -3, -fig1 to -fig7, structural-sparsity-7 to -14, "
-        "rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, almo-5.2, structured-6.5, structured-alignment, or kernel-projection-7",
+        "rgb-3.1, multiboost-4.1, fedmultiboost-b.1, almo-5.1, almo-5.2, structured-6.5, "
+        "structured-alignment, or kernel-projection-7",
     )
     reproduce.add_argument("--quick", action="store_true", help="a coarse grid, fewer rounds, not all of the runs")
     reproduce.add_argument("--runs", type=int, metavar="N", help="so many of the runs (deep boosting only)")

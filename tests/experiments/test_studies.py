@@ -19,8 +19,8 @@ from radboost import SoftmaxBoostClassifier, datasets
 from radboost.baselines import SAMMEClassifier
 from radboost.cli import main
 from radboost.experiments import STUDIES, KeptResults, studies, studies_report
-from radboost.experiments.soft_max_boosting import Duel, NoiseCurve, StagedTable, close
-from radboost.experiments.soft_max_fits import make_model, make_noise_model
+from radboost.experiments.soft_max_boosting import Differences, Duel, NoiseCurve, ShuffledCurves, StagedTable, close
+from radboost.experiments.soft_max_fits import POINTS, make_model, make_noise_model
 from radboost.experiments.studies import Outcome
 from radboost.plot.papers import draw_study
 
@@ -121,6 +121,61 @@ def test_kept_outcomes_are_not_fitted_again(tmp_path: Path) -> None:
     assert [row.split()[:2] for row in duel.rows(first)] == [["train", "10"], ["test", "10"]]
     scatter = draw_study(duel, first).axes[0]
     np.testing.assert_allclose(scatter.collections[0].get_offsets(), [[o.result["train"][0] for o in first]])
+
+
+def test_differences_are_those_of_the_duel() -> None:
+    """Figures 2 and 4 show the fits of Figures 1 and 3."""
+    shown = STUDIES["soft-max-boosting-fig4"]
+    assert isinstance(shown, Differences)
+    assert studies.units(shown) == studies.units(STUDIES["soft-max-boosting-fig3"])
+    small = replace(shown, rounds=10)
+    errors = {"SAMME": [0.1, 0.2, 0.6], "sm-boost": [0.2, 0.2, 0.2]}
+    outcomes = [
+        Outcome({"algorithm": algorithm}, {"train": [error], "test": [error / 2]})
+        for algorithm, values in errors.items()
+        for error in values
+    ]
+    train, test = (row.split() for row in small.rows(outcomes))
+    assert train == ["train", "10", "10.00", "-9.00", "-5.00", "0.00", "20.00", "36.00"]
+    assert test[:3] == ["test", "10", "5.00"]
+    above, below = draw_study(small, outcomes).axes
+    assert sum(patch.get_height() for patch in above.patches) == 3
+    assert below.get_xlabel() == "SAMME - sm-boost"
+
+
+def test_curves_are_of_mixed_rows(folder: Path) -> None:
+    study = STUDIES["soft-max-boosting-fig6"]
+    assert isinstance(study, ShuffledCurves)
+    assert len(studies.units(study)) == 8 * 25 * 3
+    wanted = studies.units(study, ["vowel"], quick=True, seed=4)
+    assert len(wanted) == 5 * 3
+    facts = wanted[4]
+    assert (facts["algorithm"], facts["repeat"]) == ("SAMME", 1)
+    result = study.fit(facts, str(folder))
+    data = datasets.load("vowel", folder)
+    rng = np.random.default_rng([4, 1])
+    order = rng.permutation(90)
+    train, test = order[:60], order[60:]  # as many as the file has
+    noisy = datasets.make_noisy(data.y[train], 0.2, random_state=rng)
+    assert len(result["test"]) == len(result["train"]) == POINTS.index(100) + 1
+    for rounds in (1, 10, 100):
+        model = SAMMEClassifier(rounds).fit(data.X[train], noisy)
+        place = POINTS.index(rounds)
+        assert result["test"][place] == pytest.approx(1 - model.score(data.X[test], data.y[test]))
+        assert result["train"][place] == pytest.approx(1 - model.score(data.X[train], noisy))
+    ends = {"AdaBoost.MH": 0.5, "SAMME": 0.4, "sm-boost": 0.3}
+    outcomes = [
+        Outcome(one, {"train": [0.0] * 11, "test": [ends[one["algorithm"]] + 0.1 * (one["repeat"] % 2)] * 11})
+        for one in wanted[:6]
+    ]
+    rows = [row.split() for row in study.rows(outcomes)]
+    assert [row[2] for row in rows[:2]] == ["10", "100"]
+    assert rows[0] == ["vowel", "AdaBoost.MH", "10", "0.0000", "(0.0000)", "0.5500", "(0.0500)", "0.5580", "+0.2"]
+    above, below = draw_study(study, outcomes).axes
+    np.testing.assert_allclose(below.lines[1].get_ydata(), 0.45)
+    assert above.get_title(loc="left") == "vowel, training error"
+    with pytest.raises(ValueError, match="lacks sonar; its sets are dna"):
+        studies.units(study, ["sonar"])
 
 
 def test_the_noise_curve(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from radboost.estimators.softmax import SoftmaxBoostClassifier
 from radboost.experiments.study import Facts
 
 STAGES = (10, 100, 1000)
+# Of the curves: their points.
+POINTS = (1, 2, 3, 5, 7, 10, 20, 30, 50, 70, 100, 200, 300, 500, 700, 1000)
 
 ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 
@@ -39,15 +41,20 @@ def make_noise_model(algorithm: str, size: int, seed: int, n_train: int) -> Any:
 
 def fit_split(facts: Facts, data_dir: str | None) -> dict[str, Any]:
     """Tables 2 and 3: the rows that the data set gives for training and testing."""
-    data = registry.load(facts["dataset"], data_dir)
+    data = _with_parts(facts["dataset"], data_dir)
+    train = data.split == "train"
+    y = registry.make_noisy(data.y[train], facts["noise"], random_state=facts["seed"])
+    return _staged_errors(facts, data.X[train], y, data.X[~train], data.y[~train])
+
+
+def _with_parts(name: str, data_dir: str | None) -> registry.Dataset:
+    data = registry.load(name, data_dir)
     if data.split is None:
         raise ValueError(
             f"{data.name} from {data.source} does not say which rows train and which test, and this table needs the "
             "given parts; use a file with a column 'split'"
         )
-    train = data.split == "train"
-    y = registry.make_noisy(data.y[train], facts["noise"], random_state=facts["seed"])
-    return _staged_errors(facts, data.X[train], y, data.X[~train], data.y[~train])
+    return data
 
 
 def fit_problem(facts: Facts, data_dir: str | None) -> dict[str, Any]:
@@ -56,12 +63,27 @@ def fit_problem(facts: Facts, data_dir: str | None) -> dict[str, Any]:
     return _staged_errors(facts, problem.X, problem.y, problem.X_test, problem.y_test)
 
 
+def fit_shuffled(facts: Facts, data_dir: str | None) -> dict[str, Any]:
+    """Figures 5 and 6: all rows mixed, and as many for training and testing as the data set gives."""
+    data = _with_parts(facts["shuffled"], data_dir)
+    rng = np.random.default_rng([facts["seed"], facts["repeat"]])
+    order = rng.permutation(len(data.y))
+    train, test = np.split(order, [int(np.sum(data.split == "train"))])
+    y = registry.make_noisy(data.y[train], facts["noise"], random_state=rng)
+    return _staged_errors(facts, data.X[train], y, data.X[test], data.y[test], POINTS)
+
+
 def _staged_errors(
-    facts: Facts, X: NDArray[Any], y: NDArray[Any], X_test: NDArray[Any], y_test: NDArray[Any]
+    facts: Facts,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    X_test: NDArray[Any],
+    y_test: NDArray[Any],
+    stages: tuple[int, ...] = STAGES,
 ) -> dict[str, Any]:
-    """Training and test errors after 10, 100, ... rounds; a fit that ended before counts as it ended."""
+    """Training and test errors after so many rounds; a fit that ended before counts as it ended."""
     model = make_model(facts["algorithm"], facts["rounds"], facts["seed"]).fit(X, y)
-    wanted = [stage for stage in STAGES if stage <= facts["rounds"]]
+    wanted = [stage for stage in stages if stage <= facts["rounds"]]
     rounds = [min(stage, model.n_iter_) for stage in wanted]
     tests = {}
     for number, predicted in enumerate(model.staged_predict(X_test), start=1):

@@ -128,8 +128,8 @@ class Margins(TreeSizes):
         return lines
 
     def margins(self, outcomes: Sequence[Any], algorithm: str) -> FloatArray:
-        """Of the training rows of the first run."""
-        return np.array(next(o.result["margins"] for o in outcomes if o.facts["algorithm"] == algorithm))
+        """Of the training rows of all runs, in order."""
+        return np.sort(np.concatenate([o.result["margins"] for o in outcomes if o.facts["algorithm"] == algorithm]))
 
 
 def _mean(sizes: Sequence[int]) -> float:

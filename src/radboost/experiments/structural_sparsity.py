@@ -17,8 +17,11 @@ from radboost.experiments.sparsity_fits import (
     CHOSEN,
     LAMBDAS,
     LINEAR,
+    LOOSE,
     ONE_AT_A_TIME,
+    PLAIN_BOOSTED,
     SEQUENTIAL,
+    SMOOTH,
     boosted_at,
     fit_digits,
     fit_path,
@@ -30,14 +33,14 @@ from radboost.experiments.sparsity_report import by_facts, mean, median, needed
 from radboost.experiments.study import Facts, Study
 
 PENALTIES = ("l1", "l1/l2", "l1/linf")
-REGRESSORS = (BOOSTED, SEQUENTIAL, LINEAR)
+REGRESSORS = (BOOSTED, LOOSE, PLAIN_BOOSTED, SEQUENTIAL, LINEAR)
 UPDATES = ("adaboost", "gradboost", "newton")
 TOPICS = ("books", "dvd", "electronics", "kitchen")
 KERNEL_PENALTIES = (*PENALTIES, "l2")
 # Levels of coverage at which features are counted, as multiples of the best that the L1 penalty reaches.
 LEVELS = (1.02, 1.1, 1.25, 1.5)
 _PATH = "{:<10}{:<9}{:>10}{:>10}{:>12}{:>15}"
-_REGRESSION = "{:<10}{:<24}{:>16}{:>18}{:>16}{:>9}"
+_REGRESSION = "{:<10}{:<27}{:>16}{:>18}{:>16}{:>9}"
 _ROUND = "{:<10}{:>12}{:>15}{:>15}{:>16}{:>12}"
 _TOPIC = "{:<13}{:<38}{:>7}{:>9}{:>9}{:>10}{:>8}"
 _DIGITS = "{:>14}  {:<9}{:>18}{:>18}{:>10}{:>11}"
@@ -113,6 +116,7 @@ class InducedRegression(SparsityStudy):
     def datasets(self) -> tuple[str, ...]:
         return tuple(self.sizes)
 
+    takes_datasets = True
     heading = _REGRESSION.format("data set", "algorithm", "rmse", "absolute error", "features", "rounds")
     named_by = "algorithm"
     legend = (
@@ -121,10 +125,14 @@ class InducedRegression(SparsityStudy):
     )
 
     def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        unknown = [name for name in datasets or () if name not in self.sizes]
+        if unknown:
+            raise ValueError(f"{self.name} has no data set {unknown[0]!r}; it has {', '.join(self.sizes)}")
         return [
             {"regression": name, "repeat": repeat, "algorithm": algorithm,
              "rounds": min(self.quick_rounds, rounds) if quick else rounds}
             for name, (repeats, rounds) in self.sizes.items()
+            if datasets is None or name in datasets
             for repeat in range(min(self.quick_repeats, repeats) if quick else repeats)
             for algorithm in REGRESSORS
         ]  # fmt: skip
@@ -151,8 +159,8 @@ class Topics(SparsityStudy):
 
     name: str
     title: str
-    rounds: tuple[int, ...] = (10, 30, 100, 300)
-    quick_rounds: tuple[int, ...] = (10, 30, 100)
+    rounds: tuple[int, ...] = (10, 30, 100, 300, 600)
+    quick_rounds: tuple[int, ...] = (30, 100, 300, 600)
     repeats: int = 3
     quick_repeats: int = 1
 
@@ -160,13 +168,14 @@ class Topics(SparsityStudy):
     named_by = "algorithm"
     legend = (
         "words are there or not; error and loss on 30 percent of the texts, means over the repeats; stopped:\n"
-        "repeats in which no feature could help any more; a squared penalty in place of the smooth L1 one"
+        "repeats in which no feature could help any more; smooth L1 at the paper's lambda = 2, and the square that it\n"
+        "is near zero"
     )
 
     def units(self, quick: bool, datasets: Sequence[str] | None = None) -> list[dict[str, Any]]:
         rounds = self.quick_rounds if quick else self.rounds
         algorithms = [(boosted_at(weight), 100) for weight in LAMBDAS]
-        algorithms += [*((ONE_AT_A_TIME, n) for n in rounds), (CHOSEN, 100)]
+        algorithms += [*((name, n) for name in (SMOOTH, ONE_AT_A_TIME) for n in rounds), (CHOSEN, 100)]
         return [
             {"topic": topic, "repeat": repeat, "algorithm": algorithm, "rounds": n_rounds}
             for topic in TOPICS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from radboost._typing import FloatArray
-from radboost.experiments.sparsity_fits import CHOSEN, LAMBDAS, ONE_AT_A_TIME, boosted_at
+from radboost.experiments.sparsity_fits import CHOSEN, LAMBDAS, ONE_AT_A_TIME, SMOOTH, boosted_at
 from radboost.experiments.sparsity_report import by_facts
 from radboost.experiments.structural_sparsity import (
     KERNEL_PENALTIES,
@@ -110,7 +110,7 @@ def _draw_topics(outcomes: Sequence[Any]) -> Figure:
     figure, grid = pyplot().subplots(
         2, len(TOPICS), figsize=(3.1 * len(TOPICS), 5.2), layout="constrained", sharex=True
     )
-    names = (boosted_at(LAMBDAS[0]), ONE_AT_A_TIME, CHOSEN)
+    names = (boosted_at(LAMBDAS[0]), SMOOTH, ONE_AT_A_TIME, CHOSEN)
     groups = by_facts(outcomes, "topic", "algorithm", "rounds")
     for column, topic in enumerate(TOPICS):
         for line, key in enumerate(("error", "loss")):

@@ -117,8 +117,8 @@ def draw_shuffled(study: ShuffledCurves, outcomes: Sequence[Outcome]) -> Figure:
     """Figures 5 and 6: a column for each data set, training errors above test errors; bands: one deviation."""
     figure: Figure
     names = list(dict.fromkeys(outcome.facts["shuffled"] for outcome in outcomes))
-    columns = min(4, len(names))
-    bands = -(-len(names) // columns)
+    bands = -(-len(names) // 4)
+    columns = -(-len(names) // bands)
     figure, grid = pyplot().subplots(
         2 * bands, columns, figsize=(3.0 * columns, 4.4 * bands + 0.4), layout="constrained", squeeze=False
     )

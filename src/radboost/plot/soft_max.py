@@ -108,6 +108,8 @@ def draw_differences(study: Differences, outcomes: Sequence[Outcome]) -> Figure:
             panel.hist(difference, bins=np.linspace(-width, width, 31).tolist(), color=COLOURS[line], alpha=0.85)
             panel.axvline(0.0, color=FAINT, linewidth=0.8)
             panel.set_title(f"{kind} error, T = {stage}", loc="left", size="medium")
+            panel.locator_params(axis="x", nbins=4)
+            panel.locator_params(axis="y", integer=True)
             panel.set(xlabel=f"{study.rival} - {SM_BOOST}" if line else "", ylabel="" if column else "problems")
             tidy(panel)
     return figure

@@ -10,7 +10,8 @@ import pytest
 
 import radboost
 from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, SoftmaxBoostClassifier, TreeOptions
-from radboost.guarantees import bound
+from radboost.guarantees import MarginBound, bound, margins
+from radboost.guarantees.bounds import BY_SIZE, MARGIN_BOUND, every_statement
 from reference.data import smooth, smooth_classes
 
 DATA = Path(__file__).parents[1] / "data"
@@ -30,9 +31,16 @@ def sizes(model) -> list[int]:
     return [max(int((tree.feature >= 0).sum()), 1) for tree in model.ensemble_.hypotheses]
 
 
+def statements(model, X, y, rho: float, delta: float) -> dict[str, MarginBound]:
+    """By what they are called; Theorem 1 has the name of its paper."""
+    found = every_statement(model, X, y, (rho,), delta)
+    assert bound(model, X, y, rho=rho, delta=delta) == min(found, key=lambda one: one.total)
+    return {one.theorem if one.theorem in (MARGIN_BOUND, BY_SIZE) else "Theorem 1": one for one in found}
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_both_statements_by_hand(n_classes: int) -> None:
-    """The smaller of (7b) and (7f), or (11c) and (11d), each with half of delta."""
+def test_all_statements_by_hand(n_classes: int) -> None:
+    """(7b), (7f) and (7h), or (11c), (11d) and (11h), each with a third of delta."""
     X, y = data(n_classes)
     m, d = X.shape
     model = DeepBoostClassifier(15, max_depth=3, complexity_penalty=0.01).fit(X, y)
@@ -41,37 +49,52 @@ def test_both_statements_by_hand(n_classes: int) -> None:
     price = [times * math.sqrt(2 * log_trees(n, m, d, c) / m) for n in sizes(model)]
     alpha = np.abs(model.ensemble_.weights) / np.abs(model.ensemble_.weights).sum()
     level = max(1 if n == 1 else n + 1 for n in sizes(model))
-    choices = math.log(level * (level + 1)) + (math.log(3) if c > 2 else 0.0)
-    first = 2 / rho * max(price) + math.sqrt((math.log(2 / delta) + choices) / (2 * m))
+    always = math.log(2) + (math.log(3) if c > 2 else 0.0)
+    choices = math.log(level * (level + 1)) + always
+    first = 2 / rho * max(price) + math.sqrt((math.log(3 / delta) + choices) / (2 * m))
     second = math.inf
     for s in rho * 2.0 ** -np.arange(2, 9):
         for n in np.unique(np.ceil(2 * np.linspace(0.2, 32, 400) / s**2)):
             log_multisets = sum(math.log((n + k) / k) for k in range(1, level))
-            chance = math.sqrt((math.log(14 / delta) + choices + log_multisets) / (2 * m))
+            chance = math.sqrt((math.log(21 / delta) + choices + log_multisets) / (2 * m))
             second = min(second, 2 / (rho - 2 * s) * float(alpha @ price) + c * math.exp(-n * s**2 / 2) + chance)
-    result = bound(model, X, y, rho=rho, delta=delta)
-    assert result.total - result.margin_error == pytest.approx(min(first, second), rel=1e-3)
-    assert result.n_families == (1 if first < second else level)
-    assert f"trees of at most {max(sizes(model))} splits" in str(result)
+    found = statements(model, X, y, rho, delta)
+    assert found[MARGIN_BOUND].total - found[MARGIN_BOUND].margin_error == pytest.approx(first)
+    assert found["Theorem 1"].total - found["Theorem 1"].margin_error == pytest.approx(second, rel=1e-3)
+    assert (found[MARGIN_BOUND].n_families, found["Theorem 1"].n_families) == (1, level)
+    words = {n: math.log(2 if n == 1 else (n + 1) * (n + 2)) for n in {1, *sizes(model)}}
+    own = {n: times * math.sqrt(2 * (log_trees(n, m, d, c) + words[n]) / m) for n in words}
+    mean = float(alpha @ [own[n] for n in sizes(model)]) + (1 if c == 2 else 4) / (m * own[1])
+    third = 2 / rho * mean + math.sqrt((math.log(3 / delta) + always) / (2 * m))
+    ramp = np.minimum(1, np.maximum(0, 1 - margins(model, X, y) / rho)).mean()
+    assert found[BY_SIZE].margin_error == pytest.approx(ramp)
+    assert found[BY_SIZE].total == pytest.approx(ramp + third)
+    assert found[BY_SIZE].margin_error < found[MARGIN_BOUND].margin_error == found["Theorem 1"].margin_error
+    assert f"trees of at most {max(sizes(model))} splits" in str(found[BY_SIZE])
 
 
 def test_stump_pairs_have_a_count_of_their_own() -> None:
     X, y = smooth(4, m=500)
     model = DeepBoostClassifier.paper(20, family="stump_pairs").fit(X, y)
-    result = bound(model, X, y, rho=0.5, delta=0.1)
-    assert result.theorem == "margin bound of one class"
-    assert result.complexity == pytest.approx(math.sqrt(2 * (2 * math.log(500 * X.shape[1]) + 4 * math.log(2)) / 500))
-    assert result.confidence_term == pytest.approx(math.sqrt((math.log(20) + math.log(6)) / 1000))
+    found = statements(model, X, y, 0.5, 0.1)
+    result, pairs = found[MARGIN_BOUND], 2 * math.log(500 * X.shape[1]) + 4 * math.log(2)
+    assert result.complexity == pytest.approx(math.sqrt(2 * pairs / 500))
+    assert result.confidence_term == pytest.approx(math.sqrt((math.log(60) + math.log(6)) / 1000))
     assert result.hypotheses == "stump pairs"
+    rest = 1 / (500 * math.sqrt(2 * (log_trees(1, 500, X.shape[1]) + math.log(2)) / 500))
+    assert found[BY_SIZE].complexity <= math.sqrt(2 * (pairs + math.log(6)) / 500) + rest
 
 
 def test_missing_values_double_the_columns() -> None:
     X, y = smooth(5, m=400)
     model = DeepBoostClassifier.paper(10, family="stumps").fit(X, y)
     m, d = X.shape
-    assert bound(model, X, y, rho=0.5).complexity == pytest.approx(math.sqrt(2 * log_trees(1, m, d) / m))
-    X[0, 0] = np.nan
-    assert bound(model, X, y, rho=0.5).complexity == pytest.approx(math.sqrt(2 * log_trees(1, m, 2 * d) / m))
+    for columns in (d, 2 * d):
+        result = statements(model, X, y, 0.5, 0.1)[MARGIN_BOUND]
+        assert result.complexity == pytest.approx(math.sqrt(2 * log_trees(1, m, columns) / m))
+        # Whether values are missing has half of delta each, and so have the two statements.
+        assert result.confidence_term == pytest.approx(math.sqrt(math.log(40) / (2 * m)))
+        X[0, 0] = np.nan
 
 
 def with_categories(m: int = 600) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +120,9 @@ def test_categories_are_counted_in_the_sample() -> None:
     assert result.theorem == "margin bound of one class"
     assert result.complexity == pytest.approx(math.sqrt(2 * log_trees(n, m, d, bits=bits) / m))
     choices = math.log((n + 1) * (n + 2)) + sum(math.log((k + 1) * (k + 2)) for k in asked)
-    assert result.confidence_term == pytest.approx(3 * math.sqrt((math.log(2 * 2 / 0.1) + choices) / (2 * m)))
+    # Two of the second form of (7a), three statements, and whether values are missing.
+    assert result.confidence_term == pytest.approx(3 * math.sqrt((math.log(2 * 3 * 2 / 0.1) + choices) / (2 * m)))
+    assert BY_SIZE not in statements(model, X, y, 0.5, 0.1)
     numeric = DeepBoostClassifier.paper(3, max_depth=2).fit(X, y)
     assert bound(numeric, X, y, rho=0.5).confidence_term < result.confidence_term / 2
 
@@ -147,7 +172,7 @@ def test_trees_beside_kernels_pay_for_both() -> None:
     if result.n_draws == 0:
         both = math.sqrt(2 * log_trees(1, 150, X.shape[1]) / 150) + 1 / math.sqrt(150)
         assert result.complexity == pytest.approx(both)
-        assert result.confidence_term == pytest.approx(math.sqrt((math.log(20) + math.log(2) + 2 * math.log(2)) / 300))
+        assert result.confidence_term == pytest.approx(math.sqrt((math.log(30) + 4 * math.log(2)) / 300))
     else:
         assert result.n_families == 2
         assert 1 / math.sqrt(150) < result.complexity < math.sqrt(2 * log_trees(1, 150, X.shape[1]) / 150)
@@ -176,11 +201,9 @@ def test_every_kind_of_leaves_with_several_classes(model) -> None:
 def test_what_a_look_at_the_data_chooses_is_paid_for_by_the_size_of_the_trees() -> None:
     X, y = smooth(9, m=1200)
     looked = DeepBoostClassifier(random_state=0).fit(X, y)
-    result = bound(looked, X, y, rho=0.5, delta=0.1)
+    result = statements(looked, X, y, 0.5, 0.1)[MARGIN_BOUND]
     n = max(sizes(looked))
-    if result.n_draws == 0:
-        chance = math.sqrt((math.log(20) + math.log((n + 1) * (n + 2))) / 2400)
-        assert result.confidence_term == pytest.approx(chance)
+    assert result.confidence_term == pytest.approx(math.sqrt((math.log(60) + math.log((n + 1) * (n + 2))) / 2400))
     assert f"at most {n} splits" in result.hypotheses
 
 
@@ -197,7 +220,8 @@ def test_weights_of_the_fit_do_not_matter_to_the_bound() -> None:
 def test_old_files_have_all_that_is_needed(name: str) -> None:
     model = radboost.load(DATA / f"{name}.radb")
     if "three" in name:
-        model.set_params(family=["trees", KernelFamily("laplacian", gamma=0.25)])  # "scale" would be refused
+        kernels = [KernelFamily("rbf", gamma=0.1), KernelFamily("laplacian", gamma=0.25), KernelFamily("cosine")]
+        model.set_params(family=["trees", *kernels])  # "scale" would be refused
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, model.n_features_in_)), rng.choice(model.classes_, 200)
     result = bound(model, X, y)

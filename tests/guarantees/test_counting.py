@@ -170,3 +170,16 @@ def test_cheaper_than_what_the_papers_charge() -> None:
         for c in (3, 4, 10, 100):
             votes = 2 * massart(log_labelings(n, m, d, math.log(c)), m, math.sqrt(1 - 1 / c))
             assert votes < 2 * c * new / 2  # 2 W_m against 2 c R_m of trees with leaves 0 and 1
+
+
+def test_the_paper_counts_fewer_stump_pairs_than_there_are() -> None:
+    """(DB 8) has 2 m^2 d (d - 1), which forgets that two questions have four answers."""
+    m, d = 30, 2
+    X = np.random.default_rng(0).standard_normal((m, d))
+    parts = [column <= cut for column in X.T for cut in column]
+    places = 2 ** np.arange(m)
+    found = set()
+    for first, second in itertools.product(parts, parts):
+        cells = [(a & b) @ places for a in (first, ~first) for b in (second, ~second)]
+        found.update(int(np.dot(cells, signs)) for signs in itertools.product((0, 1), repeat=4))
+    assert 2 * m**2 * d * (d - 1) < len(found) <= math.exp(log_pair_labelings(m, d))

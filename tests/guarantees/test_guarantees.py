@@ -65,9 +65,9 @@ def log_multisets_by_hand(p, n):
 
 
 def best_by_hand(margin_error, kappa, rho, delta, p, m, c=2):
-    """The smallest of (7f) over the seven s, each with half of delta / 7, and over many n."""
+    """The smallest of (7f) over the seven s, each with a third of delta / 7, and over many n."""
     return min(
-        by_hand(margin_error, kappa, rho, delta / 14, p, m, c, s=2.0**-k, n=math.ceil(2 * u / (2.0**-k * rho) ** 2))
+        by_hand(margin_error, kappa, rho, delta / 21, p, m, c, s=2.0**-k, n=math.ceil(2 * u / (2.0**-k * rho) ** 2))
         for k in range(2, 9)
         for u in np.linspace(0.2, 32, 300)
     )
@@ -198,7 +198,7 @@ def test_every_term(model: Votes, sample) -> None:
     assert result.complexity_term == pytest.approx(2 / (rho - 2 * s * rho) * 0.04)
     n = result.n_draws
     assert result.family_term == pytest.approx(2 * math.exp(-n * (s * rho) ** 2 / 2))
-    choices = math.log(2 * 7 / 0.1) + log_multisets_by_hand(p, n)
+    choices = math.log(3 * 7 / 0.1) + log_multisets_by_hand(p, n)
     assert result.confidence_term == pytest.approx(math.sqrt(choices / (2 * m)), rel=1e-9)
     assert result.total == pytest.approx(best_by_hand(0.01, 0.04, rho, 0.1, p, m), abs=1e-4)
     terms = ("margin_error", "complexity_term", "family_term", "confidence_term")

@@ -15,6 +15,7 @@ from radboost import (
     SparseBoostClassifierCV,
 )
 from radboost.guarantees import bound, margins
+from radboost.guarantees.bounds import BY_SIZE, MARGIN_BOUND, every_statement
 
 
 def separable(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -41,17 +42,19 @@ def test_margins_are_the_weighted_votes(parameters: dict) -> None:
     alpha = model.ensemble_.weights
     expected = (2 * y - 1) * (alpha @ votes) / np.abs(alpha).sum()
     np.testing.assert_allclose(margins(model, X, y), expected, atol=1e-12)
-    result = bound(model, X, y, rho=0.3)
-    assert result.margin_error == pytest.approx(np.mean(expected <= 0.3 + 1e-12))
+    for result in every_statement(model, X, y, (0.3,), 0.1):
+        ramp, share = np.clip(1 - expected / 0.3, 0, 1).mean(), np.mean(expected <= 0.3 + 1e-12)
+        assert result.margin_error == pytest.approx(ramp if result.theorem == BY_SIZE else share)
 
 
 def test_stumps_pay_equation_7() -> None:
     X, y = separable(1000, 0)
-    result = bound(DeepBoostClassifier.paper(family="stumps", n_rounds=10).fit(X, y), X, y, rho=0.5, delta=0.1)
-    assert result.theorem == "margin bound of one class"
+    model = DeepBoostClassifier.paper(family="stumps", n_rounds=10).fit(X, y)
+    result, by_size = every_statement(model, X, y, (0.5,), 0.1)
+    assert (result.theorem, by_size.theorem) == (MARGIN_BOUND, BY_SIZE)
     assert result.complexity == pytest.approx(math.sqrt(2 * math.log(2 * 1000 * 5) / 1000))
     assert result.factor == 4.0
-    assert result.confidence_term == pytest.approx(math.sqrt(math.log(10) / 2000))
+    assert result.confidence_term == pytest.approx(math.sqrt(math.log(40) / 2000))
     assert result.sample_size == 1000
 
 

@@ -1,7 +1,8 @@
 """A bound on the true error of a voting model, computed from the training sample alone.
 
-The better of two statements, each proved in docs/theory.md: the standard margin bound for one set of functions, and
-Theorem 1 of Deep Boosting and Multi-Class Deep Boosting (Theorem 3.2 of Regularized Gradient Boosting), put right.
+The best of three statements, each proved in docs/theory.md: the standard margin bound for one set of functions;
+Theorem 1 of Deep Boosting and Multi-Class Deep Boosting (Theorem 3.2 of Regularized Gradient Boosting), put right; and
+one in which every tree pays for its own size.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from radboost.estimators import SupervisedKernelProjection
 from radboost.guarantees.kernel_projection import projection_bound
 from radboost.guarantees.margins import RHO_GRID, FloatArray, margins, voting_ensemble
 from radboost.guarantees.prices import Prices, prices, refuse_what_rows_chose
-from radboost.guarantees.theorems import Statement, one_class, several_families
+from radboost.guarantees.theorems import Statement, by_size, one_class, several_families
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
 
 # A margin that equals rho counts against the model; in floating point it may come out a few ulps above.
 _TIE = 1e-12
 MARGIN_BOUND = "margin bound of one class"
+BY_SIZE = "margin bound by the sizes of trees"
 PAPERS = ("Deep Boosting, Theorem 1", "Multi-Class Deep Boosting, Theorem 1")
 
 
@@ -33,12 +35,13 @@ class MarginBound:
     Attributes
     ----------
     margin_error : float
-        The share of the sample whose normalised margin is at most ``rho``.
+        The share of the sample whose normalised margin is at most ``rho``. In the bound by the sizes of trees the mean
+        of 1 - margin/rho, at least 0 and at most 1, which is less: a row counts by how far its margin is below rho.
     complexity_term : float
         The price of the hypotheses, ``factor`` times ``complexity``.
     family_term : float
         Of Theorem 1: c exp(-n s^2/2), how often n hypotheses that are drawn from the model by their weights vote
-        otherwise than the model, by s. 0 in the bound of one class.
+        otherwise than the model, by s. 0 in the others.
     confidence_term : float
         The price of chance, and of all choices that were made by looking at the sample.
     total : float
@@ -51,13 +54,14 @@ class MarginBound:
         The probability, over the draw of the sample, that the bound fails.
     complexity : float
         kappa of docs/theory.md: of the smallest set of functions that holds all hypotheses, or the mean of the
-        hypotheses' own under their weights. With more than two classes it includes the price of these.
+        hypotheses' own under their weights. With more than two classes it includes the price of these, in the bound by
+        the sizes of trees that of choosing among all sizes.
     factor : float
         2/rho, or 2/(rho - 2s) in Theorem 1.
     n_families : int
-        The p of Theorem 1; 1 in the bound of one class.
+        The p of Theorem 1; 1 in the others.
     n_draws : int
-        The n of Theorem 1; 0 in the bound of one class.
+        The n of Theorem 1; 0 in the others.
     sample_size : float
         m, the number of rows or the sum of their weights.
     n_classes : int
@@ -65,7 +69,7 @@ class MarginBound:
     hypotheses : str
         What the hypotheses are, in words.
     theorem : str
-        Which of the two statements this is: the one with the smaller sum.
+        Which of the three statements this is: the one with the smallest sum.
     """
 
     margin_error: float
@@ -123,8 +127,11 @@ class MarginBound:
         classes = "" if self.n_classes == 2 else f", c = {self.n_classes} classes"
         chosen = f"; the best of {self.n_rho} rho" if self.n_rho > 1 else ""
         price = f"{self.factor:.3g} x {self.complexity:.4g}, {self.hypotheses}{classes}"
+        first = f"rows with a margin of at most {self.rho:.3g}"
+        if self.theorem == BY_SIZE:
+            first = f"rows, by how far margins are below {self.rho:.3g}"
         rows = [
-            (f"rows with a margin of at most {self.rho:.3g}", self.margin_error, f"of {m}{chosen}"),
+            (first, self.margin_error, f"of {m}{chosen}"),
             ("complexity of the hypotheses", self.complexity_term, price),
         ]
         if self.n_draws:
@@ -158,13 +165,16 @@ def bound(
         R(f) <= R_rho(f) + 2/rho kappa + sqrt(log(1/delta') / (2m))                              (one class)
         R(f) <= R_rho(f) + 2/(rho - 2s) sum_j abs(alpha_j) kappa_j
                 + c exp(-n s^2 / 2) + sqrt(log((p + n - 1 over n) / delta') / (2m))              (Theorem 1)
+        R(f) <= L_rho(f) + 2/rho (sum_j abs(alpha_j) kappa'_j + k/m) + sqrt(log(1/delta') / (2m))    (sizes of trees)
 
-    where R_rho is the share of the sample with a normalised margin of at most rho, abs(alpha_j) are scaled to sum to 1,
+    where R_rho is the share of the sample with a normalised margin of at most rho, L_rho the mean of 1 - margin/rho cut
+    to [0, 1], abs(alpha_j) are scaled to sum to 1,
     kappa_j bounds the complexity of the trees that are as large as hypothesis j, kappa that of the trees as large as
-    the largest, and c is the number of classes. The smaller sum is returned. delta' is the part of delta that is left
-    after all that was chosen by looking at the sample has been paid for: the statement, rho, s, the size of the largest
-    tree, which categorical columns it asks about, and whether leaves vote or hold numbers. Proofs are in
-    ``docs/theory.md``, sections 7, 8 and 11; how to read it is in ``docs/guarantees.md``.
+    the largest, kappa'_j is kappa_j and the price of the choice among all sizes, k is a constant, and c is the number
+    of classes. The last is for trees that ask about numbers. The smallest sum is returned. delta' is the part of delta
+    that is left after all that was chosen by looking at the sample has been paid for: the statement, rho, s, the size
+    of the largest tree, which categorical columns it asks about, whether values are missing, and whether leaves vote or
+    hold numbers. Proofs are in ``docs/theory.md``, sections 7, 8 and 11; how to read it is in ``docs/guarantees.md``.
 
     Because it holds for every f at once, it holds for the one that was fitted to the sample: **pass the
     training data**. (Another sample from the same source is valid too.)
@@ -172,9 +182,11 @@ def bound(
     Free are penalties, the learning rate, the number of rounds, what is drawn at random, early stopping, ``max_depth``
     and what looks at the data choose (``chosen_``): they lead to another f of the same families. Not covered are rows
     that are not drawn independently from one source, and columns that were made or selected by looking at rows. When a
-    search chose among k families of other kinds (kernels, families of your own), ask for ``delta/k``.
+    search chose among k families (``"stumps"``, ``"trees"``, kernels, families of your own), ask for ``delta/k``.
 
-    Where no value of the sample is missing, the statement is about rows without missing values.
+    Where no value of the sample is missing, the statement is about rows without missing values; and always about rows
+    of the classes that the model knows. It is about the class with the largest score: a model that answers otherwise
+    (``decision`` of ``SoftmaxBoostClassifier``) is refused.
 
     Parameters
     ----------
@@ -218,30 +230,42 @@ def bound(
     delta = _number("delta", delta)
     if not 0.0 < delta < 1.0:
         raise ValueError(f"delta is the probability that the bound fails, between 0 and 1, got {delta:g}.")
-    grid = RHO_GRID
     if rho is not None:
         rho = _number("rho", rho)
         if not 0.0 < rho <= 1.0:
             raise ValueError(f"rho is a normalised margin in (0, 1], got {rho:g}; None chooses the best one.")
-        grid = (rho,)
+    if getattr(model, "decision", "argmax") != "argmax":
+        raise ValueError(
+            f"predict of this model does not answer with the class of the largest score (decision={model.decision!r}), "
+            'which the bound is about. model.set_params(decision="argmax") needs no new fit.'
+        )
     refuse_what_rows_chose(model, ensemble)
+    found = every_statement(model, X, y, RHO_GRID if rho is None else (rho,), delta, sample_weight)
+    return min(found, key=lambda candidate: candidate.total)
+
+
+def every_statement(
+    model: Any, X: Any, y: ArrayLike, grid: Sequence[float], delta: float, sample_weight: ArrayLike | None = None
+) -> list[MarginBound]:
+    """Each statement for each rho; with probability at least 1 - delta they hold together."""
+    ensemble = voting_ensemble(model)
     row_margins = margins(model, X, y)
     weights = _weights(sample_weight, len(row_margins))
     m, n_classes = float(weights.sum()), len(model.classes_)
     priced = prices(model, ensemble, m, has_missing=_has_missing(model, ensemble, X))
     papers = getattr(model, "_theorem", PAPERS[0]) if n_classes == 2 else PAPERS[1]
     found = []
-    for value in grid:
-        margin_error = float(weights[row_margins <= value + _TIE].sum()) / m
-        for name, statement in _statements(priced, value, delta / len(grid), m, n_classes, ensemble.n_families == 1):
-            theorem = papers if name is None else name
+    for rho in grid:
+        share = float(weights[row_margins <= rho + _TIE].sum()) / m
+        loss = float(weights @ np.clip(1.0 - row_margins / rho, 0.0, 1.0)) / m
+        for name, statement in _statements(priced, rho, delta / len(grid), m, n_classes):
             found.append(
                 MarginBound(
-                    margin_error=margin_error,
+                    margin_error=loss if statement.by_loss else share,
                     complexity_term=statement.factor * statement.complexity,
                     family_term=statement.drawing,
                     confidence_term=statement.chance,
-                    rho=value,
+                    rho=rho,
                     n_rho=len(grid),
                     delta=delta,
                     complexity=statement.complexity,
@@ -251,21 +275,26 @@ def bound(
                     sample_size=m,
                     n_classes=n_classes,
                     hypotheses=priced.about,
-                    theorem=theorem,
+                    theorem=papers if name is None else name,
                 )
             )
-    return min(found, key=lambda candidate: candidate.total)
+    return found
 
 
 def _statements(
-    priced: Prices, rho: float, delta: float, m: float, n_classes: int, only_one: bool
+    priced: Prices, rho: float, delta: float, m: float, n_classes: int
 ) -> list[tuple[str | None, Statement]]:
-    """Both, with half of delta each; where there is one family in the first place, the first alone."""
-    first = one_class(priced, rho, delta if only_one else delta / 2.0, m)
-    found: list[tuple[str | None, Statement]] = [] if first is None else [(MARGIN_BOUND, first)]
-    if not only_one:
-        found.append((None, several_families(priced, rho, delta / 2.0, m, n_classes)))
-    return found
+    """All that apply, with a third of delta each. Where there is one family in the first place Theorem 1 is left out,
+    and where that is not one of trees the last one too.
+    """
+    share = delta / (3 if not priced.alone else 1 if priced.by_size is None else 2)
+    found: list[tuple[str | None, Statement | None]] = [
+        (MARGIN_BOUND, one_class(priced, rho, share, m)),
+        (BY_SIZE, by_size(priced, rho, share, m)),
+    ]
+    if not priced.alone:
+        found.append((None, several_families(priced, rho, share, m, n_classes)))
+    return [(name, statement) for name, statement in found if statement is not None]
 
 
 def _has_missing(model: Any, ensemble: Any, X: Any) -> bool:

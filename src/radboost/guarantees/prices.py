@@ -31,13 +31,16 @@ TREE_FAMILIES = (Stumps, StumpPairs, Trees)
 
 @dataclass(frozen=True)
 class Prices:
-    """What the two statements of section 7 charge for."""
+    """What the three statements of section 7 charge for."""
 
     one_class: float | None  # kappa of the smallest set that holds all hypotheses; None where no set is known
     class_choices: float  # log(1 / share of delta) of that set among all that it might have been
     mean: float  # the mean of the hypotheses' kappa under their weights
     n_families: int  # p: so many families are drawn from
     family_choices: float  # log(1 / share of delta) of that list of families
+    by_size: float | None  # the mean of kappa where each tree pays for its place among all sizes; None without (7h)
+    size_choices: float  # log(1 / share of delta) of what is chosen besides sizes
+    alone: bool  # there is one family in the first place
     from_sample: bool  # complexities are those of this sample: categories were counted in it
     about: str  # the set, in words
 
@@ -71,12 +74,12 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
     """The complexities of a model's hypotheses for samples of m rows."""
     n_classes, n_others = len(model.classes_), _n_others(model)
     hypotheses: Sequence[Any] | None = getattr(ensemble, "hypotheses", None)
-    if hypotheses is None or any(type(one) not in (Tree, KernelHypothesis) for one in hypotheses):
-        return _stored(ensemble, n_classes, m, has_missing=has_missing)
     whole: Any = ensemble
-    d = whole.n_features * (2.0 if has_missing else 1.0)
-    bits = {column: max(len(known) - 1, 0) for column, known in whole.categories.items()}
+    bits = {column: max(len(known) - 1, 0) for column, known in getattr(whole, "categories", {}).items()}
+    d = getattr(whole, "n_features", 0) * (2.0 if has_missing else 1.0)
     setting = _Setting(m, d, n_classes, bits)
+    if hypotheses is None or any(type(one) not in (Tree, KernelHypothesis) for one in hypotheses):
+        return _stored(ensemble, setting, has_missing=has_missing)
     sizes = [_size(one, has_missing=has_missing) if isinstance(one, Tree) else None for one in hypotheses]
     kind = _kind([one for one in hypotheses if isinstance(one, Tree)], n_classes)
     kernels = {one.key()[0][:2] for one in hypotheses if isinstance(one, KernelHypothesis)}  # type: ignore[index]
@@ -84,20 +87,24 @@ def prices(model: Any, ensemble: VotingEnsemble, m: float, *, has_missing: bool)
     trees = [size for size in sizes if size is not None]
     largest = _largest(trees)
     one_class = (_tree_price(largest, setting, kind) if trees else 0.0) + len(kernels) * of_kernel
-    fixed = int(ensemble.n_families) == 1
-    if fixed and not has_missing and not largest.asked:  # the r_j of the objective is for the same one family
-        one_class = min(one_class, _stored_largest(ensemble, n_classes, m))
+    alone = _is_alone(model, ensemble)
     each = [of_kernel if size is None else _tree_price(size, setting, kind) for size in sizes]
-    choices = 0.0 if fixed else _choices(largest, bits, n_classes, n_others)
+    # Chosen for all statements: whether values are missing, and what leaves hold.
+    always = (LOG_2 + (math.log(3.0) if n_classes > 2 else 0.0)) if trees else 0.0
+    choices = always if alone else always + _choices(largest, bits, n_others)
     levels = largest.level * math.prod(1 + count for count in largest.asked.values())
+    numeric = len(trees) == len(sizes) and not largest.asked
     return Prices(
-        one_class,
-        choices,
-        _mean(ensemble, np.array(each)),
-        (levels if trees else 0) + len(kernels) or 1,
-        choices,
-        bool(largest.asked),
-        _words(largest if trees else None, len(kernels)),
+        one_class=one_class,
+        class_choices=choices,
+        mean=_mean(ensemble, np.array(each)),
+        n_families=(levels if trees else 0) + len(kernels) or 1,
+        family_choices=choices,
+        by_size=_by_size(ensemble, trees, setting, kind) if trees and numeric else None,
+        size_choices=always,
+        alone=alone,
+        from_sample=bool(largest.asked),
+        about=_words(largest if trees else None, len(kernels)),
     )
 
 
@@ -111,11 +118,13 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
                 "The bound needs a positive definite kernel, and whether a function of your own is one cannot be seen "
                 "from rows. If it is, say so: your_kernel.positive_definite = True."
             )
-    for family in _kernel_families(model) if kernels else []:
-        if isinstance(family.gamma, str) and family.kernel != "cosine":
+    stated = {(one.kernel, float(one.gamma)) for one in _kernel_families(model) if not isinstance(one.gamma, str)}
+    for one in kernels:
+        if one.kernel in KERNELS and one.kernel != "cosine" and (one.kernel, one.gamma) not in stated:
             raise ValueError(
-                f"KernelFamily(gamma={family.gamma!r}) was computed from the training rows, and the bound is for "
-                "kernels that were fixed before these were seen. Give gamma as a number that does not depend on them."
+                f"No KernelFamily of the model states gamma={one.gamma:g} of its {one.kernel} kernel: it was computed "
+                "from the training rows, or nobody knows, and the bound is for kernels that were fixed before these "
+                "were seen. Give gamma as a number that does not depend on them."
             )
     trees = [one for one in hypotheses if isinstance(one, Tree)]
     for column in sorted({int(tree.feature[node]) for tree in trees for node in tree.category_nodes}):
@@ -142,13 +151,29 @@ def _n_others(model: Any) -> int:
     return sum(isinstance(one, Family) and not isinstance(one, TREE_FAMILIES) for one in _families(model))
 
 
+def _is_alone(model: Any, ensemble: Any) -> bool:
+    """Whether the model could have had nothing but stumps, or nothing but one kernel.
+
+    The trees of one family of another kind may turn out smaller than they were allowed to be, and those of `Candidates`
+    may have been made from these rows: there the size of the largest tree is a choice of the sample.
+    """
+    families = _families(model)
+    known = len(families) == 1 and isinstance(families[0], Stumps | KernelFamily)
+    return known and int(ensemble.n_families) == 1 and not ensemble.categories
+
+
 def _size(tree: Tree, *, has_missing: bool) -> _Size:
     inner = np.flatnonzero(tree.feature >= 0)
     if not _is_pair(tree, inner, has_missing=has_missing):
-        # A constant is a tree whose question does not matter.
-        return _Size(max(len(inner), 1), False, Counter(tree.feature[tree.category_nodes].tolist()))
+        return _size_of_tree(tree)
     asking = [node for node in tree.category_nodes.tolist() if node <= tree.left[0]]  # one question for both nodes
     return _Size(2, True, Counter(tree.feature[asking].tolist()))
+
+
+def _size_of_tree(tree: Tree) -> _Size:
+    # A constant is a tree whose question does not matter.
+    n = max(int(np.count_nonzero(tree.feature >= 0)), 1)
+    return _Size(n, False, Counter(tree.feature[tree.category_nodes].tolist()))
 
 
 def _is_pair(tree: Tree, inner: Any, *, has_missing: bool) -> bool:
@@ -176,15 +201,27 @@ def _largest(sizes: Sequence[_Size]) -> _Size:
     return _Size(n, False, twice)
 
 
-def _tree_price(size: _Size, setting: _Setting, kind: str) -> float:
-    """kappa of the trees of this size. docs/theory.md, (7g) and (11e) to (11g)."""
+def _by_size(ensemble: VotingEnsemble, trees: Sequence[_Size], setting: _Setting, kind: str) -> float:
+    """The mean of the s_i of the trees, and what no s_i covers: nu^2 / (m s_1), in terms of kappa. (7h)."""
+
+    def price(size: _Size) -> float:
+        return _tree_price(size, setting, kind, math.log(size.level * (size.level + 1)))
+
+    steepness = 1.0 if setting.n_classes == 2 else max(4.0, float(setting.n_classes))  # no less than (2 nu)^2
+    return _mean(ensemble, np.array([price(size) for size in trees])) + steepness / (
+        setting.m * price(_Size(1, False, {}))
+    )
+
+
+def _tree_price(size: _Size, setting: _Setting, kind: str, words: float = 0.0) -> float:
+    """kappa of the trees of this size, (7g) and (11e) to (11g); `words` is added to the logarithm of their number."""
     bits = _most_bits(size, setting.bits)
     m, d, c = setting.m, setting.d, setting.n_classes
 
     def price(log_answers: float, row_norm: float) -> float:
         if size.pair:
-            return massart(log_pair_labelings(m, d, log_answers, bits), m, row_norm)
-        return massart(log_labelings(size.n, m, d, log_answers, bits), m, row_norm)
+            return massart(words + log_pair_labelings(m, d, log_answers, bits), m, row_norm)
+        return massart(words + log_labelings(size.n, m, d, log_answers, bits), m, row_norm)
 
     if setting.n_classes == 2:
         return price(LOG_2, 1.0)
@@ -213,40 +250,50 @@ def _kind(trees: Sequence[Tree], n_classes: int) -> str:
     return "rated" if rated else "numbers"
 
 
-def _choices(largest: _Size, bits: Mapping[int, int], n_classes: int, n_others: int) -> float:
-    """log(1 / share): 1 / (i (i + 1)) of level i, 1 / ((k + 1) (k + 2)) of k questions about a categorical column, a
-    third of each kind of leaves, and half of whether trees and each other family are in the model. (7c).
+def _choices(largest: _Size, bits: Mapping[int, int], n_others: int) -> float:
+    """log(1 / share): 1 / (i (i + 1)) of level i, 1 / ((k + 1) (k + 2)) of k questions about a categorical column, and
+    half of whether trees and each other family are in the model. (7c).
     """
     level = largest.level
     counts = [largest.asked.get(column, 0) + 1 for column in bits]
-    kinds = math.log(3.0) if n_classes > 2 else 0.0
     members = (n_others + 1) * LOG_2 if n_others else 0.0
-    return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + kinds + members
+    return math.log(level * (level + 1)) + sum(math.log(count * (count + 1)) for count in counts) + members
 
 
-def _stored(ensemble: VotingEnsemble, n_classes: int, m: float, *, has_missing: bool) -> Prices:
-    """By the r_j that families, perhaps of users, have given their hypotheses."""
+def _stored(ensemble: VotingEnsemble, setting: _Setting, *, has_missing: bool) -> Prices:
+    """By the r_j that families, perhaps of users, have given their hypotheses; a tree has no less than by (7g)."""
     p = int(ensemble.n_families)
-    largest = _stored_largest(ensemble, n_classes, m) if p == 1 else None
-    trees = [one for one in getattr(ensemble, "hypotheses", ()) if isinstance(one, Tree)]
-    counted = bool(trees) and (has_missing or any(len(tree.category_nodes) for tree in trees))
-    mean = _mean(ensemble, _stored_each(ensemble, n_classes, m))
-    # Whether the hypotheses of its own families are in the model was not known in advance.
-    choices = LOG_2 if p > 1 and hasattr(ensemble, "hypotheses") else 0.0
-    return Prices(largest, choices, mean, p, choices, counted, "the families of the model")
+    each = _stored_each(ensemble, setting)
+    hypotheses: Sequence[Any] = getattr(ensemble, "hypotheses", ())
+    trees = {place: one for place, one in enumerate(hypotheses) if isinstance(one, Tree)}
+    kind = _kind(list(trees.values()), setting.n_classes)
+    for place, tree in trees.items() if p > 1 else ():
+        each[place] = max(each[place], _tree_price(_size_of_tree(tree), setting, kind))
+    counted = has_missing or any(len(tree.category_nodes) for tree in trees.values())
+    # Whether the hypotheses of its own families are in the model was not known in advance; nor was p, where it counts
+    # categories, or sizes that a look at the data chose.
+    choices = LOG_2 + math.log(p * (p + 1)) if p > 1 and hypotheses else 0.0
+    return Prices(
+        one_class=float(each.max(initial=0.0)) if p == 1 else None,
+        class_choices=choices,
+        mean=_mean(ensemble, each),
+        n_families=p,
+        family_choices=choices,
+        by_size=None,
+        size_choices=0.0,
+        alone=p == 1,
+        from_sample=bool(trees) and counted,
+        about="the families of the model",
+    )
 
 
-def _stored_each(ensemble: VotingEnsemble, n_classes: int, m: float) -> FloatArray:
+def _stored_each(ensemble: VotingEnsemble, setting: _Setting) -> FloatArray:
     """The r_j were computed for the training sample. For a larger one they still are upper bounds; for a smaller one
     the square of each of (7), (8), (9) and of the trace bound grows by at most the ratio of the sizes.
     """
-    smaller = math.sqrt(max(1.0, ensemble.sample_size / m))
-    times = 1.0 if n_classes == 2 else 2.0 * n_classes
+    smaller = math.sqrt(max(1.0, ensemble.sample_size / setting.m))
+    times = 1.0 if setting.n_classes == 2 else 2.0 * setting.n_classes
     return np.asarray(ensemble.complexities, dtype=np.float64) * (times * smaller / spread(ensemble))
-
-
-def _stored_largest(ensemble: VotingEnsemble, n_classes: int, m: float) -> float:
-    return float(_stored_each(ensemble, n_classes, m).max(initial=0.0))
 
 
 def _mean(ensemble: VotingEnsemble, each: FloatArray) -> float:

@@ -20,6 +20,7 @@ from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
 from radboost.guarantees.holdout import probability, read_labels
 from radboost.guarantees.margins import RHO_GRID
+from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.domains import DomainModel
 from radboost.rows.read import known_labels
@@ -141,7 +142,7 @@ def sources_bound(
         R_lambda(f) <= sum_k lambda_k mean over source k of min(1, max(0, 1 - margin/rho))
                        + kappa/rho (sum_t abs(alpha_t) s(n_t) + tau^2 / s(1)) + tau sqrt(log(1/delta) / 2)
 
-    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^(n + 1)): p sources,
+    with tau^2 = sum_k lambda_k^2 / m_k and s(n)^2 = 2 tau^2 log(p n (n + 1) C_n (2 d M)^n a^n (a - 1)): p sources,
     d columns, M rows, C_n the Catalan numbers; kappa = 2 and a = 2 answers of a leaf with two classes, kappa = 4 and
     a = c + 1 with c (docs/theory.md, section 16, with the proof). It is computed for every corner of
     ``model.mixtures``, by default for each source; the largest holds for every mixture, since an error is linear in
@@ -209,8 +210,7 @@ def sources_bound(
 class TreePrices:
     """What trees cost under one mixture of the sources: tau and s(n) of docs/theory.md, (34).
 
-    `sizes` are the numbers of rows of the sources, `d` that of columns. With one source, mixture [1.0] and m rows these
-    are the prices of an ensemble without Q: tau^2 = 1/m.
+    `sizes` are the numbers of rows of the sources, `d` that of columns.
     """
 
     def __init__(self, mixture: FloatArray, sizes: FloatArray, d: int, n_classes: int, n_sources: int) -> None:
@@ -222,8 +222,8 @@ class TreePrices:
 
     def of(self, n: int) -> float:
         """s(n): what a tree with n questions costs."""
-        words = math.log(self.n_sources * n * (n + 1)) + log_trees(n, self.n_rows, self.d, self.answers)
-        return self.tau * math.sqrt(2.0 * words)
+        trees = log_labelings(n, self.n_rows, 2.0 * self.d, math.log(self.answers))  # missing values: either side
+        return self.tau * math.sqrt(2.0 * (math.log(self.n_sources * n * (n + 1)) + trees))
 
     def complexity_term(self, alpha: FloatArray, n_splits: list[int], rho: float) -> float:
         """kappa/rho (sum of abs(alpha) s(n) + tau^2 / s(1)), `alpha` scaled to sum to 1. docs/theory.md, (35)."""
@@ -232,16 +232,6 @@ class TreePrices:
         each = {n: self.of(n) for n in set(n_splits)}
         mean = float(alpha @ np.array([each[n] for n in n_splits])) / float(alpha.sum())
         return self.kappa / rho * (mean + self.tau**2 / self.of(1))
-
-
-def log_trees(n: int, n_rows: float, d: int, answers: int) -> float:
-    """Return log(C_n (2 d M)^n a^(n + 1)): so many ways trees with n questions answer about M rows, at most.
-
-    C_n shapes; a question names one of d columns, one of M thresholds and the side of missing values; each of the
-    n + 1 leaves has one of so many answers.
-    """
-    catalan = math.lgamma(2 * n + 1) - math.lgamma(n + 1) - math.lgamma(n + 2)
-    return catalan + n * math.log(2.0 * d * n_rows) + (n + 1) * math.log(answers)
 
 
 def _check_model(model: Any) -> npt.NDArray[Any]:

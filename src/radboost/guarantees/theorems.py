@@ -1,8 +1,9 @@
-"""The two statements that `bound` takes the better of, for one margin (docs/theory.md, section 7).
+"""The three statements that `bound` takes the best of, for one margin (docs/theory.md, section 7).
 
 `one_class` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
 minimisation over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
-in which every hypothesis pays for its own family.
+in which every hypothesis pays for its own family. `by_size` is for trees alone, (7h): every tree pays for its own size
+without drawing, and rows count by how much their margin is too small.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Statement:
     drawing: float  # c exp(-n s^2 / 2)
     chance: float
     n_draws: int
+    by_loss: bool = False  # whether the first term is the mean of a ramp, and not the share of margins up to rho
 
     @property
     def price(self) -> float:
@@ -43,6 +45,14 @@ def one_class(prices: Prices, rho: float, delta: float, m: float) -> Statement |
         return None
     chance = deviation(math.log(1.0 / delta) + prices.class_choices, m, from_sample=prices.from_sample)
     return Statement(2.0 / rho, prices.one_class, 0.0, float(chance), 0)
+
+
+def by_size(prices: Prices, rho: float, delta: float, m: float) -> Statement | None:
+    """Every f of trees about numeric columns: 2/rho times the mean of the prices of their sizes. (7h)."""
+    if prices.by_size is None:
+        return None
+    chance = deviation(math.log(1.0 / delta) + prices.size_choices, m, from_sample=False)
+    return Statement(2.0 / rho, prices.by_size, 0.0, float(chance), 0, by_loss=True)
 
 
 def several_families(prices: Prices, rho: float, delta: float, m: float, n_classes: int) -> Statement:

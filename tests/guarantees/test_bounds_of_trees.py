@@ -69,7 +69,7 @@ def test_all_statements_by_hand(n_classes: int) -> None:
     ramp = np.minimum(1, np.maximum(0, 1 - margins(model, X, y) / rho)).mean()
     assert found[BY_SIZE].margin_error == pytest.approx(ramp)
     assert found[BY_SIZE].total == pytest.approx(ramp + third)
-    assert found[BY_SIZE].margin_error < found[MARGIN_BOUND].margin_error == found["Theorem 1"].margin_error
+    assert found[BY_SIZE].margin_error == found[MARGIN_BOUND].margin_error < found["Theorem 1"].margin_error
     assert f"trees of at most {max(sizes(model))} splits" in str(found[BY_SIZE])
 
 

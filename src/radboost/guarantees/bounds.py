@@ -35,8 +35,8 @@ class MarginBound:
     Attributes
     ----------
     margin_error : float
-        The share of the sample whose normalised margin is at most ``rho``. In the bound by the sizes of trees the mean
-        of 1 - margin/rho, at least 0 and at most 1, which is less: a row counts by how far its margin is below rho.
+        The mean of 1 - margin/rho, at least 0 and at most 1: a row counts by how far its normalised margin is below
+        ``rho``. In Theorem 1 the share of the sample whose margin is at most ``rho``, which is more.
     complexity_term : float
         The price of the hypotheses, ``factor`` times ``complexity``.
     family_term : float
@@ -127,9 +127,9 @@ class MarginBound:
         classes = "" if self.n_classes == 2 else f", c = {self.n_classes} classes"
         chosen = f"; the best of {self.n_rho} rho" if self.n_rho > 1 else ""
         price = f"{self.factor:.3g} x {self.complexity:.4g}, {self.hypotheses}{classes}"
-        first = f"rows with a margin of at most {self.rho:.3g}"
-        if self.theorem == BY_SIZE:
-            first = f"rows, by how far margins are below {self.rho:.3g}"
+        first = f"rows, by how far margins are below {self.rho:.3g}"
+        if self.n_draws:
+            first = f"rows with a margin of at most {self.rho:.3g}"
         rows = [
             (first, self.margin_error, f"of {m}{chosen}"),
             ("complexity of the hypotheses", self.complexity_term, price),
@@ -162,7 +162,7 @@ def bound(
 
     With probability at least 1 - delta over the draw of a sample of m rows, every ensemble f has
 
-        R(f) <= R_rho(f) + 2/rho kappa + sqrt(log(1/delta') / (2m))                              (one class)
+        R(f) <= L_rho(f) + 2/rho kappa + sqrt(log(1/delta') / (2m))                              (one class)
         R(f) <= R_rho(f) + 2/(rho - 2s) sum_j abs(alpha_j) kappa_j
                 + c exp(-n s^2 / 2) + sqrt(log((p + n - 1 over n) / delta') / (2m))              (Theorem 1)
         R(f) <= L_rho(f) + 2/rho (sum_j abs(alpha_j) kappa'_j + k/m) + sqrt(log(1/delta') / (2m))    (sizes of trees)
@@ -261,7 +261,7 @@ def every_statement(
         for name, statement in _statements(priced, rho, delta / len(grid), m, n_classes):
             found.append(
                 MarginBound(
-                    margin_error=loss if statement.by_loss else share,
+                    margin_error=share if statement.n_draws else loss,
                     complexity_term=statement.factor * statement.complexity,
                     family_term=statement.drawing,
                     confidence_term=statement.chance,

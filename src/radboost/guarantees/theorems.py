@@ -3,7 +3,7 @@
 `one_class` is the standard margin bound for the convex hull of one set of functions, (7b), with structural risk
 minimisation over the sets that it might have been. `several_families` is Theorem 1 of Deep Boosting, put right, (7f),
 in which every hypothesis pays for its own family. `by_size` is for trees alone, (7h): every tree pays for its own size
-without drawing, and rows count by how much their margin is too small.
+without drawing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ class Statement:
     complexity: float
     drawing: float  # c exp(-n s^2 / 2)
     chance: float
-    n_draws: int
-    by_loss: bool = False  # whether the first term is the mean of a ramp, and not the share of margins up to rho
+    n_draws: int  # 0 where nothing is drawn; the first term is then the mean of a ramp, not a share of the rows
 
     @property
     def price(self) -> float:
@@ -52,7 +51,7 @@ def by_size(prices: Prices, rho: float, delta: float, m: float) -> Statement | N
     if prices.by_size is None:
         return None
     chance = deviation(math.log(1.0 / delta) + prices.size_choices, m, from_sample=False)
-    return Statement(2.0 / rho, prices.by_size, 0.0, float(chance), 0, by_loss=True)
+    return Statement(2.0 / rho, prices.by_size, 0.0, float(chance), 0)
 
 
 def several_families(prices: Prices, rho: float, delta: float, m: float, n_classes: int) -> Statement:

@@ -12,9 +12,11 @@ from radboost import DeepBoostClassifier, KernelFamily, RGBClassifier, SoftmaxBo
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
 from radboost.families import Candidates, Family, Hypothesis
 from radboost.families.base import Proposer, ValuesCandidate
+from radboost.families.candidates import stumps_at
 from radboost.guarantees import bound
 from radboost.guarantees.bounds import BY_SIZE, MARGIN_BOUND, every_statement
 from radboost.guarantees.tree_counts import log_labelings, log_pair_labelings
+from radboost.trees.tree import NODE_ARRAYS, Tree
 from reference.data import smooth, smooth_classes
 
 
@@ -61,6 +63,20 @@ def test_kernels_among_candidates_need_a_stated_gamma() -> None:
     known.set_params(family=KernelFamily(gamma=0.123))  # not that of the fit
     with pytest.raises(ValueError, match="computed from the training rows"):
         bound(known, X, y)
+
+
+def test_trees_with_leaves_beyond_1_are_refused() -> None:
+    """Five times the numbers at a fifth of the weight would be the same scores with larger margins."""
+    X, y = smooth(6, m=120)
+    [tree] = stumps_at([[0.0], *[[]] * (X.shape[1] - 1)])
+    model = DeepBoostClassifier.paper(1, family=Candidates([tree])).fit(X, y)
+    assert bound(model, X, y).total > 0
+    nodes = [getattr(tree, name) * (5 if name == "value" else 1) for name in NODE_ARRAYS]
+    large = Tree(
+        [np.asarray(node, dtype) for node, dtype in zip(nodes, NODE_ARRAYS.values(), strict=True)], X.shape[1], 1
+    )
+    with pytest.raises(ValueError, match="a number beyond 1 in a leaf"):
+        bound(DeepBoostClassifier.paper(1, family=Candidates([large])).fit(X, y), X, y)
 
 
 def test_one_family_whose_trees_may_be_smaller_pays_for_the_size() -> None:

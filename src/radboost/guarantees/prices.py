@@ -127,6 +127,11 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
                 "were seen. Give gamma as a number that does not depend on them."
             )
     trees = [one for one in hypotheses if isinstance(one, Tree)]
+    if any(_largest_answer(tree) > 1.0 for tree in trees):
+        raise ValueError(
+            "The model has a tree with a number beyond 1 in a leaf, given to it from outside. Margins and the bound "
+            "are about hypotheses with values in [-1, 1]: divide the numbers of that tree by the largest of them."
+        )
     for column in sorted({int(tree.feature[node]) for tree in trees for node in tree.category_nodes}):
         if len(ensemble.categories.get(column, ())) >= MOST_CATEGORIES:
             raise ValueError(
@@ -134,6 +139,13 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
                 "decided by how often the training rows have them, which nothing is charged for. Merge the rare ones "
                 "by a rule that does not look at the rows."
             )
+
+
+def _largest_answer(tree: Tree) -> float:
+    """Of the numbers in its leaves; a leaf that votes for one of several classes has the place of that class."""
+    if tree.vectors is not None:
+        return float(np.abs(tree.vectors).max(initial=0.0))
+    return float(np.abs(tree.value[tree.feature < 0]).max(initial=0.0)) if tree.n_outputs == 1 else 1.0
 
 
 def _families(model: Any) -> list[Any]:

@@ -13,9 +13,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from radboost import DeepBoostClassifier, Mixtures, MultiSourceBoostClassifier
+from radboost.families import Candidates
+from radboost.families.candidates import stumps_at
 from radboost.guarantees import RHO_GRID, SourcesBound, bound, sources_bound
 from radboost.guarantees.sources import TreePrices
 from radboost.guarantees.tree_counts import log_labelings
+from radboost.trees.tree import NODE_ARRAYS, Tree
 
 NAMES = np.array(["east", "north", "west"])
 CENTRES = np.array([0.0, -3.0, 3.0])
@@ -413,3 +416,20 @@ def test_what_else_is_refused() -> None:
         sources_bound(model.fit(X, y, sources=sources), X, y, sources)
     with pytest.raises(TypeError, match="sample_weight"):
         sources_bound(model, X, y, sources, sample_weight=np.ones(300))  # type: ignore[call-arg]
+
+
+def test_a_ready_q_that_the_fit_did_not_use_is_refused() -> None:
+    X, y, sources = drawn(300, 3)
+    model = MultiSourceBoostClassifier.paper(3).fit(X, y, sources=sources)
+    model.set_params(domain_classifier=ready())
+    with pytest.raises(ValueError, match="was learned from the training rows"):
+        sources_bound(model, X, y, sources)
+
+
+def test_trees_with_leaves_beyond_1_are_refused() -> None:
+    [tree] = stumps_at([[0.0], [], []])
+    nodes = {name: getattr(tree, name) * (5 if name == "value" else 1) for name in NODE_ARRAYS}
+    large = Tree([np.asarray(nodes[name], dtype) for name, dtype in NODE_ARRAYS.items()], 3, 1)
+    model, *rows = fitted(300, family=Candidates([large]))
+    with pytest.raises(ValueError, match="a number beyond 1 in a leaf"):
+        sources_bound(model, *rows)

@@ -127,7 +127,7 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
                 "were seen. Give gamma as a number that does not depend on them."
             )
     trees = [one for one in hypotheses if isinstance(one, Tree)]
-    if any(_largest_answer(tree) > 1.0 for tree in trees):
+    if any(largest_answer(tree) > 1.0 for tree in trees):
         raise ValueError(
             "The model has a tree with a number beyond 1 in a leaf, given to it from outside. Margins and the bound "
             "are about hypotheses with values in [-1, 1]: divide the numbers of that tree by the largest of them."
@@ -141,7 +141,7 @@ def refuse_what_rows_chose(model: Any, ensemble: Any) -> None:
             )
 
 
-def _largest_answer(tree: Tree) -> float:
+def largest_answer(tree: Tree) -> float:
     """Of the numbers in its leaves; a leaf that votes for one of several classes has the place of that class."""
     if tree.vectors is not None:
         return float(np.abs(tree.vectors).max(initial=0.0))

@@ -20,6 +20,7 @@ from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.sourced import SourcedHypothesis
 from radboost.guarantees.holdout import probability, read_labels
 from radboost.guarantees.margins import RHO_GRID
+from radboost.guarantees.prices import largest_answer
 from radboost.guarantees.tree_counts import log_labelings
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.domains import DomainModel
@@ -243,7 +244,8 @@ def _check_model(model: Any) -> npt.NDArray[Any]:
         raise ValueError(
             f"The model knows one source, {model.source_names_.tolist()[0]!r}: use guarantees.bound, which is for that."
         )
-    if not isinstance(model.domain_classifier, FrozenEstimator | DomainModel):
+    ready = isinstance(model.domain_classifier, FrozenEstimator | DomainModel)
+    if not ready or model.domain_classifier_ is not model.domain_classifier:
         raise ValueError(
             "Q(k | x) of this model was learned from the training rows, or it is not known where it comes from; the "
             "theorem is for a Q that was fixed before these rows were drawn. Fit a classifier of the sources on other "
@@ -285,6 +287,11 @@ def _questions(hypothesis: Any) -> int:
         raise TypeError(
             f"The model has a hypothesis of the type {type(base).__name__}; this bound is for trees whose leaves vote, "
             'such as those of family="trees" and family="stumps".'
+        )
+    if largest_answer(base) > 1.0:
+        raise ValueError(
+            "The model has a tree with a number beyond 1 in a leaf, given to it from outside; this bound is for values "
+            "in [-1, 1]. Divide the numbers of that tree by the largest of them."
         )
     return max(1, int(np.count_nonzero(base.feature >= 0)))
 

@@ -18,7 +18,7 @@ from .binning import bin_matrix
 from .growth import all_stumps
 from .losses import LOSSES
 from .splits import Sample, best_split, make_sample, node_score, questions, split_score, threshold_of, total
-from .steps import along, closed_form, exact_line_search
+from .steps import along, closed_form, damped_search, exact_line_search
 
 SLACK = 1e-9  # of a total weight of 1
 
@@ -56,12 +56,13 @@ def audit(
         assert math.isclose(r, deepboost.complexity(settings.family, tree.n_splits, m, d), rel_tol=1e-12)
     alpha = np.zeros(len(hypotheses))
     prices = settings.lam * np.array(complexities) + settings.beta
-    f, objectives, seen = np.zeros(len(y)), [], set()
+    f, objectives, seen, last = np.zeros(len(y)), [], set(), 1.0
     for _, j, eta in steps:
         D, S = deepboost.distribution(loss, f, y, w)
         eps = float(0.5 * (1 - np.sum(D * y * predictions[j])))
         q = prices[j] * m / S
-        _check_step(settings, loss, f, predictions[j], y, w, alpha[j], eps, q, prices[j], eta)
+        _check_step(settings, loss, f, predictions[j], y, w, alpha[j], eps, q, prices[j], eta, last)
+        last = abs(eta) / settings.learning_rate
         if search:
             sample = make_sample(columns, codes.tolist(), D.tolist(), y.astype(int).tolist(), w.tolist())
             _check_choice(settings, sample, X, hypotheses, predictions, alpha, prices, j, j in seen, D, y, m / S, d)
@@ -118,13 +119,19 @@ def _check_step(
     q: float,
     price: float,
     eta: float,
+    last: float,
 ) -> None:
+    def derivative(step: float) -> float:
+        return float(-np.sum(w * y * h * loss.derivative(1 - y * (f + step * h))) / np.sum(w))
+
     capped = deepboost.flawless_step(1 - 2 * eps, price, float(np.sum(w)))
     if capped is not None:
         whole, slack = capped, 1e-9
     elif settings.step == "closed_form" and loss.closed_form:
         whole = closed_form(alpha, eps, q, settings.cap)
         slack = 1e-9 + 1e-9 * abs(whole)
+    elif alpha == 0 and settings.learning_rate <= 0.5:
+        whole, slack = damped_search(derivative, price, settings.learning_rate, last), 1e-9
     else:
         whole = exact_line_search(along(loss, f, h, y, w, alpha, price), alpha, 3 * settings.cap)
         whole = whole if whole == -alpha else max(-settings.cap, min(settings.cap, whole))

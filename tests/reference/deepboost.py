@@ -13,7 +13,7 @@ from .binning import bin_matrix
 from .growth import Tree, grow_layers, grow_stump_pair
 from .losses import LOSSES, Loss
 from .splits import make_sample
-from .steps import along, closed_form, exact_line_search, objective
+from .steps import along, closed_form, damped_search, exact_line_search, objective
 
 TIE = 1e-12  # differences below this are rounding: sums equal on paper need not be equal in floats
 GRAIN = 2.0**-40  # steps are multiples of this, cut towards zero
@@ -103,13 +103,24 @@ def coordinate_step(
     eps: float,
     q: float,
     Lambda: float,
+    last: float,
 ) -> float:
-    """Lines 12-16 or a line search, damped unless the step cancels the weight, on the grid of steps."""
+    """Lines 12-16 or a line search, damped unless the step cancels the weight, on the grid of steps.
+
+    `last` is the whole step of the round before.
+    """
     capped = flawless_step(1 - 2 * eps, Lambda, float(w.sum()))
     if capped is not None:
         eta = capped
     elif settings.step == "closed_form" and loss.closed_form:
         eta = closed_form(alpha, eps, q, settings.cap)
+    elif alpha == 0 and settings.learning_rate <= 0.5:
+        eta = damped_search(
+            lambda step: float(-np.sum(w * y * h * loss.derivative(1 - y * (f + step * h))) / np.sum(w)),
+            Lambda,
+            settings.learning_rate,
+            last,
+        )
     else:
         eta = exact_line_search(along(loss, f, h, y, w, alpha, Lambda), alpha, settings.cap)
     if eta == -alpha:
@@ -153,7 +164,9 @@ def fit(X: np.ndarray, y: np.ndarray, settings: Settings, sample_weight: np.ndar
         member = out.members[j]
         eps = float(0.5 * (1 - np.sum(D * y * member.h)))
         Lambda = settings.lam * member.r + settings.beta
-        eta = coordinate_step(settings, loss, out.scores, member.h, y, w, member.alpha, eps, Lambda * m / S, Lambda)
+        last = abs(out.steps[-1][2]) / settings.learning_rate if out.steps else 1.0
+        q = Lambda * m / S
+        eta = coordinate_step(settings, loss, out.scores, member.h, y, w, member.alpha, eps, q, Lambda, last)
         member.alpha += eta
         out.scores = out.scores + eta * member.h
         out.steps.append((t, j, eta))

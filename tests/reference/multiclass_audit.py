@@ -18,7 +18,7 @@ from . import deepboost
 from .binning import bin_matrix
 from .losses import LOSSES
 from .multiclass import ABSTAIN, Objective, Sums, make_objective, start, vertex
-from .multiclass_boost import GRAIN, Settings, direction, projected_closed_form, projected_line_search
+from .multiclass_boost import GRAIN, Settings, direction, projected_closed_form, projected_line_search, slope_along
 from .multiclass_growth import (
     ClassSample,
     all_stump_answers,
@@ -31,6 +31,7 @@ from .multiclass_growth import (
     split_score,
     threshold_of,
 )
+from .steps import damped_search
 
 SLACK = 1e-7  # of a total weight of 1: gradients are integers of about 30 bits
 
@@ -110,6 +111,7 @@ class Auditor:
         self.d = sum(2 if c.has_missing else 1 for c in self.columns)
         self.h = [predictions(t, X, n_classes) for t in hypotheses]
         self.alpha = np.zeros(len(hypotheses))
+        self.last = 1.0  # the whole step of the last round
         self.complexities = complexities
         self.at = start(len(y), n_classes)
         self.arrive()
@@ -140,6 +142,7 @@ class Auditor:
 
     def move(self, j: int, eta: float) -> None:
         self.alpha[j] += eta
+        self.last = abs(eta) / self.settings.learning_rate
         assert self.alpha[j] >= 0
         self.at = self.at.moved(eta, self.h[j], self.objective.y)
         self.arrive()
@@ -187,6 +190,10 @@ class Auditor:
             cancels = low == -alpha
             near = rate * low - 2 * GRAIN <= eta <= rate * high + 2 * GRAIN
             assert near or (cancels and eta == -alpha), (eta, low, high, alpha)
+            return
+        if alpha == 0 and rate <= 0.5 and objective.name != "max":
+            whole = damped_search(slope_along(objective, self.at, self.h[j]), price, rate, self.last)
+            assert abs(eta - rate * whole) <= 2 * GRAIN, (eta, whole)
             return
         best = projected_line_search(objective, self.at, self.h[j], alpha, price, settings.cap)
 

@@ -6,6 +6,7 @@ Members compete by the absolute derivative (errata 31), weights stay at or above
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +23,7 @@ from .multiclass_growth import (
     grow_stump_pair,
     sample_at,
 )
-from .steps import closed_form, golden
+from .steps import closed_form, damped_search, golden
 
 TIE = 1e-12
 GRAIN = 2.0**-20  # steps are multiples of this, cut towards zero
@@ -93,14 +94,28 @@ def projected_line_search(
     return -alpha if whole(-alpha) <= whole(eta) else eta
 
 
-def step_size(settings: Settings, objective: Objective, at: Sums, member: Member, edge: float, S: float) -> float:
-    """The step before damping."""
+def slope_along(objective: Objective, at: Sums, h: np.ndarray) -> Callable[[float], float]:
+    """The derivative of the loss along h, that far from here."""
+
+    def slope(step: float) -> float:
+        there = at.moved(step, h, objective.y)
+        return -objective.edge(there, h) * objective.normaliser(there) / objective.m
+
+    return slope
+
+
+def step_size(
+    settings: Settings, objective: Objective, at: Sums, member: Member, edge: float, S: float, last: float
+) -> float:
+    """The step before damping; `last` is that of the round before."""
     Lambda = settings.lam * member.r + settings.beta
     capped = deepboost.flawless_step(edge, Lambda, objective.m)
     if capped is not None and capped > 0:
         return capped
     if settings.step == "closed_form" and objective.loss.closed_form and objective.name != "max":
         return projected_closed_form(member.alpha, (1 - edge) / 2, Lambda * objective.m / S, settings.cap)
+    if member.alpha == 0 and settings.learning_rate <= 0.5 and objective.name != "max":
+        return damped_search(slope_along(objective, at, member.h), Lambda, settings.learning_rate, last)
     return projected_line_search(objective, at, member.h, member.alpha, Lambda, settings.cap)
 
 
@@ -140,7 +155,8 @@ def fit(
             break
         member = out.members[j]
         edge = objective.edge(out.at, member.h)
-        eta = damped(settings, step_size(settings, objective, out.at, member, edge, S), member.alpha)
+        last = abs(out.steps[-1][2]) / settings.learning_rate if out.steps else 1.0
+        eta = damped(settings, step_size(settings, objective, out.at, member, edge, S, last), member.alpha)
         if eta == 0:  # below the grid of steps
             out.converged = True
             break

@@ -41,6 +41,26 @@ def closed_form_as_printed(alpha: float, eps: float, q: float) -> float:
     return math.log((-s if pull > q else s) + math.sqrt(s * s + (1 - eps) / eps))
 
 
+def damped_search(derivative: Callable[[float], float], price: float, share: float, last: float) -> float:
+    """The whole step of a new hypothesis of which a share is taken: by the chord to three quarters of the last step.
+
+    `derivative` is that of the loss, without the price. Beyond the minimum the look moves to three quarters of where
+    the chord crosses zero. The share of the result is no longer than what was looked at.
+    """
+    at_zero = derivative(0.0)
+    if abs(at_zero) <= price:
+        return 0.0
+    sign = -1.0 if at_zero > 0 else 1.0
+    start = sign * at_zero + price
+    look = 0.75 * min(max(last, 2.0**-6), 16.0)
+    while True:
+        there = sign * derivative(sign * look) + price
+        crossing = look * start / (start - there) if there > start else math.inf
+        if there <= 0:
+            return sign * min(crossing, look / share, 16.0)
+        look = 0.75 * crossing
+
+
 def objective(loss: Loss, f: np.ndarray, y: np.ndarray, w: np.ndarray, penalty: float) -> float:
     """Equation (4) with m the sum of the weights."""
     return float(np.sum(w * loss.value(1 - y * f)) / np.sum(w) + penalty)

@@ -141,6 +141,7 @@ def peer_curve(peer: Any, parts: Parts, seed: int) -> Curve:
 def against_time(data_dir: str | None, seed: int) -> None:
     """Draws the curves and prints when each first has the error that the best other library ends with."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter, PercentFormatter
 
     source = Source(data_dir)
     figure = Figure(figsize=(10.5, 7.6), layout="constrained")
@@ -156,7 +157,12 @@ def against_time(data_dir: str | None, seed: int) -> None:
             panel.plot(seconds, errors, label=competitor, **style)
         goal = min(errors[-1] for competitor, (_, errors) in curves.items() if competitor != "DeepBoost")
         panel.axhline(goal, color="#999999", linewidth=0.7, linestyle=":")
-        panel.set(xscale="log", yscale="log", xlabel="seconds since fit began, one thread", ylabel="test error")
+        lowest = min(min(errors) for _, errors in curves.values())
+        panel.set(xscale="log", xlabel="seconds since fit began, one thread", ylabel="test error")
+        panel.set_ylim(goal - 1.5 * (goal - lowest), goal + 5.0 * (goal - lowest))
+        panel.set_xticks([0.1, 0.2, 0.5, 1, 2, 5, 10], labels=["0.1", "0.2", "0.5", "1", "2", "5", "10"])
+        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.yaxis.set_major_formatter(PercentFormatter(1.0))
         panel.set_title(f"{name}, {len(parts.y_train):,} rows", loc="left", fontsize=10)
         cells = [_first(curve, goal) for curve in curves.values()]
         print(f"| {name} | {goal:.4f} | " + " | ".join(cells) + " |", flush=True)

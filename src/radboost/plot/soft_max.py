@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from radboost._typing import FloatArray
 from radboost.experiments.soft_max_boosting import (
     TABLE_ALGORITHMS,
     Differences,
@@ -21,6 +22,7 @@ from radboost.plot._style import COLOURS, FAINT, in_percent, pyplot, tidy
 from radboost.plot.noise import draw_noise_curves
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PARTS = (("train", "training"), ("test", "test"))
@@ -76,13 +78,21 @@ def draw_duel(study: Duel, outcomes: Sequence[Outcome]) -> Figure:
             scatter.scatter(a, b, s=6, c=colours.tolist(), alpha=0.5, linewidths=0)
             scatter.set(xlim=(0, top), ylim=(0, top), xlabel=study.rival, ylabel=SM_BOOST if column == 0 else "")
             scatter.set_title(f"{name} error, T = {stage}", loc="left", size="medium")
-            width = max(float(np.abs(a - b).max()), 1e-3)
-            histogram.hist(a - b, bins=np.linspace(-width, width, 41).tolist(), color=COLOURS[0], alpha=0.8)
-            histogram.axvline(0.0, color=FAINT, linewidth=0.8)
-            histogram.set(xlabel=f"{study.rival} - {SM_BOOST}", ylabel="problems" if column == 0 else "")
+            _difference(histogram, a - b, COLOURS[0], study.rival)
+            histogram.set_ylabel("problems" if column == 0 else "")
             tidy(scatter)
-            tidy(histogram)
     return figure
+
+
+def _difference(panel: Axes, difference: FloatArray, colour: str, rival: str) -> None:
+    """How often the error of the rival less that of sm-boost is how large; 0 is in the middle."""
+    width = max(float(np.abs(difference).max()), 1e-3)
+    panel.hist(difference, bins=np.linspace(-width, width, 41).tolist(), color=colour, alpha=0.8)
+    panel.axvline(0.0, color=FAINT, linewidth=0.8)
+    panel.locator_params(axis="x", nbins=4)
+    panel.locator_params(axis="y", integer=True)
+    panel.set_xlabel(f"{rival} - {SM_BOOST}")
+    tidy(panel)
 
 
 def draw_curve(study: NoiseCurve, outcomes: Sequence[Outcome]) -> Figure:
@@ -103,15 +113,10 @@ def draw_differences(study: Differences, outcomes: Sequence[Outcome]) -> Figure:
     for line, (part, kind) in enumerate(PARTS):
         rival, ours = study.errors(outcomes, part)
         for column, stage in enumerate(study.stages):
-            panel, difference = grid[line, column], rival[:, column] - ours[:, column]
-            width = max(float(np.abs(difference).max()), 1e-3)
-            panel.hist(difference, bins=np.linspace(-width, width, 31).tolist(), color=COLOURS[line], alpha=0.85)
-            panel.axvline(0.0, color=FAINT, linewidth=0.8)
+            panel = grid[line, column]
+            _difference(panel, rival[:, column] - ours[:, column], COLOURS[line], study.rival)
             panel.set_title(f"{kind} error, T = {stage}", loc="left", size="medium")
-            panel.locator_params(axis="x", nbins=4)
-            panel.locator_params(axis="y", integer=True)
-            panel.set(xlabel=f"{study.rival} - {SM_BOOST}" if line else "", ylabel="" if column else "problems")
-            tidy(panel)
+            panel.set_ylabel("" if column else "problems")
     return figure
 
 

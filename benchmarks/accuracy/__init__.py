@@ -2,15 +2,16 @@
 
     python -m benchmarks.accuracy --data-dir DIR
     python -m benchmarks.accuracy --data-dir DIR --only DeepBoost --candidate 'deeper={"max_depth": 10}'
-    python -m benchmarks.accuracy --data-dir DIR --suite many --tuned
+    python -m benchmarks.accuracy --data-dir DIR --suite many
     python -m benchmarks.accuracy --data-dir DIR --suite softmax
     python -m benchmarks.accuracy --data-dir DIR --suite softmax --mixed
     python -m benchmarks.accuracy --data-dir DIR --suite large
+    python -m benchmarks.accuracy --data-dir DIR --suite tuned --budget 60
 
 The first compares the defaults with all peers, the second tries other parameters beside the defaults, the third
-does the first on sets with many classes and also gives every library the same number of configurations to choose from,
-the fourth compares SoftmaxBoostClassifier with everybody, the fifth does so on parts drawn anew, the sixth takes all
-rows of the larger sets, three quarters of which train.
+does the first on sets with many classes, the fourth compares SoftmaxBoostClassifier with everybody, the fifth does so
+on parts drawn anew, the sixth takes all rows of the larger sets, three quarters of which train, the seventh gives
+everybody the same time to choose parameters.
 
 Ten binary sets in 5-fold cross-validation, or eleven sets with more classes (up to 2,000 training rows drawn at random,
 the rest test), or the eight sets of "Soft-max boosting" with the parts of their sources (mnist with 10,000 training

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
-from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_peers
-from benchmarks.accuracy.runner import MEASURES, Results, run, summary, table
-from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks
-from benchmarks.accuracy.tuning import GRIDS
+from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_ours, tuned_peers
+from benchmarks.accuracy.runner import MEASURES, Results, mean_ranks, run, summary, table
+from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -24,9 +23,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
     parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
-    parser.add_argument("--tuned", action="store_true", help="everybody with an equal tuning budget as well")
+    parser.add_argument("--budget", type=float, default=60.0, help="suite tuned: seconds of a fit (default: 60)")
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="draws of the rows (default: 0 1 2)")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        nargs="+",
+        default=list(SEEDS),
+        help="draws of the rows; suite tuned: folds or draws (default: 0 1 2)",
+    )
     parser.add_argument("--mixed", action="store_true", help="suite softmax: draw new parts of the given sizes")
     parser.add_argument("--only", help="competitors to run and show, separated by commas (default: all)")
     parser.add_argument(
@@ -50,22 +55,25 @@ def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
     for text in arguments.candidate:
         name, _, parameters = text.partition("=")
         candidates[name] = json.loads(parameters)
+    if arguments.suite == "tuned":
+        everyone = [*tuned_ours(arguments.budget, arguments.tag), *tuned_peers(arguments.budget)]
+        return _wanted(everyone, arguments.only)
     make = softmax_boost if arguments.suite == "softmax" else deepboost
     everyone = [
         *ours(arguments.suite, arguments.tag),
         *(Competitor(name, "radboost", make, p, arguments.tag) for name, p in candidates.items()),
         *peers(arguments.suite),
     ]
-    if arguments.tuned:
-        deep = Competitor("DeepBoost tuned", "radboost", deepboost, tag=arguments.tag, grid=GRIDS["DeepBoost"])
-        everyone += [deep, *tuned_peers()]
-    if arguments.only is None:
+    return _wanted(everyone, arguments.only and ",".join([arguments.only, *candidates]))
+
+
+def _wanted(everyone: list[Competitor], names: str | None) -> list[Competitor]:
+    if names is None:
         return everyone
-    wanted = arguments.only.split(",")
-    unknown = set(wanted) - {competitor.name for competitor in everyone}
-    if unknown:
+    wanted = names.split(",")
+    if unknown := set(wanted) - {competitor.name for competitor in everyone}:
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(c.name for c in everyone)}")
-    return [competitor for competitor in everyone if competitor.name in {*wanted, *candidates}]
+    return [competitor for competitor in everyone if competitor.name in wanted]
 
 
 def main() -> None:
@@ -78,12 +86,15 @@ def main() -> None:
     if arguments.mixed and arguments.suite != "softmax":
         sys.exit("--mixed is for the sets with given parts, --suite softmax")
     parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
-    tasks = all_tasks(names, arguments.seeds, parts=parts)
+    tuned = arguments.suite == "tuned"
+    tasks = tuned_tasks(names, arguments.seeds) if tuned else all_tasks(names, arguments.seeds, parts=parts)
     competitors, results = _competitors(arguments), Results(arguments.results)
     if not arguments.show:
         source = Source(arguments.data_dir)
-        run(competitors, tasks, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
-    tables = [summary(competitors, tasks, results)]
+        # a tuned table takes hours: set by set, so that it can be read before it is complete
+        for part in [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]:
+            run(competitors, part, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
+    tables = [mean_ranks(competitors, tasks, results), summary(competitors, tasks, results)]
     tables += [table(competitors, tasks, results, measure) for measure in MEASURES]
     print("\n\n".join(tables))
 

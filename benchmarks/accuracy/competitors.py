@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.accuracy.tuning import GRIDS, Tuned
+from benchmarks.accuracy.tuning import ALWAYS, SPACES, Searched
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,21 @@ class Competitor:
     make: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tag: str = ""
-    grid: Sequence[Mapping[str, Any]] = ()
-    """Parameters to choose from by cross-validation inside the training part; empty for none."""
+    budget: float = 0.0
+    """Seconds for choosing parameters by Optuna inside the training part; 0 for none."""
 
     @property
     def key(self) -> str:
-        """Maker, library version, parameters, tag and grid, hashed."""
+        """Maker, library version, parameters, tag, budget and what is searched, hashed."""
         facts: list[Any] = [self.make.__name__, self.library, version(self.library), dict(self.parameters), self.tag]
-        if self.grid:
-            facts.append([dict(choice) for choice in self.grid])
+        if self.budget:
+            facts += [self.budget, repr(SPACES[self.name]), ALWAYS.get(self.name)]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
     def build(self, seed: int) -> Any:
         """A fresh estimator."""
-        if self.grid:
-            return Tuned(lambda **choice: self.make(seed, **self.parameters, **choice), self.grid, seed)
+        if self.budget:
+            return Searched(self.name, lambda **setting: self.make(seed, **setting), self.budget, seed)
         return self.make(seed, **self.parameters)
 
 
@@ -145,6 +145,11 @@ def peers(suite: str) -> list[Competitor]:
     return [Competitor("AdaBoost", "scikit-learn", adaboost), *PEERS] if suite == "two" else list(PEERS)
 
 
-def tuned_peers() -> list[Competitor]:
-    """The other libraries, each with its grid."""
-    return [replace(peer, name=f"{peer.name} tuned", grid=GRIDS[peer.name]) for peer in PEERS]
+def tuned_ours(budget: float, tag: str = "") -> list[Competitor]:
+    """RadBoost's own searches, for so many seconds."""
+    return []
+
+
+def tuned_peers(budget: float) -> list[Competitor]:
+    """The other libraries, each searched for so many seconds."""
+    return [replace(peer, budget=budget) for peer in PEERS]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.competitors import Competitor
@@ -140,6 +141,36 @@ def summary(competitors: Sequence[Competitor], tasks: Sequence[Task], results: R
         means = [_mean(_measured(competitor, tasks, results, measure)) for measure in MEASURES]
         lines.append([competitor.name, *means, _seconds(competitor, tasks, results)])
     return _markdown(lines)
+
+
+def mean_ranks(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results) -> str:
+    """Markdown: the mean place of each competitor among the others, of equals the mean of theirs.
+
+    A place is one of a set and noise, by the mean over the fits that everybody has there.
+    """
+    lines = [["mean rank, clean / noisy", *MEASURES, "sets"]]
+    ranks: dict[str, list[str]] = {competitor.name: [] for competitor in competitors}
+    for measure in MEASURES:
+        found = np.stack([_in_common(competitors, tasks, results, measure, noise) for noise in NOISES])
+        places = [rankdata(one[:, ~np.isnan(one).any(axis=0)], axis=0) for one in found]
+        for competitor, *pair in zip(competitors, *places, strict=True):
+            ranks[competitor.name].append(" / ".join(f"{place.mean():.2f}" if len(place) else "-" for place in pair))
+    n_sets = " / ".join(str(place.shape[1]) for place in places)
+    return _markdown([*lines, *([name, *shown, n_sets] for name, shown in ranks.items())])
+
+
+def _in_common(
+    competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results, measure: str, noise: float
+) -> NDArray[np.float64]:
+    """A line for each competitor, a column for each set, over the fits that all have; NaN where there are none."""
+    names = list(dict.fromkeys(task.dataset for task in tasks))
+    found = np.full((len(competitors), len(names)), np.nan)
+    for column, name in enumerate(names):
+        shared = [t for t in tasks if t.dataset == name and t.noise == noise]
+        shared = [t for t in shared if all((competitor, t) in results for competitor in competitors)]
+        for place, competitor in enumerate(competitors if shared else ()):
+            found[place, column] = MEASURES[measure](results.of(competitor, shared) or [])
+    return found
 
 
 def _measured(competitor: Competitor, tasks: Sequence[Task], results: Results, measure: str) -> NDArray[np.float64]:

@@ -58,6 +58,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "many": MANY_CLASSES,
     "softmax": tuple(GIVEN_PARTS),
     "large": LARGE,
+    "tuned": (*TWO_CLASSES, *MANY_CLASSES),
 }
 SEEDS = (0, 1, 2)
 NOISES = (0.0, 0.2)
@@ -106,6 +107,11 @@ def all_tasks(names: Sequence[str], seeds: Sequence[int] = SEEDS, *, parts: int 
         return [parts] if parts is not None else range(1 if name in MANY_CLASSES else FOLDS)
 
     return [Task(n, s, e, k) for n in names for s in seeds for e in NOISES for k in folds(n)]
+
+
+def tuned_tasks(names: Sequence[str], turns: Sequence[int]) -> list[Task]:
+    """One fit for each set, noise and turn, turn by turn: a fold of one cross-validation, or a draw of the rows."""
+    return [Task(n, k, e, 0) if n in MANY_CLASSES else Task(n, 0, e, k) for k in turns for e in NOISES for n in names]
 
 
 def cut(X: NDArray[Any], y: NDArray[np.int64], train: Rows, test: Rows) -> Parts:

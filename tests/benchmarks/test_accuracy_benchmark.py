@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, tuned_peers
+from benchmarks.accuracy.competitors import Competitor, ours, peers, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
-from benchmarks.accuracy.runner import Results, _short, run, summary, table
+from benchmarks.accuracy.runner import Results, _short, mean_ranks, run, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
     GIVEN_PARTS,
@@ -24,8 +24,9 @@ from benchmarks.accuracy.tasks import (
     Task,
     all_tasks,
     cut,
+    tuned_tasks,
 )
-from benchmarks.accuracy.tuning import BUDGET, GRIDS, Tuned
+from benchmarks.accuracy.tuning import ALWAYS, SPACES, Searched, Whole, brier_score
 from radboost import datasets
 
 
@@ -107,7 +108,6 @@ def test_the_key_follows_parameters_and_tag_but_not_the_name() -> None:
     assert plain.key == Competitor("b", "scikit-learn", majority).key
     assert plain.key != Competitor("a", "scikit-learn", majority, {"strategy": "uniform"}).key
     assert plain.key != Competitor("a", "scikit-learn", majority, tag="new engine").key
-    assert plain.key != Competitor("a", "scikit-learn", majority, grid=({"strategy": "uniform"},)).key
 
 
 class TestManyClasses:
@@ -201,46 +201,97 @@ class TestGivenParts:
         assert ours("softmax")[1].build(3).tree_options.thresholds == "best"
 
 
+class Clock:
+    """Seconds of the processor that go by only in fits."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("benchmarks.accuracy.tuning.time.process_time", lambda: self.now)
+
+
 class TestTuning:
-    def test_every_library_has_the_same_budget(self) -> None:
-        assert {name for name in GRIDS if name != "DeepBoost"} == {peer.name for peer in peers("many")}
-        assert [peer.name for peer in tuned_peers()] == [f"{peer.name} tuned" for peer in peers("many")]
-        for grid in GRIDS.values():
-            assert len({str(choice) for choice in grid}) == len(grid) == BUDGET
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> Clock:
+        monkeypatch.setitem(SPACES, "trees", {"max_depth": Whole(1, 9), "min_samples_leaf": Whole(1, 60)})
+        return Clock(monkeypatch)
 
-    @pytest.mark.parametrize("name", ["DeepBoost", "RandomForest", "HistGradientBoosting"])
-    def test_the_defaults_are_in_the_grid(self, name: str) -> None:
-        everyone = {peer.name: peer for peer in (*peers("many"), Competitor("DeepBoost", "radboost", deepboost))}
-        defaults = everyone[name].build(0).get_params()
-        assert any({**defaults, **choice} == defaults for choice in GRIDS[name])
+    def test_every_library_has_a_space(self) -> None:
+        assert set(SPACES) == {peer.name for peer in peers("many")} == {peer.name for peer in tuned_peers(60.0)}
+        assert len({peer.key for budget in (0.0, 10.0, 60.0) for peer in tuned_peers(budget)}) == 3 * len(SPACES)
 
-    def test_the_best_of_the_grid_is_fitted_to_all_rows(self) -> None:
+    @pytest.mark.parametrize("name", ["RandomForest", "HistGradientBoosting", "LightGBM", "XGBoost"])
+    def test_the_library_knows_what_is_tuned(self, name: str) -> None:
+        peer = next(peer for peer in peers("many") if peer.name == name)
+        pytest.importorskip({"LightGBM": "lightgbm", "XGBoost": "xgboost"}.get(name, "sklearn"))
+        assert set(SPACES[name]) | set(ALWAYS.get(name, {})) <= set(peer.build(0).get_params())
+
+    def test_the_best_setting_is_fitted_to_all_rows_within_the_budget(self, clock: Clock) -> None:
         from sklearn.tree import DecisionTreeClassifier
 
         rng = np.random.default_rng(0)
         X = rng.random((120, 2))
         y = np.digitize(X[:, 0], [0.25, 0.5, 0.75])
-        grid = ({"max_depth": 1}, {"max_depth": 8}, {"max_depth": 9})
-        sizes = []
+        fits = []
 
         class Counted(DecisionTreeClassifier):
             def fit(self, X: Any, y: Any) -> Any:
-                sizes.append(len(y))
+                clock.now += len(y) / 80.0
+                fits.append((len(y), self.max_depth, self.min_samples_leaf))
                 return super().fit(X, y)
 
-        model = Tuned(lambda **choice: Counted(random_state=0, **choice), grid, seed=3).fit(X, y)
-        assert model.chosen == {"max_depth": 8}
-        assert sizes == [80] * 9 + [120]
-        assert (model.predict(X) == y).all()
+        def make(**setting: Any) -> Any:
+            return Counted(**({"random_state": 0, "max_depth": 1} | setting))
 
-    def test_a_class_may_be_missing_from_a_fold(self) -> None:
+        model = Searched("trees", make, 60.0, seed=3).fit(X, y)
+        assert fits[:3] == [(80, 1, 1)] * 3  # the defaults
+        assert {size for size, *_ in fits[:-1]} == {80}
+        assert fits[-1] == (120, model.chosen["max_depth"], model.chosen["min_samples_leaf"])
+        assert model.chosen["max_depth"] > 1
+        assert 57.0 <= clock.now <= 61.0
+        assert model.n_trials >= 20
+        assert (model.predict(X) == y).mean() > 0.9
+        assert model.predict_proba(X).shape == (120, 4)
+
+    def test_a_budget_that_is_too_short_leaves_the_defaults(self, clock: Clock) -> None:
+        from sklearn.tree import DecisionTreeClassifier
+
+        class Slow(DecisionTreeClassifier):
+            def fit(self, X: Any, y: Any) -> Any:
+                clock.now += 10.0
+                return super().fit(X, y)
+
+        X, y = np.arange(30.0)[:, None], np.arange(30) % 2
+        model = Searched("trees", Slow, 5.0, seed=0).fit(X, y)
+        assert (model.chosen, model.n_trials, clock.now) == ({}, 1, 20.0)
+
+    def test_a_class_may_be_missing_from_a_fold(self, clock: Clock) -> None:
         X, y = np.arange(30.0)[:, None], np.array([0] * 15 + [1] * 14 + [2])
-        model = Tuned(lambda **choice: majority(0, **choice), ({"strategy": "prior"},), seed=0).fit(X, y)
+        model = Searched("trees", lambda **setting: majority(0), 0.0, seed=0).fit(X, y)
         assert (model.predict(X) == 0).all()
 
-    def test_a_tuned_competitor_runs(self, source: Source, tmp_path: Path) -> None:
-        tuned = Competitor("tuned", "scikit-learn", majority, grid=({"strategy": "uniform"}, {"strategy": "prior"}))
-        tasks = all_tasks(("sonar",))
-        results = Results(tmp_path / "results.jsonl")
-        run([tuned], tasks, results, source, 1, lambda _: None)
-        assert "| tuned | .2500 / .2500 |" in table([tuned], tasks, results, "mean test error")
+    def test_the_score_is_that_of_brier(self) -> None:
+        from sklearn.metrics import brier_score_loss
+
+        rng = np.random.default_rng(0)
+        probabilities, labels = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
+        wanted = brier_score_loss(labels, probabilities, labels=[0, 1, 2], scale_by_half=False)
+        assert brier_score(probabilities, labels) == pytest.approx(wanted)
+        assert brier_score(np.array([[0.5, 0.5]]), np.array([-1])) == 2.0
+
+    def test_tasks_come_turn_by_turn(self) -> None:
+        tasks = tuned_tasks(("sonar", "vowel"), (0, 1))
+        assert tasks[:2] == [Task("sonar", 0, 0.0, 0), Task("vowel", 0, 0.0, 0)]
+        assert tasks[-2:] == [Task("sonar", 0, 0.2, 1), Task("vowel", 1, 0.2, 0)]
+
+    def test_ranks_are_of_the_fits_that_all_have(self, source: Source, tmp_path: Path) -> None:
+        often = Competitor("often", "scikit-learn", majority)
+        seldom = Competitor("seldom", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+        rare = Competitor("rare", "scikit-learn", majority, {"strategy": "constant", "constant": 0})
+        tasks, results = tuned_tasks(("sonar",), (0, 1)), Results(tmp_path / "results.jsonl")
+        run([often, rare], tasks, results, source, 1, lambda _: None)
+        assert "| - / - |" in mean_ranks([often, seldom, rare], tasks, results).splitlines()[2]
+        run([seldom], tasks[:1], results, source, 1, lambda _: None)
+        ranks = mean_ranks([often, seldom, rare], tasks, results).splitlines()[2:]
+        shown = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in ranks}
+        # label 0 is "M", three quarters of the rows
+        assert shown == {"often": "1.50 / -", "seldom": "3.00 / -", "rare": "1.50 / -"}

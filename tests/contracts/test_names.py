@@ -198,6 +198,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         "get_support",
     }
     ours |= {"paper", "path", "save"}
+    ours |= {"feature_importance", "permutation_importance", "to_text"}
     if estimator is radboost.MultiSourceBoostClassifier:
         ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
         ours |= {
@@ -222,6 +223,7 @@ def test_dir_shows_what_is_public() -> None:
     modules = {
         "baselines",
         "datasets",
+        "explain",
         "federated",
         "guarantees",
         "losses",

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_integer_or
+from radboost.estimators._explaining import ExplainingMixin
 from radboost.estimators._predicting import of_one_fit
 from radboost.explain.importance import cover_importances, permutation_importance
 from radboost.explain.text import boosted_text, sparse_text
@@ -78,7 +79,7 @@ several scores a dict of these.
         return range(self.n_features_in_)
 
 
-class TreesDescribing(Describing):
+class TreesDescribing(Describing, ExplainingMixin):
     """For ensembles whose hypotheses are mostly trees."""
 
     _kinds_of_importance = ("gain", "cover")

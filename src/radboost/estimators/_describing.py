@@ -6,14 +6,28 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from radboost._tables import column_names
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_integer_or
 from radboost.estimators._explaining import ExplainingMixin
 from radboost.estimators._predicting import of_one_fit
+from radboost.explain.build import (
+    Verdict,
+    explained_by_terms,
+    explained_by_trees,
+    verdict_on_classes,
+    verdict_on_number,
+    verdict_on_task,
+)
+from radboost.explain.explanation import Explanation
 from radboost.explain.importance import cover_importances, permutation_importance
+from radboost.explain.row import GivenRow, as_numbers, read_one_row
 from radboost.explain.text import boosted_text, sparse_text
+from radboost.rows.read import Accepted, read_matrix
 
 
 class Describing:
@@ -115,6 +129,34 @@ class TreesDescribing(Describing, ExplainingMixin):
         check_integer_or([None], "max_trees", max_trees, 0)
         return self._text(max_trees)
 
+    @of_one_fit
+    def explain(self, x: Any) -> Explanation:
+        """Why the model answers as it does for one row: what each feature and each question contributed.
+
+        Contributions of features are those of `predict_contributions`; with more than two classes those to the score of
+        the answer, less those to the score of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of values, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        check_is_fitted(self)
+        self._sum_of_trees("explain")  # raises where the model is none
+        row = read_one_row(x, getattr(self, "feature_names_in_", None))
+        matrix = as_numbers(read_matrix(_asked_by(self, row), row.table, self.ensemble_.categories))
+        model = _unnamed(self, row)
+        contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
+        return explained_by_trees(
+            self.ensemble_, row, matrix, _verdict_of_trees(model, row.table), contributions, model.apply(row.table)[0]
+        )
+
     def _text(self, max_trees: int | None) -> str:
         return boosted_text(self.ensemble_, max_trees)
 
@@ -132,6 +174,7 @@ class TermsDescribing(Describing):
     """For sums of terms, whose weights are coefficients."""
 
     _kinds_of_importance = ("weight",)
+    _accepted: ClassVar[Accepted]
 
     @of_one_fit
     def feature_importance(self, kind: str = "weight") -> FloatArray:
@@ -159,6 +202,111 @@ class TermsDescribing(Describing):
         check_integer_or([None], "max_trees", max_trees, 0)
         return sparse_text(self.ensemble_, max_trees)
 
+    @of_one_fit
+    def explain(self, x: Any) -> Explanation:
+        """Why the model answers as it does for one row: the terms of its formula, each a coefficient times a value.
+
+        With more than two classes coefficients are those of the answer, less those of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of numbers, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        return self._explain_terms(x)
+
+    def _explain_terms(self, x: Any, **asked: Any) -> Explanation:
+        check_is_fitted(self)
+        row = read_one_row(x, getattr(self, "feature_names_in_", None))
+        matrix = read_matrix(_asked_by(self, row), row.table, {}, self._accepted)
+        verdict = _unnamed(self, row)._verdict(row.table, self.ensemble_.scores(matrix)[0], **asked)
+        return explained_by_terms(self.ensemble_, matrix, verdict)
+
+    def _verdict(self, table: Any, scores: FloatArray) -> Verdict:
+        """What the model says of a table of one row with these scores."""
+        if not hasattr(self, "classes_"):
+            return verdict_on_number(scores[0], scores[0])
+        model: Any = self
+        return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])
+
     def _used_columns(self) -> Sequence[int]:
         found: list[int] = np.flatnonzero(self.feature_importances_).tolist()
         return found
+
+
+class TasksDescribing(TermsDescribing):
+    """For formulas of several tasks with two labels each."""
+
+    task_labels_: list[npt.NDArray[Any]]
+
+    @of_one_fit
+    def explain(self, x: Any, *, task: int | None = None) -> Explanation:
+        """Why the model answers as it does for one row: the terms of the formula of a task.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of numbers, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+        task : int or None
+            The column of y that is explained; None is for models of one task.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        check_is_fitted(self)
+        n_tasks = len(self.task_labels_)
+        if task is None and n_tasks > 1:
+            raise ValueError(f"The model has {n_tasks} tasks; say which one to explain: explain(x, task=0).")
+        return self._explain_terms(x, task=0 if task is None else check_integer("task", task, 0, n_tasks - 1))
+
+    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> Verdict:
+        score = scores[[task]]
+        larger = float(expit(score[0]))
+        return verdict_on_task(
+            score, self.task_labels_[task].tolist(), np.array([1.0 - larger, larger]), task, len(scores)
+        )
+
+
+class Unexplained:
+    """For models that cannot say what a part of a row contributes."""
+
+    _why_unexplained: ClassVar[str]
+
+    def explain(self, x: Any) -> Explanation:
+        """Raises a TypeError: the model is no sum over features."""
+        raise TypeError(
+            f"{type(self).__name__} cannot explain one row: {self._why_unexplained} Estimators of trees and sparse "
+            "ones can, for example DeepBoostClassifier."
+        )
+
+
+def _asked_by(model: Any, row: GivenRow) -> Any:
+    """The model that checks a row: one without names where values were found by name already."""
+    return _unnamed(model, row) if row.by_name else model
+
+
+def _unnamed(model: Any, row: GivenRow) -> Any:
+    """The model for a row that was checked: scikit-learn warns of a table without names once, not at each question."""
+    if column_names(row.table) is not None:
+        return model
+    view = object.__new__(type(model))
+    view.__dict__ = {name: value for name, value in model.__dict__.items() if name != "feature_names_in_"}
+    return view
+
+
+def _verdict_of_trees(model: Any, table: Any) -> Verdict:
+    """What the model says of a table of one row."""
+    if not hasattr(model, "classes_"):
+        (scores,) = model._scores_by_block(table)
+        return verdict_on_number(scores[0], model.predict(table)[0])
+    scores = np.atleast_1d(model.decision_function(table)[0])
+    return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])

@@ -41,11 +41,16 @@ def node_text(tree: Tree, node: int, names: TreeNames) -> str:
 
 def question_text(tree: Tree, node: int, names: TreeNames) -> str:
     """What a node asks; a row for which it is true goes left."""
-    column = int(tree.feature[node])
-    name = str(names.features[column]) if names.features is not None else f"x[{column}]"
-    question = _question(tree, name, names.categories.get(column), node, names.listed)
+    question = plain_question(tree, node, names)
     missing = " or missing" if tree.missing_left[node] and not question.endswith(" is not missing") else ""
     return f"{question}{missing}"
+
+
+def plain_question(tree: Tree, node: int, names: TreeNames) -> str:
+    """What a node asks of a value that is not missing."""
+    column = int(tree.feature[node])
+    name = str(names.features[column]) if names.features is not None else f"x[{column}]"
+    return _question(tree, name, names.categories.get(column), node, names.listed)
 
 
 def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:

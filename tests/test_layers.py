@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
+    {"explain"},
     {"estimators", "sparsity"},
     {"baselines"},
     {"structured"},

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bindings/growth.hpp"
+#include "predict/contributions.hpp"
 #include "predict/predict.hpp"
 
 namespace radboost {
@@ -29,6 +30,31 @@ Output<double> forest_values(const Forest& forest, Matrix<T> X, int n_threads) {
     {
         nb::gil_scoped_release release;
         forest.tree_values(view(X), n_threads, out.data());
+    }
+    return as_array(std::move(out));
+}
+
+template <class T>
+Output<std::int32_t> forest_leaves(const Forest& forest, Matrix<T> X, int n_threads) {
+    std::vector<std::int32_t> out(X.shape(0) * forest.n_trees());
+    {
+        nb::gil_scoped_release release;
+        forest.leaves(view(X), n_threads, out.data(), check_signals);
+    }
+    return as_array(std::move(out));
+}
+
+template <class T>
+Output<double> forest_contributions(const Forest& forest, Matrix<T> X, Vector<double> weights, Vector<double> cover,
+                                    bool pairs, int n_threads) {
+    require(weights.size() == forest.n_trees(), "one weight per tree is needed");
+    require(cover.size() == forest.n_nodes(), "one cover per node is needed");
+    const std::size_t size = forest.n_features() + 1, block = pairs ? size * size : size;
+    require(X.shape(0) <= (std::size_t{1} << 60) / forest.n_outputs() / block, "more numbers than memory can hold");
+    std::vector<double> out(X.shape(0) * forest.n_outputs() * block);
+    {
+        nb::gil_scoped_release release;
+        contributions(forest, view(X), weights.data(), cover.data(), pairs, n_threads, out.data(), check_signals);
     }
     return as_array(std::move(out));
 }
@@ -114,7 +140,11 @@ void bind_trees(nb::module_& m) {
         .def("scores", &forest_scores<float>)
         .def("scores", &forest_scores<double>)
         .def("tree_values", &forest_values<float>)
-        .def("tree_values", &forest_values<double>);
+        .def("tree_values", &forest_values<double>)
+        .def("leaves", &forest_leaves<float>)
+        .def("leaves", &forest_leaves<double>)
+        .def("contributions", &forest_contributions<float>)
+        .def("contributions", &forest_contributions<double>);
 }
 
 }  // namespace radboost

@@ -351,6 +351,44 @@ void Forest::tree_values(const MatrixView<T>& X, int n_threads, double* out) con
     });
 }
 
+template <class T>
+void Forest::leaves(const MatrixView<T>& X, int n_threads, std::int32_t* out, InterruptCheck check) const {
+    require(X.n_columns == n_features_, "the rows have another number of features than the trees");
+    for (std::size_t slice = 0; slice < X.n_rows; slice += kRowsPerCheck) {
+        check();
+        const std::size_t slice_end = std::min(X.n_rows, slice + kRowsPerCheck);
+        const std::size_t tasks = (slice_end - slice + kBlockRows - 1) / kBlockRows;
+        parallel_for(n_threads, tasks, [&](std::size_t task) {
+            const std::size_t first = slice + task * kBlockRows, count = std::min(kBlockRows, slice_end - first);
+            std::int32_t at[kBlockRows];
+            const bool missing = any_missing(X, first, count);
+            for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+                walk(tree, X, first, count, missing, at);
+                for (std::size_t i = 0; i < count; ++i) out[(first + i) * n_trees() + tree] = at[i];
+            }
+        });
+    }
+}
+
+TreeView Forest::tree(std::size_t tree) const {
+    const std::size_t begin = first_node(tree);
+    return {features_.data() + begin,
+            left_.data() + begin,
+            by_categories_[tree] ? set_of_node_.data() + begin : nullptr,
+            thresholds_.data() + begin,
+            missing_left_.data() + begin,
+            first_node(tree + 1) - begin};
+}
+
+double Forest::answer(std::size_t leaf, std::size_t output) const {
+    if (n_outputs_ == 1) return values_[leaf];
+    const std::int32_t vote = votes_[leaf];
+    if (!vectors_.empty()) return vectors_[static_cast<std::size_t>(vote) * n_outputs_ + output];
+    return vote >= 0 && static_cast<std::size_t>(vote) == output ? 1.0 : 0.0;
+}
+
+template void Forest::leaves<float>(const MatrixView<float>&, int, std::int32_t*, InterruptCheck) const;
+template void Forest::leaves<double>(const MatrixView<double>&, int, std::int32_t*, InterruptCheck) const;
 template void Forest::scores<float>(const MatrixView<float>&, const double*, int, double*, InterruptCheck) const;
 template void Forest::scores<double>(const MatrixView<double>&, const double*, int, double*, InterruptCheck) const;
 template void Forest::tree_values<float>(const MatrixView<float>&, int, double*) const;

@@ -10,6 +10,7 @@
 #include "data/binning.hpp"
 #include "data/categories.hpp"
 #include "data/cut_index.hpp"
+#include "predict/shapley_program.hpp"
 #include "predict/tree_program.hpp"
 
 namespace radboost {
@@ -42,6 +43,16 @@ public:
     // out[tree * n_rows + i]: the value of each tree's leaf alone.
     template <class T>
     void tree_values(const MatrixView<T>& X, int n_threads, double* out) const;
+    // out[i * n_trees + tree]: the number of the leaf in its tree.
+    template <class T>
+    void leaves(const MatrixView<T>& X, int n_threads, std::int32_t* out, InterruptCheck check) const;
+
+    std::size_t n_nodes() const { return features_.size(); }
+    std::size_t first_node(std::size_t tree) const { return static_cast<std::size_t>(offsets_[tree]); }
+    TreeView tree(std::size_t tree) const;
+    const CategorySet* category_sets() const { return category_sets_.data(); }
+    // What a leaf, counted over all trees, adds to an output in a tree of weight 1.
+    double answer(std::size_t leaf, std::size_t output) const;
 
 private:
     // A leaf points to itself with a threshold that nothing exceeds, so that a walk of `depth` steps needs no test.

@@ -197,7 +197,8 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         "fit",
         "get_support",
     }
-    ours |= {"paper", "path", "save"}
+    ours |= {"explain", "feature_importance", "permutation_importance", "to_text"}
+    ours |= {"paper", "path", "save", "apply", "predict_contributions"}
     if estimator is radboost.MultiSourceBoostClassifier:
         ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
         ours |= {
@@ -222,6 +223,7 @@ def test_dir_shows_what_is_public() -> None:
     modules = {
         "baselines",
         "datasets",
+        "explain",
         "federated",
         "guarantees",
         "losses",

@@ -103,8 +103,7 @@ class AdaBoostMHClassifier(Baseline):
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores psi(x, c) of Algorithm 3, one column per class; with two classes psi(x, second class)."""
-        scores = super().decision_function(X)
-        return scores - _abstaining(self.ensemble_.weights.sum(), scores)
+        return super().decision_function(X) + self._constant_of_scores()
 
     @of_one_fit
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
@@ -113,7 +112,10 @@ class AdaBoostMHClassifier(Baseline):
         steps = self.ensemble_.steps
         sums = np.bincount(steps["round"], weights=steps["eta"], minlength=self.ensemble_.n_rounds).cumsum()
         for total, scores in zip(sums, super().staged_decision_function(X), strict=True):
-            yield scores - _abstaining(total, scores)
+            yield scores + _abstaining(total, self.ensemble_.n_outputs)
+
+    def _constant_of_scores(self) -> float:
+        return _abstaining(self.ensemble_.weights.sum(), self.ensemble_.n_outputs)
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)
@@ -134,9 +136,9 @@ class AdaBoostMHClassifier(Baseline):
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _abstaining(total: float, scores: FloatArray) -> float:
-    """The sum of the alphas: K trees a round with weight 2 alpha each have the sum `total`. Nothing for two classes."""
-    return 0.0 if scores.ndim == 1 else float(total) / (2 * scores.shape[1])
+def _abstaining(total: float, n_outputs: int) -> float:
+    """Minus the sum of the alphas: K trees a round with weight 2 alpha each have the sum `total`. 0 for two classes."""
+    return 0.0 if n_outputs == 1 else -float(total) / (2 * n_outputs)
 
 
 def _log_expit(x: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from radboost.boosting.martiboost import MartingaleLayers
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._checkpoints import trace_of
 from radboost.estimators._learning import Plan
+from radboost.explain.text import layered_text
 from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Tree, TreeOptions
@@ -146,6 +147,9 @@ class MartiBoostClassifier(Baseline):
             "right_on_plus": program.right_on_plus.tolist(),
         }
         return trace
+
+    def _text(self, max_trees: int | None) -> str:
+        return layered_text(self.ensemble_, self.classes_.tolist(), max_trees)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         second = (1.0 + scores) / 2.0

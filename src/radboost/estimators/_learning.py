@@ -19,8 +19,9 @@ from radboost.boosting.driver import Follower, ReplayError
 from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
+from radboost.estimators._describing import TreesDescribing
 from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import ScoringMixin, of_one_fit
+from radboost.estimators._predicting import of_one_fit
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
 from radboost.trees import GrowthSettings
@@ -155,7 +156,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
+class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]

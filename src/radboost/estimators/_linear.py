@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight, free_memory, resolve_n_jobs
 from radboost.ensemble import SparseEnsemble
+from radboost.estimators._describing import TermsDescribing
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
@@ -34,7 +35,7 @@ class Read:
     total_weight: float  # m
 
 
-class LinearEstimator(SavingMixin, NamedParameters, ABC):
+class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
     """A sum of weighted hypotheses, mostly the columns themselves, and an intercept for each output."""
 
     _kind_of_file: ClassVar[str] = "sparse"

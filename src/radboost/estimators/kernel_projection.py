@@ -31,6 +31,7 @@ from radboost._validation import (
 )
 from radboost.ensemble.projected import ProjectedEnsemble
 from radboost.estimators._class_scores import ClassScores
+from radboost.estimators._describing import Describing, Unexplained
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
@@ -72,7 +73,7 @@ class LabelledRows:
 
 @storable_estimator
 class SupervisedKernelProjection(
-    ClassScores, ClassifierMixin, TransformerMixin, SavingMixin, NamedParameters, BaseEstimator
+    ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing, SavingMixin, NamedParameters, BaseEstimator
 ):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
@@ -136,6 +137,7 @@ class SupervisedKernelProjection(
     """
 
     _kind_of_file: ClassVar[str] = "projections"
+    _why_unexplained: ClassVar[str] = "its eigenfunctions mix all columns of a row."
 
     def __init__(
         self,

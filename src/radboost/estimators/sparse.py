@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real_or
 from radboost.estimators._class_scores import ClassScores, chances
+from radboost.estimators._describing import TasksDescribing
 from radboost.estimators._linear import Read
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
@@ -303,7 +304,7 @@ def spread_of(targets: FloatArray, weights: FloatArray) -> float:
 
 
 @storable_estimator
-class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost, BaseEstimator):
+class MultiTaskSparseBoostClassifier(ClassifierMixin, TasksDescribing, SparseBoost, BaseEstimator):
     """Several tasks with two classes each, which share the features they pay for (equation (3)).
 
     y has a column for each task, with two labels of any kind in it, for example -1 and +1; NaN is a missing label. A y

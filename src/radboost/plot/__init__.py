@@ -4,6 +4,7 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 """
 
 from radboost.plot.costs import cost_confusion
+from radboost.plot.explaining import dependence, explanation
 from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
@@ -14,6 +15,8 @@ from radboost.plot.trees import tree
 
 __all__ = [
     "cost_confusion",
+    "dependence",
+    "explanation",
     "features_over_time",
     "learning_curve",
     "margins",

@@ -23,6 +23,7 @@ from radboost._validation import (
     resolve_n_jobs,
     seed_from,
 )
+from radboost.estimators._describing import Unexplained
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._saving import SavingMixin
 from radboost.model_file import NotStored, storable_estimator
@@ -39,7 +40,7 @@ DECODINGS = ("viterbi", "expected_loss")
 
 
 @storable_estimator
-class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
+class SequenceClassifier(Unexplained, SavingMixin, NamedParameters, BaseEstimator):
     """Labels for the places of sequences, by a linear chain trained on a loss between whole strings of labels.
 
     It minimises (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss: the sum over all
@@ -112,6 +113,7 @@ class SequenceClassifier(SavingMixin, NamedParameters, BaseEstimator):
     """
 
     _kind_of_file: ClassVar[str] = "sequences"
+    _why_unexplained: ClassVar[str] = "it answers with whole strings of labels."
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ class TreeNames:
     features: Sequence[str] | None = None
     categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
     classes: Sequence[Any] | None = None  # two for trees with one output that vote
+    listed: int = LISTED
 
 
 def outline(tree: Tree, names: TreeNames) -> str:
@@ -35,11 +36,21 @@ def node_text(tree: Tree, node: int, names: TreeNames) -> str:
     weight = f"({tree.cover[node]:g})"
     if tree.feature[node] < 0:
         return f"{_named_answer(tree, node, names)} {weight}"
+    return f"{question_text(tree, node, names)}? {weight}"
+
+
+def question_text(tree: Tree, node: int, names: TreeNames) -> str:
+    """What a node asks; a row for which it is true goes left."""
+    question = plain_question(tree, node, names)
+    missing = " or missing" if tree.missing_left[node] and not question.endswith(" is not missing") else ""
+    return f"{question}{missing}"
+
+
+def plain_question(tree: Tree, node: int, names: TreeNames) -> str:
+    """What a node asks of a value that is not missing."""
     column = int(tree.feature[node])
     name = str(names.features[column]) if names.features is not None else f"x[{column}]"
-    question = _question(tree, name, names.categories.get(column), node)
-    missing = " or missing" if tree.missing_left[node] and "missing" not in question else ""
-    return f"{question}{missing}? {weight}"
+    return _question(tree, name, names.categories.get(column), node, names.listed)
 
 
 def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:
@@ -54,7 +65,7 @@ def _walk(tree: Tree) -> Iterator[tuple[int, int, str]]:
 
 def _named_answer(tree: Tree, node: int, names: TreeNames) -> str:
     value, classes = tree.value[node], names.classes
-    plain = _answer(tree, node)
+    plain = _answer(tree, node, names.listed)
     if classes is None or tree.vectors is not None:
         return plain
     if tree.n_outputs == 1:  # +1 speaks for the second class
@@ -86,22 +97,22 @@ def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
     return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
 
 
-def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int = 0) -> str:
+def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int = 0, listed: int = LISTED) -> str:
     codes, threshold = tree.categories_left(node), tree.threshold[node]
     if codes is None:
         return f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
     if known is not None and len(codes) == len(known):
         return f"{name} is not missing"
-    shown = [str(code if known is None else known[code]) for code in codes[:LISTED]]
-    more = [f"{len(codes) - LISTED} more"] if len(codes) > LISTED else []
+    shown = [str(code if known is None else known[code]) for code in codes[:listed]]
+    more = [f"{len(codes) - listed} more"] if len(codes) > listed else []
     return f"{name} in {{{', '.join(shown + more)}}}"
 
 
-def _answer(tree: Tree, node: int) -> str:
+def _answer(tree: Tree, node: int, listed: int = LISTED) -> str:
     value = tree.value[node]
     if tree.vectors is not None:
-        numbers = [f"{number:+.3g}" for number in tree.vectors[int(value), :LISTED]]
-        return f"({', '.join(numbers)}{', ...' if tree.n_outputs > LISTED else ''})"
+        numbers = [f"{number:+.3g}" for number in tree.vectors[int(value), :listed]]
+        return f"({', '.join(numbers)}{', ...' if tree.n_outputs > listed else ''})"
     if tree.n_outputs == 1:
         return f"{value:+.3g}"
     return "abstains" if value < 0 else f"class {value:.0f}"

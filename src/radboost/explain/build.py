@@ -1,0 +1,152 @@
+"""Explanations of one row, from the contributions of its features or from the terms of a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.ensemble import Ensemble, SparseEnsemble
+from radboost.explain.explanation import Contribution, Explanation
+from radboost.explain.row import UNSEEN, GivenRow, remark_on
+from radboost.explain.walk import asked, company
+from radboost.families.columns import Column, name_of
+from radboost.families.kinds import kind_of
+
+MOST_REMARKS = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a model says of a row, and which combination of its outputs says it: the answer's, less the runner-up's."""
+
+    answer: Any
+    runner_up: Any
+    direction: FloatArray
+    score: float
+    probability: float | None = None
+
+
+def verdict_on_classes(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> Verdict:
+    """Of equal scores the first class wins, as in `predict`."""
+    if len(scores) == 1:
+        best, other = (1, 0) if scores[0] > 0.0 else (0, 1)
+        direction = np.array([1.0 if best else -1.0])
+    else:
+        best = int(np.argmax(scores))
+        others = scores.copy()
+        others[best] = -np.inf
+        other = int(np.argmax(others))
+        direction = np.zeros(len(scores))
+        direction[best], direction[other] = 1.0, -1.0
+    score = float(scores[best] - scores[other]) if len(scores) > 1 else abs(float(scores[0]))
+    chance = None if probabilities is None else float(probabilities[best])
+    return Verdict(classes[best], classes[other], direction, score, chance)
+
+
+def verdict_on_task(
+    score: FloatArray, labels: Sequence[Any], probabilities: FloatArray, task: int, n_tasks: int
+) -> Verdict:
+    """The same for one of several tasks with two labels each."""
+    alone = verdict_on_classes(score, labels, probabilities)
+    direction = np.zeros(n_tasks)
+    direction[task] = alone.direction[0]
+    return replace(alone, direction=direction)
+
+
+def verdict_on_number(score: float, prediction: float) -> Verdict:
+    return Verdict(float(prediction), None, np.ones(1), float(score))
+
+
+def explained_by_trees(
+    ensemble: Ensemble,
+    row: GivenRow,
+    matrix: FloatArray,
+    verdict: Verdict,
+    contributions: FloatArray,
+    leaves: npt.NDArray[Any],
+) -> Explanation:
+    """`contributions` has a line for each output, with the base behind the features; `leaves` one for each tree."""
+    effects = verdict.direction @ contributions
+    used = np.flatnonzero(effects[:-1]).tolist()
+    parts = [
+        Contribution(
+            name_of(column, ensemble.feature_names),
+            column,
+            row.value(column),
+            float(effects[column]),
+            remark=remark_on(row, column, matrix, ensemble.categories),
+        )
+        for column in used
+    ]
+    alike = company(ensemble.hypotheses, ensemble.weights, leaves, ensemble.sample_size)
+    return Explanation(
+        answer=verdict.answer,
+        runner_up=verdict.runner_up,
+        score=verdict.score,
+        base=float(effects[-1]),
+        contributions=_sorted(parts),
+        questions=asked(ensemble.hypotheses, ensemble.weights, leaves, verdict.direction, matrix, ensemble.names),
+        probability=verdict.probability,
+        margin=None if verdict.runner_up is None else _margin(ensemble, verdict.score),
+        alike=None if alike is None else alike[0],
+        fewest_alike=None if alike is None else alike[1],
+        sample_size=ensemble.sample_size,
+        remarks=tuple(_remarks(ensemble, row, matrix)),
+    )
+
+
+def explained_by_terms(ensemble: SparseEnsemble, X: Any, verdict: Verdict) -> Explanation:
+    """Each term of the formula: its coefficient times its value; X has one row."""
+    coefficients = ensemble.weights @ verdict.direction
+    parts = []
+    for hypothesis, coefficient in zip(ensemble.hypotheses, coefficients.tolist(), strict=True):
+        if coefficient == 0.0:
+            continue
+        kind = kind_of(hypothesis)
+        value = float(kind.values([hypothesis], X)[0, 0])
+        if value == 0.0:
+            continue
+        column = hypothesis.feature if isinstance(hypothesis, Column) else None
+        name = kind.term(hypothesis, ensemble.feature_names)
+        parts.append(Contribution(name, column, value, coefficient * value, coefficient))
+    return Explanation(
+        answer=verdict.answer,
+        runner_up=verdict.runner_up,
+        score=verdict.score,
+        base=float(ensemble.intercept @ verdict.direction),
+        contributions=_sorted(parts),
+        probability=verdict.probability,
+    )
+
+
+def _sorted(parts: Iterable[Contribution]) -> tuple[Contribution, ...]:
+    """The largest effects first; of equal ones those of the first columns."""
+    return tuple(sorted(parts, key=lambda one: -abs(one.effect)))
+
+
+def _margin(ensemble: Ensemble, score: float) -> float:
+    """As guarantees.margins has it: Deep Boosting, section 2; Multi-Class Deep Boosting, equation (1)."""
+    total = float(np.abs(ensemble.weights).sum()) * ensemble.spread
+    return min(1.0, score / total) if total > 0.0 else 0.0
+
+
+def _remarks(ensemble: Ensemble, row: GivenRow, matrix: FloatArray) -> Iterable[str]:
+    """Of the columns that the model asks about."""
+    used = sorted({column for tree in ensemble.hypotheses for column in tree.columns or ()})
+    noted = [(column, remark_on(row, column, matrix, ensemble.categories)) for column in used]
+    unknown = [column for column, remark in noted if remark == UNSEEN]
+    missing = [name_of(column, ensemble.feature_names) for column, remark in noted if remark and remark != UNSEEN]
+    for column in unknown[:MOST_REMARKS]:
+        name = name_of(column, ensemble.feature_names)
+        yield f"{name} = {row.value(column)!r} is a category that the model does not know; it counts as missing."
+    if len(unknown) > MOST_REMARKS:
+        yield f"{len(unknown) - MOST_REMARKS} more columns have categories that the model does not know."
+    if missing:
+        more = f" and {len(missing) - MOST_REMARKS} more" if len(missing) > MOST_REMARKS else ""
+        way = "At each question a missing value goes the way that training chose."
+        yield f"Missing: {', '.join(missing[:MOST_REMARKS])}{more}. {way}"

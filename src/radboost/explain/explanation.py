@@ -1,0 +1,230 @@
+"""One answer of a model, explained: the numbers, and the same in words."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN = 8  # contributions and questions, the rest is added up
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """How much a feature, or a term of a formula, moves the score of the row.
+
+    Attributes
+    ----------
+    name : str
+        Of the feature; of a linear model's term its formula.
+    column : int or None
+        The column of X; None for a term of several columns.
+    value : object
+        What the row has there; of a term the number that it evaluates to.
+    effect : float
+        Added to the score; positive where it speaks for the answer (of a regressor: where it raises the prediction).
+    coefficient : float or None
+        Of a term: effect = coefficient * value.
+    remark : str
+        "missing" or "unknown category"; otherwise empty.
+    """
+
+    name: str
+    column: int | None
+    value: Any
+    effect: float
+    coefficient: float | None = None
+    remark: str = ""
+
+    @property
+    def text(self) -> str:
+        """The feature with its value."""
+        if self.remark == "missing":
+            return f"{self.name} is missing"
+        if self.coefficient is not None:
+            return f"{self.coefficient:.4g} * {_shown(self.value)} ({self.name})"
+        return f"{self.name} = {_shown(self.value)}" + (f" ({self.remark})" if self.remark else "")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that trees asked about the row.
+
+    Attributes
+    ----------
+    question : str
+    yes : bool
+        The answer of the row; of a missing value the side that it was sent to.
+    effect : float
+        How far the answer moved the score that is expected by the training rows, added up over the trees that asked;
+        positive where it speaks for the answer of the model.
+    n_trees : int
+        How many trees asked.
+    column : int
+        The column of X that it is about.
+    missing : bool
+        Whether the row has no value there, or a category that the model does not know.
+    """
+
+    question: str
+    yes: bool
+    effect: float
+    n_trees: int
+    column: int
+    missing: bool = False
+
+    @property
+    def text(self) -> str:
+        """The question and its answer."""
+        often = "" if self.n_trees == 1 else f", asked by {self.n_trees} trees"
+        taken = "missing, taken as " if self.missing else ""
+        return f"{self.question}? {taken}{'yes' if self.yes else 'no'}{often}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a model answers as it does for one row. `print` shows it in words.
+
+    Attributes
+    ----------
+    answer : object
+        What `predict` returns for the row.
+    runner_up : object or None
+        Of a classifier the class that the answer is compared with: the other one, or the one with the second score.
+    score : float
+        How far the score of the answer is above that of the runner-up; with two classes abs(f(x)). Of a regressor F(x),
+        which is the prediction unless the loss has a link.
+    base : float
+        The score before anything is known of the row: the mean by training weight, of a linear model the intercept.
+        base and the effects of `contributions` sum to `score`.
+    contributions : tuple of Contribution
+        Of each feature that moves the score, or of each term, the largest effects first.
+    questions : tuple of Asked
+        Those of the trees that the row answered, the largest effects first. Their effects, too, sum to score - base.
+    probability : float or None
+        Of the answer, by `predict_proba`.
+    margin : float or None
+        score divided by the sum of the sizes of the weights, between 0 and 1 (`guarantees.margins`); None where nothing
+        bounds the score.
+    alike : float or None
+        Training rows (their weight) that fall into the same leaf as this row, the mean over trees, each counted by the
+        size of its weight. None where there are no trees.
+    fewest_alike : float or None
+        The same for the tree in which they are fewest.
+    sample_size : float or None
+        The weight of all training rows; None for linear models.
+    remarks : tuple of str
+        What is missing in the row, and categories that the model does not know.
+    """
+
+    answer: Any
+    runner_up: Any
+    score: float
+    base: float
+    contributions: tuple[Contribution, ...]
+    questions: tuple[Asked, ...] = ()
+    probability: float | None = None
+    margin: float | None = None
+    alike: float | None = None
+    fewest_alike: float | None = None
+    sample_size: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def classifies(self) -> bool:
+        return self.runner_up is not None
+
+    @property
+    def formula(self) -> bool:
+        """Whether contributions are the terms of a formula."""
+        return self.sample_size is None
+
+    def heading(self) -> list[str]:
+        """The answer, and how clear it is."""
+        if not self.classifies:
+            link = "" if _equal(self.answer, self.score) else f" (from the score {self.score:.4g})"
+            return [f"Predicts {_shown(self.answer)}{link}."]
+        sure = "" if self.probability is None else f", with probability {self.probability:.3g}"
+        lines = [f"Answers {self.answer!r} rather than {self.runner_up!r}{sure}."]
+        of = "" if self.margin is None else f", a margin of {self.margin:.3g} on a scale to 1"
+        lines.append(f"Its score is ahead by {self.score:.4g}{of}.")
+        return lines
+
+    def __str__(self) -> str:
+        parts = [self.heading(), self._contributions()]
+        if self.questions:
+            told = [f"{effect:+.4g}  {text}" for text, effect in added_up(self.questions, SHOWN, "more answer")]
+            parts.append(["Answers that moved the score most:", *_aligned(told)])
+        if self.alike is not None:
+            parts.append([self._company()])
+        if self.remarks:
+            parts.append(list(self.remarks))
+        return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same words, with a table of contributions."""
+        rows = [
+            (self._start(), self.base),
+            *self._parts(),
+            ("the score", self.score),
+        ]
+        cells = "".join(
+            f"<tr><td style='text-align:left'>{html.escape(text)}</td><td>{effect:+.4g}</td></tr>"
+            for text, effect in rows
+        )
+        parts = [*self.heading(), *([self._company()] if self.alike is not None else []), *self.remarks]
+        words = "".join(f"<p>{html.escape(part)}</p>" for part in parts)
+        return f"<div>{words}<table><tbody>{cells}</tbody></table></div>"
+
+    def _contributions(self) -> list[str]:
+        lines = [
+            f"{self.base:+.4g}  {self._start()}",
+            *(f"{effect:+.4g}  {text}" for text, effect in self._parts()),
+            f"{self.score:+.4g}  the score",
+        ]
+        towards = f" for {self.answer!r} (+) and for {self.runner_up!r} (-)" if self.classifies else ""
+        return [f"What speaks{towards}:" if towards else "What the score is made of:", *_aligned(lines)]
+
+    def _start(self) -> str:
+        return "the intercept" if self.formula else "where every row starts"
+
+    def _parts(self) -> list[tuple[str, float]]:
+        return added_up(self.contributions, SHOWN, "more term" if self.formula else "more feature")
+
+    def _company(self) -> str:
+        assert self.alike is not None
+        assert self.fewest_alike is not None
+        assert self.sample_size is not None
+        return (
+            f"On average over the trees {self.alike:.4g} of {self.sample_size:.6g} training rows share its leaf; at "
+            f"least {self.fewest_alike:.4g} do in every tree."
+        )
+
+
+def added_up(parts: Sequence[Contribution] | Sequence[Asked], n: int, what: str) -> list[tuple[str, float]]:
+    """Texts and effects of the first parts, and the others in one, which is called so many `what`."""
+    found = [(part.text, part.effect) for part in parts[:n]]
+    n_left = len(parts) - n
+    if n_left > 0:
+        found.append((f"{n_left} {what}{'' if n_left == 1 else 's'}", math.fsum(part.effect for part in parts[n:])))
+    return found
+
+
+def _aligned(lines: list[str]) -> list[str]:
+    """Numbers in front end at the same place."""
+    width = max(line.index("  ") for line in lines)
+    return ["  " + line[: line.index("  ")].rjust(width) + line[line.index("  ") :] for line in lines]
+
+
+def _equal(answer: Any, score: float) -> bool:
+    return math.isclose(float(answer), score, rel_tol=1e-12, abs_tol=1e-300)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int | float):
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return repr(value)

@@ -1,0 +1,164 @@
+"""What columns are worth: to the trees of a model, and to its score on given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import Bunch, check_random_state
+
+from radboost._tables import is_arrow
+from radboost._typing import FloatArray
+from radboost.families.sourced import SourcedHypothesis
+from radboost.trees import Tree
+
+Places = npt.NDArray[np.int64]
+
+
+def trees_of(ensemble: Any) -> Iterator[tuple[float, Tree]]:
+    """The trees of an ensemble with their weights, 1 where it has none; other hypotheses are left out."""
+    weights = getattr(ensemble, "weights", np.ones(len(ensemble.hypotheses)))
+    for weight, hypothesis in zip(weights.tolist(), ensemble.hypotheses, strict=True):
+        base = hypothesis.base if isinstance(hypothesis, SourcedHypothesis) else hypothesis
+        if isinstance(base, Tree):
+            yield weight, base
+
+
+def cover_importances(ensemble: Any) -> FloatArray:
+    """The weight of the training rows that answer questions about each column, times that of the tree, as shares."""
+    importances = np.zeros(ensemble.n_features)
+    for weight, tree in trees_of(ensemble):
+        inner = tree.feature >= 0
+        np.add.at(importances, tree.feature[inner], abs(weight) * tree.cover[inner])
+    total = importances.sum()
+    return importances / total if total > 0 else importances
+
+
+def permutation_importance(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_repeats: int,
+    random_state: Any,
+    scoring: Any,
+    sample_weight: Any,
+    used: Sequence[int],
+) -> Any:
+    """How much lower the score is with a column shuffled, as scikit-learn's function of the same name draws it.
+
+    A column that is not among the `used` ones cannot change an answer, and is not tried.
+    """
+    from sklearn.metrics import check_scoring  # which loads much that fits and predictions do not need
+
+    scorer = check_scoring(model, scoring=scoring)
+    table = Shuffled(X)
+    if len(table) == 0:
+        raise ValueError("X has no rows, so there is nothing to shuffle.")
+    orders = _orders(len(table), n_repeats, random_state)
+    whole = _scored(scorer, model, table.X, y, sample_weight)
+    drops = {name: np.zeros((table.n_columns, n_repeats)) for name in whole}
+    for column in used:
+        for repeat, order in enumerate(orders):
+            with table.column(column, order) as shuffled:
+                found = _scored(scorer, model, shuffled, y, sample_weight)
+            for name, score in found.items():
+                drops[name][column, repeat] = whole[name] - score
+    bunches = {name: _bunch(importances) for name, importances in drops.items()}
+    return bunches[""] if list(bunches) == [""] else bunches
+
+
+def _bunch(importances: FloatArray) -> Any:
+    mean, std = importances.mean(axis=1), importances.std(axis=1)
+    return Bunch(importances_mean=mean, importances_std=std, importances=importances)
+
+
+def _scored(scorer: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, float]:
+    """By the names of the scores; one alone has none."""
+    found = scorer(model, X, y) if sample_weight is None else scorer(model, X, y, sample_weight=sample_weight)
+    return found if isinstance(found, dict) else {"": float(found)}
+
+
+def _orders(n_rows: int, n_repeats: int, random_state: Any) -> list[Places]:
+    """The permutations of sklearn.inspection.permutation_importance, which are the same for every column."""
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
+    random, drawn, order, orders = np.random.RandomState(seed), np.arange(n_rows), np.arange(n_rows), []
+    for _ in range(n_repeats):
+        random.shuffle(drawn)
+        order = order[drawn]  # each repeat shuffles what the one before has left
+        orders.append(order)
+    return orders
+
+
+class Shuffled:
+    """Rows of which one column at a time is shuffled. There is one copy of an array, and none of a data frame."""
+
+    def __init__(self, X: Any) -> None:
+        if sparse.issparse(X):
+            X = sparse.csc_array(X, copy=True)
+            X.sum_duplicates()
+        elif not hasattr(X, "shape"):
+            X = _as_array(X)
+        elif isinstance(X, np.ndarray):
+            X = X.copy()
+        self.X = X
+        if len(X.shape) != 2:
+            raise ValueError(f"X must have rows and columns, and has the shape {X.shape}.")
+        self.n_columns = int(X.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def column(self, column: int, order: Places) -> Any:
+        """A context with the rows, in which row i has the value of row order[i] in one column."""
+        return _Column(self.X, column, order)
+
+
+class _Column:
+    def __init__(self, X: Any, column: int, order: Places) -> None:
+        self._X, self._column, self._order = X, column, order
+        self._kept: Any = None  # what stood there before
+
+    def __enter__(self) -> Any:
+        X, column, order = self._X, self._column, self._order
+        if isinstance(X, np.ndarray):
+            self._kept = X[:, column].copy()
+            X[:, column] = self._kept[order]
+            return X
+        if sparse.issparse(X):
+            entries = slice(X.indptr[column], X.indptr[column + 1])
+            self._kept = X.indices[entries].copy(), X.data[entries].copy()
+            place_of = np.argsort(order)  # the row that gets the value of each
+            rows = place_of[self._kept[0]]
+            sorted_rows = np.argsort(rows)
+            X.indices[entries], X.data[entries] = rows[sorted_rows], self._kept[1][sorted_rows]
+            return X
+        return _with_column_in_order(X, column, order)
+
+    def __exit__(self, *_: object) -> None:
+        X, column = self._X, self._column
+        if isinstance(X, np.ndarray):
+            X[:, column] = self._kept
+        elif sparse.issparse(X):
+            entries = slice(X.indptr[column], X.indptr[column + 1])
+            X.indices[entries], X.data[entries] = self._kept
+
+
+def _with_column_in_order(X: Any, column: int, order: Places) -> Any:
+    """A data frame that shares all columns but one."""
+    if is_arrow(X):
+        return X.set_column(column, X.schema.names[column], X.column(column).take(order))
+    if hasattr(X, "iloc"):
+        changed = X.copy(deep=False)
+        changed.isetitem(column, X.iloc[:, column].array.take(order))
+        return changed
+    return X.with_columns(X.to_series(column).gather(order))
+
+
+def _as_array(X: Any) -> npt.NDArray[Any]:
+    """Lists as an array in which numbers beside text stay numbers."""
+    plain = np.array(X)
+    return plain if plain.dtype.kind in "biuf" else np.array(X, dtype=object)

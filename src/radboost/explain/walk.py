@@ -1,0 +1,96 @@
+"""The way of one row through trees: what was asked, how the answers moved the score, who shares the leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.explain.explanation import Asked
+from radboost.trees import Tree
+from radboost.trees.describe import TreeNames, plain_question
+
+
+def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
+    """What each leaf adds to the score in a direction: a weight for each output. Zeros at the other nodes."""
+    leaves = tree.feature < 0
+    answers = tree.value
+    if tree.vectors is not None:
+        places = np.where(leaves, answers, 0).astype(np.intp)
+        found = tree.vectors[places] @ direction
+    elif tree.n_outputs == 1:
+        found = answers * direction[0]
+    else:
+        votes = np.where(leaves, answers, -1).astype(np.intp)
+        found = np.where(votes >= 0, direction[votes], 0.0)
+    return np.asarray(np.where(leaves, found, 0.0), dtype=np.float64)
+
+
+def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
+    """At each node the mean of the leaves below it by training weight; where that is 0 both sides count alike."""
+    expected = values.copy()
+    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come after their parents
+        left = int(tree.left[node])
+        covers = np.maximum(tree.cover[left : left + 2], 0.0)
+        total = float(covers.sum())
+        shares = covers / total if total > 0.0 else np.array([0.5, 0.5])
+        expected[node] = shares @ expected[left : left + 2]
+    return expected
+
+
+def path_to(tree: Tree, leaf: int) -> list[tuple[int, int]]:
+    """Pairs of a node and the child that the way to a leaf takes from it, from the root down."""
+    parents = np.full(tree.n_nodes, -1)
+    inner = np.flatnonzero(tree.feature >= 0)
+    parents[tree.left[inner]] = parents[tree.left[inner] + 1] = inner
+    way = []
+    while parents[leaf] >= 0:
+        way.append((int(parents[leaf]), leaf))
+        leaf = int(parents[leaf])
+    return way[::-1]
+
+
+def asked(
+    trees: Sequence[Any],
+    weights: FloatArray,
+    leaves: npt.NDArray[Any],
+    direction: FloatArray,
+    matrix: FloatArray,
+    names: TreeNames,
+) -> tuple[Asked, ...]:
+    """The questions on the ways of a row to these leaves. Each moves the expected score by the difference of two nodes.
+
+    The moves on a way sum to the answer of the tree minus its mean, so that all together are f(x) minus its base. They
+    are what the answers do in the order in which they are given; Shapley values are the mean over all orders.
+    """
+    effects: dict[tuple[int, str, bool], list[float]] = {}
+    for tree, weight, leaf in zip(trees, weights.tolist(), leaves.tolist(), strict=True):
+        expected = weight * expected_values(tree, leaf_values(tree, direction))
+        for node, child in path_to(tree, leaf):
+            key = (int(tree.feature[node]), plain_question(tree, node, names), child == tree.left[node])
+            effects.setdefault(key, []).append(float(expected[child] - expected[node]))
+    found = [
+        Asked(question, bool(yes), float(np.sum(moves)), len(moves), column, bool(np.isnan(matrix[column])))
+        for (column, question, yes), moves in effects.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-abs(one.effect), one.question, one.yes)))
+
+
+def company(
+    trees: Sequence[Any], weights: FloatArray, leaves: npt.NDArray[Any], sample_size: float
+) -> tuple[float, float] | None:
+    """How many training rows share the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
+
+    In numbers of all training rows: a tree may have been grown on some of them, and its shares are taken for all.
+    """
+    shares = [
+        float(tree.cover[leaf] / tree.cover[0]) if tree.cover[0] > 0.0 else 0.0
+        for tree, leaf in zip(trees, leaves.tolist(), strict=True)
+    ]
+    sizes = np.abs(weights)
+    if not shares or sizes.sum() == 0.0:
+        return None
+    return sample_size * float(np.average(shares, weights=sizes)), sample_size * min(shares)

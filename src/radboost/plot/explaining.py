@@ -1,0 +1,224 @@
+"""Why a model answers as it does: one row, feature by feature, and one feature, row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._validation import check_integer
+from radboost.explain.explanation import Explanation, added_up
+from radboost.plot._style import COLOURS, FAINT, INK, axes, tidy, verbatim
+from radboost.rows.read import dense_rows, read_matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPEAKS_FOR, SPEAKS_AGAINST = COLOURS[0], COLOURS[1]
+THICKNESS = 0.62  # of a bar
+SPREAD = 0.3  # of the points of a category, to either side
+
+
+def explanation(model: Any, x: Any, ax: Axes | None = None, *, max_features: int = 10) -> Axes:
+    """Draw how the score of one row comes about, from the top down.
+
+    It begins where every row begins. Each bar is what a feature adds, blue where it speaks for the answer, orange where
+    it speaks against it (of a regressor: where it raises and lowers the prediction); the last line is the score.
+
+    Parameters
+    ----------
+    model : fitted model with a method `explain`
+    x : one row, as `explain` takes it; or the Explanation that it returned
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    max_features : int
+        Features with a bar of their own, those with the largest effects; the others share one.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    check_integer("max_features", max_features, 1)
+    told: Explanation = x if isinstance(x, Explanation) else model.explain(x)
+    bars = added_up(told.contributions, max_features, "more term" if told.formula else "more feature")
+    own_figure, ax = ax is None, axes(ax)
+    if own_figure:
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        figure.set_size_inches(6.8, 1.3 + 0.32 * (len(bars) + 2))
+    ends = told.base + np.cumsum([0.0, *(effect for _, effect in bars)])
+    _draw_bars(ax, bars, ends)
+    last = len(bars) + 1
+    for place, score in ((0, told.base), (last, told.score)):
+        ax.plot([score], [place], "D", color=INK, markersize=5, zorder=3)
+        ax.annotate(
+            f"{score:.4g}", (score, place), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=9
+        )
+    start = "intercept" if told.formula else "mean score"
+    ax.set_yticks(range(last + 1), [start, *(text for text, _ in bars), "score"])
+    verbatim(ax.get_yticklabels())
+    ax.set_ylim(last + 0.6, -0.6)
+    ax.locator_params(axis="x", nbins=7)
+    room = 0.16 * ((ends.max() - ends.min()) or 1.0)
+    ax.set_xlim(ends.min() - room, ends.max() + room)
+    if ends.min() - room < 0.0 < ends.max() + room:
+        ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
+    ax.set_xlabel(f"score for {told.answer!r} against {told.runner_up!r}" if told.classifies else "score")
+    ax.set_title(told.heading()[0].rstrip(".").replace(", with", ",\nwith"), loc="left", fontsize=11)
+    verbatim([ax.title, ax.xaxis.label])
+    tidy(ax)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64]) -> None:
+    """Bars that begin where the one above ends, with thin lines between them."""
+    for place, end in enumerate(ends.tolist()):
+        above = place + (0.5 * THICKNESS if place else 0.0)
+        below = place + 1 - (0.5 * THICKNESS if place < len(bars) else 0.0)
+        ax.plot([end, end], [above, below], color=FAINT, linewidth=0.8, zorder=1)
+    for place, (_, effect) in enumerate(bars, start=1):
+        begin, end = ends[place - 1], ends[place]
+        colour = SPEAKS_FOR if effect >= 0.0 else SPEAKS_AGAINST
+        ax.barh(place, effect, left=begin, height=THICKNESS, color=colour, zorder=2)
+        ax.annotate(
+            f"{effect:+.3g}",
+            (end, place),
+            (4 if effect >= 0.0 else -4, 0),
+            textcoords="offset points",
+            ha="left" if effect >= 0.0 else "right",
+            va="center",
+            fontsize=9,
+            color=colour,
+        )
+
+
+def dependence(model: Any, X: Any, feature: int | str, ax: Axes | None = None, *, label: Any = None) -> Axes:
+    """Draw what a feature contributes to the scores of rows, against its value.
+
+    A point is a row; points of one value differ in height by what the other features of the row make of it. Short lines
+    at the bottom show where the rows are. Categories stand side by side with a bar at their mean, missing values and
+    unknown categories at the right.
+
+    Parameters
+    ----------
+    model : fitted model with a method `predict_contributions`
+    X : the rows, as for `predict`
+    feature : int or str
+        The column, by place or by name.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    label : object, optional
+        The class whose score is meant, for models of more than two classes: None draws all, which six have colours for.
+        With two classes scores are those of the second.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "predict_contributions"):
+        raise TypeError(
+            f"{type(model).__name__} has no predict_contributions: dependence draws models of trees. Of a linear model "
+            "the coefficients say the same."
+        )
+    column = _column(model, feature)
+    categories = model.ensemble_.categories.get(column)
+    values = np.asarray(dense_rows(read_matrix(model, X, model.ensemble_.categories)[:, [column]]), dtype=np.float64)
+    if not len(values):
+        raise ValueError("X has no rows, so there is nothing to draw.")
+    drawn = _outputs(model, np.asarray(model.predict_contributions(X)[..., column]), label)
+    ax = axes(ax)
+    ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
+    x = _draw_places(ax, values[:, 0], categories)
+    size = float(np.clip(3000.0 / len(x), 6.0, 24.0))
+    for (name, heights), colour in zip(drawn, COLOURS, strict=False):
+        ax.scatter(x, heights, s=size, color=colour, alpha=0.55, linewidth=0, label=name)
+        if categories is not None:
+            _draw_means(ax, x, heights, colour)
+    if categories is None:
+        here = x[~np.isnan(values[:, 0])]
+        ax.plot(here, np.zeros(len(here)), "|", color=INK, alpha=0.35, markersize=7, transform=ax.get_xaxis_transform())
+    if len(drawn) > 1:
+        legend = ax.legend(frameon=False, title="score of")
+        verbatim(legend.get_texts())
+    ax.set_xlabel(_name(model, column))
+    of = f" for {drawn[0][0]}" if len(drawn) == 1 and drawn[0][0] else ""
+    ax.set_ylabel(f"contribution to the score{of}")
+    verbatim([ax.xaxis.label, ax.yaxis.label])
+    return tidy(ax)
+
+
+def _column(model: Any, feature: int | str) -> int:
+    names = getattr(model, "feature_names_in_", None)
+    if isinstance(feature, str):
+        if names is None:
+            raise ValueError(f"The model was fitted without names of columns; name {feature!r} by its place.")
+        if feature not in names:
+            raise ValueError(f"{feature!r} is none of the columns {', '.join(map(str, names[:10]))}.")
+        return int(np.flatnonzero(names == feature)[0])
+    return check_integer("feature", feature, 0, model.n_features_in_ - 1)
+
+
+def _name(model: Any, column: int) -> str:
+    names = getattr(model, "feature_names_in_", None)
+    return f"x[{column}]" if names is None else str(names[column])
+
+
+def _outputs(model: Any, found: NDArray[np.float64], label: Any) -> list[tuple[str, NDArray[np.float64]]]:
+    """What to draw, with names: one line of heights, or one for each class."""
+    classes = getattr(model, "classes_", np.zeros(0)).tolist()
+    if label is not None and label not in classes:
+        raise ValueError(f"label={label!r} is none of the classes {', '.join(map(repr, classes[:10])) or '(none)'}.")
+    if found.ndim == 1:
+        if not classes:
+            return [("", found)]
+        second = label is None or label == classes[1]
+        return [(repr(classes[1] if second else classes[0]), found if second else -found)]
+    if label is not None:
+        place = classes.index(label)
+        return [(repr(label), found[:, place])]
+    if len(classes) > len(COLOURS):
+        raise ValueError(
+            f"The model has {len(classes)} classes, and a picture has colours for {len(COLOURS)}: choose one by label=."
+        )
+    return [(repr(one), found[:, place]) for place, one in enumerate(classes)]
+
+
+def _draw_places(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDArray[np.float64]:
+    """Where the points stand, from left to right, and the names of these places."""
+    missing = np.isnan(values)
+    if categories is None:
+        if not missing.any():
+            return values
+        low, high = (values[~missing].min(), values[~missing].max()) if not missing.all() else (0.0, 0.0)
+        away = high + 0.12 * ((high - low) or 1.0)
+        ticks = [tick for tick in ax.xaxis.get_major_locator().tick_values(low, high) if low <= tick <= high]
+        ax.set_xticks([*ticks, away], [*(f"{tick:g}" for tick in ticks), "missing"])
+        ax.axvline(high + 0.06 * ((high - low) or 1.0), color=FAINT, linewidth=0.8, linestyle=":")
+        return np.where(missing, away, values)
+    names = [str(known) for known in categories]
+    if missing.any():
+        names.append("missing\nor unknown")
+    ax.set_xticks(
+        range(len(names)), names, rotation=0 if len(names) <= 6 else 45, ha="center" if len(names) <= 6 else "right"
+    )
+    verbatim(ax.get_xticklabels())
+    ax.set_xlim(-0.6, len(names) - 0.4)
+    places = np.where(missing, len(categories), values)
+    spread = np.zeros(len(places))
+    for place in np.unique(places):
+        here = np.flatnonzero(places == place)
+        # Multiples of the golden ratio fill the width evenly, however many rows there are.
+        spread[here] = SPREAD * (2.0 * np.modf(np.arange(1, len(here) + 1) * 0.6180339887498949)[0] - 1.0)
+    return np.asarray(places + spread)
+
+
+def _draw_means(ax: Axes, x: NDArray[np.float64], heights: NDArray[np.float64], colour: str) -> None:
+    places = np.rint(x)
+    for place in np.unique(places):
+        mean = float(heights[places == place].mean())
+        ax.hlines(mean, place - 0.36, place + 0.36, color=colour, linewidth=2.0, zorder=3)

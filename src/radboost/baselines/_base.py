@@ -42,6 +42,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        eval_metric: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
     ) -> Self:
@@ -56,6 +57,9 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
+        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
+            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
+            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
         callbacks : list of objects, or None
             Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
         resume_from : path or None
@@ -68,6 +72,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            eval_metric=eval_metric,
         )
 
     def _read_parameters(self) -> FitSettings:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
+from radboost.boosting.metrics import Measures
 from radboost.boosting.trace import Step, Trace
 from radboost.families.kinds import scorers
 from radboost.model_file import storable_value
@@ -29,7 +30,8 @@ class EarlyStopping:
     Parameters
     ----------
     patience : int
-        Stop after this many rounds without a lower loss on the validation rows, and keep the best round.
+        Stop after this many rounds without a lower loss on the validation rows, and keep the best round. With
+        `fit(..., eval_metric=...)`: without a higher value of that metric, the first where there are several.
     validation_fraction : float
         Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
         that copies of a row stay together.
@@ -71,6 +73,7 @@ class Watch(ABC):
     patience: int | None = None  # rounds to wait for it; None: watch only
     unit: float = 1.0  # what `judge` finds, times this, plus `floor`, is what the history says
     floor: float = 0.0
+    measures: Measures | None = None  # metrics of the user's choice: the first decides then, and is to become high
 
     def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
         self.rows = rows
@@ -90,7 +93,9 @@ class Watch(ABC):
     @property
     def recorded(self) -> list[str]:
         """What it adds to the history."""
-        return [*(["validation_error"] if self.tells_errors else []), f"validation_{self.what}"]
+        measured = [] if self.measures is None else self.measures.names
+        errors = ["error"] if self.tells_errors else []
+        return [f"validation_{name}" for name in (*errors, self.what, *measured)]
 
     def replay(self, trace: Trace) -> str | None:
         """Follows all rounds of a trace once more; what its history says of these rows is written anew."""
@@ -107,12 +112,19 @@ class Watch(ABC):
         costs, wrong = self.judge(self._scores)
         cost = self._mean(costs)
         line = {} if wrong is None else {"validation_error": self._mean(wrong)}
-        trace.record({**line, f"validation_{self.what}": cost * self.unit + self.floor})
+        line[f"validation_{self.what}"] = cost * self.unit + self.floor
+        better = f"lower validation {self.what}"
+        if self.measures is not None:
+            measured = self.measures.of(self._scores)
+            line |= {f"validation_{name}": value for name, value in measured.items()}
+            first = next(iter(measured))
+            cost, better = -measured[first], f"higher validation {first}"
+        trace.record(line)
         n_rounds = len(trace.history[f"validation_{self.what}"])
         if cost < self._lowest:
             self._lowest, self.best_round = cost, n_rounds
         if self.patience is not None and n_rounds - self.best_round >= self.patience:
-            return f"early stopping: no lower validation {self.what} for {self.patience} rounds"
+            return f"early stopping: no {better} for {self.patience} rounds"
         return None
 
     def _add(self, trace: Trace, steps: Sequence[Step]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 from radboost._progress import say
@@ -52,7 +51,7 @@ class CalibratedMixin(PredictingMixin):
         if watched is not None:
             judged = [_judged(self, watched, threads)]
         else:
-            judged = self._cross_fit(replace(prepared, validation=None), settings)
+            judged = self._cross_fit(prepared.unwatched(), settings)
         if judged:
             self.calibration_ = fit_calibration(self._probabilities, judged, threads)
             say(self.verbose, f"calibrated: {self.calibration_}")

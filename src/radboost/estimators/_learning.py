@@ -16,10 +16,12 @@ from radboost._validation import check_integer, check_verbose
 from radboost.boosting import Driver, FitContext, RoundMaker, Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.boosting.driver import Follower, ReplayError
+from radboost.boosting.metrics import TAKEN, read_metrics
 from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._describing import TreesDescribing
+from radboost.estimators._evaluating import measures_of
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.model_file import ModelFileError, NotStored
@@ -96,6 +98,8 @@ def _boost(
 ) -> tuple[Any, Watched | None]:
     """The model, and the rows that decided when to stop, where there are such."""
     plan: Plan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
+    if prepared.metrics:
+        plan.watch.measures = measures_of(estimator, plan.attributes, plan.watch, prepared)  # type: ignore[union-attr]
     if earlier is not None and resume_from is None:
         _check_same_watching(earlier, plan.watch)
 
@@ -173,18 +177,29 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
     @property
     @of_one_fit
     def best_iteration_(self) -> int | None:
-        """The number of rounds after which the loss on the validation rows was lowest; None where none were watched."""
+        """The number of rounds after which the validation rows were judged best; None where none were watched.
+
+        That is by the lowest loss or, where `fit` was given an `eval_metric`, by its highest value.
+        """
         check_is_fitted(self)
-        watched = self.history_.get("validation_loss")
-        return None if watched is None else 1 + int(np.argmin(watched))
+        found = self._best_round()
+        return None if found is None else found[0]
 
     @property
     @of_one_fit
     def best_score_(self) -> float | None:
-        """The lowest loss on the validation rows; None where none were watched."""
+        """The lowest loss on the validation rows, or the highest `eval_metric`; None where none were watched."""
         check_is_fitted(self)
-        watched = self.history_.get("validation_loss")
-        return None if watched is None else min(watched)
+        found = self._best_round()
+        return None if found is None else found[1]
+
+    def _best_round(self) -> tuple[int, float] | None:
+        """Its number, counted from 1, and the judgement on it."""
+        losses, metric = self.history_.get("validation_loss"), next(iter(_metrics_in(self.history_)), None)
+        if metric is not None:
+            best = int(np.argmax(metric))
+            return 1 + best, metric[best]
+        return None if losses is None else (1 + int(np.argmin(losses)), min(losses))
 
     @abstractmethod
     def _read_parameters(self) -> FitSettings:
@@ -215,17 +230,18 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
         callbacks: Any,
         resume_from: Any,
         validation: tuple[Any, Any, Any] = (None, None, None),
+        eval_metric: Any = None,
         add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
     ) -> Self:
         """`prepare` and `learn`; `add` makes of the checked rows what else the prepared ones hold."""
-        given = check_callbacks(callbacks)
+        given, metrics = check_callbacks(callbacks), read_metrics(eval_metric)
         settings = self._read_parameters()
         # Read for a copy, and learned on another: an interrupted or failed fit leaves the estimator as it was.
         reader = copy(self)
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
         watched = read_validation(reader, *validation, training.classes, training.rows.categories)
-        added = {"validation": watched, **add(training, watched)}
+        added = {"validation": watched, "metrics": metrics, **add(training, watched)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
@@ -330,6 +346,12 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
     def _check_warm_start(self) -> None:
         if not isinstance(self.warm_start, bool | np.bool_):
             raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
+
+
+def _metrics_in(history: Mapping[str, list[float]]) -> list[list[float]]:
+    """The columns of a history that `eval_metric` has made, the one that decides first."""
+    always = [f"validation_{name}" for name in TAKEN]
+    return [column for name, column in history.items() if name.startswith("validation_") and name not in always]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -65,7 +65,7 @@ class Look:
         self._options: TreeOptions = growth.options
         self._seed, self._n_threads = growth.seed, growth.n_threads
         self._seen: dict[tuple[Any, ...], ShortFit] = {}
-        rows = drawn(replace(prepared, validation=None), parts.total, n_different, self._seed, self._n_threads)
+        rows = drawn(prepared.unwatched(), parts.total, n_different, self._seed, self._n_threads)
         self.share = parts.learned / n_different
         self._rows, self._held_back, _ = rows.hold_back(parts.held_back / parts.total, self._seed, self._n_threads)
         self._weights = self._held_back.row_weights()

@@ -41,6 +41,7 @@ NAMES_ELSEWHERE = {
     ("X_val",): "eval_set valid_sets validation_data X_valid X_test",
     ("y_val",): "y_valid y_test",
     ("sample_weight_val",): "eval_sample_weight sample_weight_eval_set",
+    ("eval_metric",): "metric metrics custom_metric feval scoring",
     ("resume_from",): "init_model xgb_model",
     ("sample_weight",): "weight weights",
     ("family",): "features families base_estimator estimator",

@@ -124,12 +124,12 @@ class PredictingMixin(ScoringMixin):
         self._require_fitted()
         # The scores of many classes need not be in memory all at once.
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
-        return np.concatenate([self._labels(scores) for scores in blocks])
+        return np.concatenate([self._answers(scores) for scores in blocks])
 
     @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
-        yield from map(self._labels, self.staged_decision_function(X))
+        yield from map(self._answers, self.staged_decision_function(X))
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
@@ -154,7 +154,8 @@ class PredictingMixin(ScoringMixin):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
-    def _labels(self, scores: FloatArray) -> npt.NDArray[Any]:
+    def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
+        """The labels that `predict` makes of scores."""
         # Of equal scores the first class wins, as it does at f(x) = 0 with two classes.
         best = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]

@@ -79,7 +79,7 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
     if settings.stopping is not None:  # which ends the fit where it should
         return chosen
     fewer = {"most_rows": LOOK_ROWS_OF_NUMBERS} if estimator._regression else {}
-    folds = list(thirds(replace(prepared, validation=None), seed, threads, **fewer))
+    folds = list(thirds(prepared.unwatched(), seed, threads, **fewer))
     if not folds:
         return replace(chosen, n_rounds=FEWEST_ROUNDS)
     look = _Look(estimator, folds, seed, threads, n_outputs)

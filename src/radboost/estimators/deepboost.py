@@ -282,6 +282,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        eval_metric: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
     ) -> Self:
@@ -298,6 +299,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
             In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
+        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
+            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
+            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
         callbacks : list of objects, or None
             Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
         resume_from : path or None
@@ -310,6 +314,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            eval_metric=eval_metric,
         )
 
     def _warn(self, fitted: Self) -> None:

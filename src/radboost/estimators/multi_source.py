@@ -194,7 +194,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
-    def fit(
+    def fit(  # type: ignore[override]  # metrics would judge all sources together
         self,
         X: Any,
         y: Any,

@@ -308,14 +308,15 @@ feature_names_in_
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:
         """The prediction for each row: F(x), or what the loss makes of it."""
-        return self._predictions(np.concatenate(list(self._scores_by_block(X))))
+        return self._answers(np.concatenate(list(self._scores_by_block(X))))
 
     @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
         """The same after each round."""
-        yield from map(self._predictions, self._staged_scores(X))
+        yield from map(self._answers, self._staged_scores(X))
 
-    def _predictions(self, scores: FloatArray) -> FloatArray:
+    def _answers(self, scores: FloatArray) -> FloatArray:
+        """What `predict` makes of scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
         return np.asarray(
             ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64

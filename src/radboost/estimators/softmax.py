@@ -229,6 +229,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         y_val: Any = None,
         sample_weight_val: Any = None,
         cost_val: Any = None,
+        eval_metric: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
     ) -> Self:
@@ -248,6 +249,9 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         X_val, y_val, sample_weight_val, cost_val : the same for rows to watch
             The fit stops early on them if `early_stopping` is set. In a pipeline they must be transformed like X:
             `Pipeline(..., transform_input=["X_val"])`.
+        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
+            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
+            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
         callbacks : list of objects, or None
             Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
         resume_from : path or None
@@ -260,6 +264,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            eval_metric=eval_metric,
             add=lambda training, watched: {
                 "costs": self._read_costs(training, cost),
                 "validation_costs": self._read_validation_costs(training, watched, cost, cost_val),
@@ -448,8 +453,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
-        for scores in self.staged_decision_function(X):
-            yield self.classes_[self._decision()(scores)]
+        yield from map(self._answers, self.staged_decision_function(X))
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:
@@ -459,6 +463,9 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         a rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
         """
         return self._calibrated(self.decision_function(X))
+
+    def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_[self._decision()(scores)])
 
     def _decision(self) -> Any:
         """From scores to places among the classes."""

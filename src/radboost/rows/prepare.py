@@ -120,6 +120,7 @@ class PreparedRows:
     validation_costs: Costs | None = None  # the same of the validation rows
     sources: Sources | None = None  # of several sources, a line for each row of X; None: there is one
     validation_sources: Sources | None = None  # the same of the validation rows
+    metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: what validation rows are judged by besides the loss
 
     @property
     def n_rows(self) -> int:
@@ -164,6 +165,10 @@ class PreparedRows:
         chosen = np.zeros(self.X.shape[0], dtype=bool)
         chosen[rows] = True
         return self._keep(np.flatnonzero(chosen[self.order]))
+
+    def unwatched(self) -> PreparedRows:
+        """The rows without those to be watched, and what these are judged by: for short fits that hold back others."""
+        return replace(self, validation=None, metrics=())
 
     def hold_back(
         self, part: float | tuple[float, float], seed: int, n_threads: int
@@ -218,6 +223,8 @@ class PreparedRows:
         if self.validation is not None:
             watched = self.validation
             found["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
+        if self.metrics:
+            found["metrics"] = digest_of([[metric.name for metric in self.metrics]])
         if self.costs is not None:
             found["costs"] = digest_of([self.costs.table, self.costs.scale, self.costs.floor])
         if self.sources is not None:

@@ -1,0 +1,135 @@
+"""Metrics of the user's choice on validation rows: names of scikit-learn's scorers, or scorers of one's own."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.objectives.targets import coarse
+
+# What LightGBM, XGBoost and CatBoost call a metric, by the name of its scorer.
+METRICS_ELSEWHERE = {
+    "roc_auc": "auc AUC",
+    "roc_auc_ovr": "auc_mu",
+    "average_precision": "aucpr PRAUC",
+    "accuracy": "error merror binary_error multi_error Accuracy",
+    "neg_log_loss": "logloss mlogloss binary_logloss multi_logloss binary cross_entropy Logloss MultiClass",
+    "f1": "F1",
+    "neg_mean_squared_error": "l2 mse MSE mean_squared_error",
+    "neg_root_mean_squared_error": "rmse l2_root RMSE root_mean_squared_error",
+    "neg_mean_absolute_error": "l1 mae MAE mean_absolute_error",
+    "neg_mean_absolute_percentage_error": "mape MAPE mean_absolute_percentage_error",
+    "neg_mean_poisson_deviance": "poisson poisson-nloglik Poisson",
+    "neg_mean_gamma_deviance": "gamma gamma_deviance gamma-deviance",
+    "r2": "R2",
+}
+OTHER_METRICS = {other: ours for ours, others in METRICS_ELSEWHERE.items() for other in others.split()}
+TAKEN = ("loss", "error")  # columns that a history has anyway
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that is to become large, and what the history calls it."""
+
+    name: str
+    scorer: Callable[..., Any]
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether rows may weigh differently. A function of the user's own says so by an argument `sample_weight`."""
+        asked = getattr(self.scorer, "_score_func", self.scorer)
+        try:
+            parameters = inspect.signature(asked).parameters.values()
+        except (TypeError, ValueError):  # some callables have no signature
+            return False
+        return any(one.name == "sample_weight" or one.kind is one.VAR_KEYWORD for one in parameters)
+
+    def measure(self, model: Any, X: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> float:
+        """Rounded to 24 bits: the last ones depend on the order of the rows, and copies and weights differ in them."""
+        if weights is not None and not self.takes_weights:
+            raise ValueError(
+                f"eval_metric={self.name!r} takes no sample_weight, and the validation rows have weights. Choose "
+                "another metric, or give validation rows without weights."
+            )
+        value = self.scorer(model, X, y) if weights is None else self.scorer(model, X, y, sample_weight=weights)
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise ValueError(
+                f"eval_metric={self.name!r} must be a finite number on the validation rows; got {value!r}. Some "
+                "metrics need rows of every class: give other rows as X_val and y_val, or choose another metric."
+            )
+        return coarse(float(value))
+
+
+def read_metrics(given: Any) -> tuple[Metric, ...]:
+    """The argument `eval_metric` of fit: a name, a scorer, a list of these, or None."""
+    if given is None:
+        return ()
+    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    if not listed:
+        raise ValueError("eval_metric is an empty list. Leave it out to watch the loss alone.")
+    metrics = tuple(map(_read_metric, listed))
+    names = [metric.name for metric in metrics]
+    for name in names:
+        if names.count(name) > 1 or name in TAKEN:
+            raise ValueError(
+                f"eval_metric has the name {name!r} {'twice' if names.count(name) > 1 else ''}, and the history keeps "
+                f"it as 'validation_{name}'. Give each metric a name of its own: the __name__ of a function."
+            )
+    return metrics
+
+
+def _read_metric(given: Any) -> Metric:
+    if isinstance(given, str):
+        from sklearn.metrics import get_scorer, get_scorer_names  # which takes longer to import than all of RadBoost
+
+        known = get_scorer_names()
+        if given not in known:
+            meant = OTHER_METRICS.get(given)
+            advice = f" It is called {meant!r} here." if meant in known else ""
+            raise ValueError(
+                f"Unknown eval_metric {given!r}.{advice} Known are the names of scikit-learn's scorers, "
+                f"{', '.join(map(repr, known))}, or a function scorer(model, X, y) of which larger values are better."
+            )
+        return Metric(given, get_scorer(given))
+    if not callable(given) or isinstance(given, type):
+        raise TypeError(
+            "eval_metric must be the name of a scorer of scikit-learn, a function scorer(model, X, y) of which larger "
+            f"values are better, or a list of these; got {given!r}. sklearn.metrics.make_scorer makes a scorer of a "
+            "metric of labels and predictions."
+        )
+    function = getattr(given, "_score_func", given)
+    return Metric(str(getattr(function, "__name__", type(function).__name__)), given)
+
+
+class Measures:
+    """The metrics of a fit on its validation rows.
+
+    `answering` makes of the scores of these rows what stands for the model: it answers for them alone.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        answering: Callable[[FloatArray], Any],
+        X: Any,
+        y: npt.NDArray[Any],
+        weights: FloatArray | None,
+    ) -> None:
+        self._metrics, self._answering = metrics, answering
+        self._rows = (X, y, weights)
+
+    @property
+    def names(self) -> list[str]:
+        """The first one decides when to stop."""
+        return [metric.name for metric in self._metrics]
+
+    def of(self, scores: FloatArray) -> dict[str, float]:
+        model = self._answering(scores)
+        return {metric.name: metric.measure(model, *self._rows) for metric in self._metrics}

@@ -1,0 +1,74 @@
+"""What stands for a model while metrics judge it: its answers for the validation rows, from scores that are known."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from radboost._typing import FloatArray
+from radboost.boosting.metrics import Measures
+from radboost.boosting.watch import Watch
+from radboost.rows.prepare import PreparedRows
+
+
+class Answers(BaseEstimator):
+    """A regressor that is asked about the validation rows alone; its answers follow from their scores."""
+
+    def __init__(self, model: Any, X: Any, scores: FloatArray) -> None:
+        self.model, self.X, self.scores = model, X, scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return np.asarray(self.model._answers(self._scores_of(X)))
+
+    def _scores_of(self, X: Any) -> FloatArray:
+        if X is not self.X:
+            raise ValueError(
+                "A metric of eval_metric may ask the model about the validation rows alone, with the X that it is "
+                "given: their scores are known. A callback can ask about any rows (context.fitted_estimator)."
+            )
+        return self.scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+
+class ClassAnswers(Answers):
+    """A classifier of the same kind. Its probabilities are those before a calibration, which follows the last round."""
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        return np.asarray(self.model.classes_)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        return self._scores_of(X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        return np.asarray(self.model._probabilities(self._scores_of(X)))
+
+
+def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedRows) -> Measures:
+    """The metrics of a fit; `attributes` are those of the model to be."""
+    if watch is None:
+        raise ValueError(
+            "eval_metric judges validation rows, and there are none. Give X_val and y_val, or set early_stopping, "
+            "which holds some rows back."
+        )
+    assert isinstance(watch, Watch)
+    rows = watch.rows
+    if rows.collective is not None:
+        raise ValueError("eval_metric needs all validation rows in one place, and each worker has some. Leave it out.")
+    model = copy(estimator)
+    model.__dict__.update(attributes)
+    kind, y = Answers, rows.targets
+    if prepared.classes is not None:
+        model.classes_ = prepared.classes
+        kind, y = ClassAnswers, prepared.classes[rows.class_ids]
+    assert y is not None
+    return Measures(prepared.metrics, lambda scores: kind(model, rows.X, scores), rows.X, y, rows.weights)

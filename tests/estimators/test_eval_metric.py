@@ -1,0 +1,232 @@
+"""Metrics of the user's choice on validation rows: in the history, and as what early stopping goes by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    get_scorer_names,
+    log_loss,
+    make_scorer,
+    mean_absolute_error,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import radboost
+from radboost import (
+    AgnosticBoostClassifier,
+    Checkpoint,
+    DeepBoostClassifier,
+    EarlyStopping,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+)
+from radboost.baselines import SAMMEClassifier
+from radboost.boosting.metrics import METRICS_ELSEWHERE
+from radboost.objectives.targets import coarse
+
+Settings = tuple[type[Any], dict[str, Any]]
+TWO_CLASSES: list[Settings] = [
+    (DeepBoostClassifier, {"complexity_penalty": 0.01}),
+    (RGBClassifier, {}),
+    (SoftmaxBoostClassifier, {}),
+    (AgnosticBoostClassifier, {}),
+    (SAMMEClassifier, {}),
+]
+EVERYONE: list[Settings] = [*TWO_CLASSES, (RGBRegressor, {})]
+
+
+def rows(seed: int, n: int = 200, n_classes: int = 2, labels: Any = None) -> tuple[Any, Any]:
+    draws = np.random.default_rng(seed)
+    X = draws.integers(-8, 9, size=(n, 4)).astype(float)
+    f = X[:, 0] + 0.5 * X[:, 1] * (X[:, 2] > 0) + draws.normal(scale=4.0, size=n)
+    y = np.digitize(f, np.quantile(f, np.arange(1, n_classes) / n_classes))
+    return X, y if labels is None else np.asarray(labels)[y]
+
+
+def made(setting: Settings, n_rounds: int = 20, **more: Any) -> Any:
+    kind, parameters = setting
+    return kind(n_rounds, n_jobs=1, **parameters, **more)
+
+
+class Scripted:
+    """Says what it was told to say, one number a round, and counts how often it was asked."""
+
+    __name__ = "scripted"
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.n_asked = list(values), 0
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        self.n_asked += 1
+        return float(self.values[self.n_asked - 1])
+
+
+@pytest.mark.parametrize("setting", EVERYONE, ids=lambda one: one[0].__name__)
+def test_early_stopping_goes_by_the_metric_and_not_by_the_loss(setting: Settings) -> None:
+    """The validation rows are the training rows, so that the loss falls on; the metric is highest after round 5."""
+    X, y = rows(0)
+    metric = Scripted([1, 3, 2, 2, 4, 4, 3, 1, 0, 5])
+    model = made(setting, early_stopping=4).fit(X, y, X_val=X, y_val=y, eval_metric=metric)
+    assert (model.n_iter_, metric.n_asked) == (5, 9)  # a second 4 is not higher
+    assert model.stop_reason_ == "early stopping: no higher validation scripted for 4 rounds"
+    assert (model.best_iteration_, model.best_score_) == (5, 4.0)
+    assert model.history_["validation_scripted"] == [1, 3, 2, 2, 4, 4, 3, 1, 0]
+    by_loss = made(setting, early_stopping=4).fit(X, y, X_val=X, y_val=y)
+    assert by_loss.n_iter_ > 9
+    assert by_loss.history_["validation_loss"][:9] == model.history_["validation_loss"]
+    assert len(model.ensemble_.steps) < len(by_loss.ensemble_.steps)
+
+
+@pytest.mark.parametrize("setting", TWO_CLASSES, ids=lambda one: one[0].__name__)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_history_is_that_of_the_stages(setting: Settings, weighted: bool) -> None:
+    X, y = rows(1, labels=["no", "yes"])
+    X_val, y_val = rows(2, n=90, labels=["no", "yes"])
+    w = np.random.default_rng(3).integers(1, 4, 90) if weighted else None
+    uncalibrated = {} if setting[0] in (AgnosticBoostClassifier, SAMMEClassifier) else {"calibration": None}
+    probable = setting[0] is not SAMMEClassifier
+    names = ["roc_auc", "accuracy", *(["neg_log_loss"] if probable else [])]
+    model = made(setting, 8, **uncalibrated)
+    model.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=w, eval_metric=names)
+    auc = [coarse(roc_auc_score(y_val, s, sample_weight=w)) for s in model.staged_decision_function(X_val)]
+    right = [coarse(accuracy_score(y_val, p, sample_weight=w)) for p in model.staged_predict(X_val)]
+    assert model.history_["validation_roc_auc"] == auc
+    assert model.history_["validation_accuracy"] == right
+    if probable:
+        less = [-log_loss(y_val, p, sample_weight=w) for p in model.staged_predict_proba(X_val)]
+        np.testing.assert_allclose(model.history_["validation_neg_log_loss"], less, rtol=1e-6)
+    assert model.n_iter_ == 8  # nothing was stopped
+    assert model.best_iteration_ == 1 + int(np.argmax(auc))
+
+
+@pytest.mark.parametrize("setting", TWO_CLASSES, ids=lambda one: one[0].__name__)
+def test_more_than_two_classes(setting: Settings) -> None:
+    X, y = rows(4, n_classes=3)
+    X_val, y_val = rows(5, n=90, n_classes=3)
+    model = made(setting, 6).fit(X, y, X_val=X_val, y_val=y_val, eval_metric="accuracy")
+    staged = [coarse(accuracy_score(y_val, p)) for p in model.staged_predict(X_val)]
+    assert model.history_["validation_accuracy"] == staged
+
+
+def test_numbers_have_the_link_of_the_loss() -> None:
+    X, _ = rows(6)
+    counts = np.random.default_rng(7).poisson(np.exp(0.1 * X[:, 0]))
+    model = RGBRegressor(10, loss="poisson", n_jobs=1)
+    model.fit(X, counts, X_val=X, y_val=counts, eval_metric=["neg_mean_absolute_error", "r2"])
+    staged = [coarse(-mean_absolute_error(counts, p)) for p in model.staged_predict(X)]
+    assert model.history_["validation_neg_mean_absolute_error"] == staged
+
+
+def test_scorers_of_ones_own() -> None:
+    X, y = rows(8)
+    scorer = make_scorer(average_precision_score, response_method="decision_function")
+
+    def spread(model: Any, X: Any, y: Any) -> float:
+        return float(np.ptp(model.decision_function(X)))
+
+    model = RGBClassifier(5, n_jobs=1).fit(X, y, X_val=X, y_val=y, eval_metric=[spread, scorer])
+    assert {"validation_spread", "validation_average_precision_score"} <= set(model.history_)
+    assert model.history_["validation_spread"] == [coarse(np.ptp(s)) for s in model.staged_decision_function(X)]
+
+
+def test_without_a_metric_nothing_changes() -> None:
+    X, y = rows(9)
+    plain = RGBClassifier(15, n_jobs=1).fit(X, y, X_val=X, y_val=y)
+    watched = RGBClassifier(15, n_jobs=1).fit(X, y, X_val=X, y_val=y, eval_metric="roc_auc")
+    assert plain.history_ == {name: c for name, c in watched.history_.items() if name != "validation_roc_auc"}
+    np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
+
+
+@pytest.mark.parametrize("setting", [(DeepBoostClassifier, {}), (RGBClassifier, {})], ids=lambda one: one[0].__name__)
+def test_short_fits_know_nothing_of_it(setting: Settings) -> None:
+    """A look at the data, and the fits of a calibration, hold back rows of their own and go by the loss."""
+    X, y = rows(10, n=1400)
+    X += np.random.default_rng(11).normal(scale=0.01, size=X.shape)  # that all of them differ
+    metric = Scripted(np.arange(2000))
+    kind = setting[0]
+    given = kind("auto", n_jobs=1).fit(X[:1300], y[:1300], X_val=X[1300:], y_val=y[1300:], eval_metric=metric)
+    plain = kind("auto", n_jobs=1).fit(X[:1300], y[:1300], X_val=X[1300:], y_val=y[1300:])
+    assert metric.n_asked == given.n_iter_ == plain.n_iter_
+    assert given.chosen_ == plain.chosen_
+    assert given.calibration_ == plain.calibration_
+
+
+@pytest.mark.parametrize("setting", EVERYONE, ids=lambda one: one[0].__name__)
+def test_order_and_copies_do_not_matter(setting: Settings) -> None:
+    X, y = rows(12, n=150)
+    w = np.random.default_rng(13).integers(1, 4, len(X))
+    name = "r2" if setting[0] is RGBRegressor else "roc_auc"
+    model = made(setting, 30, early_stopping=EarlyStopping(5, 0.3)).fit(X, y, w, eval_metric=name)
+    repeated = np.random.default_rng(14).permutation(np.repeat(np.arange(len(X)), w))
+    again = made(setting, 30, early_stopping=EarlyStopping(5, 0.3)).fit(X[repeated], y[repeated], eval_metric=name)
+    assert again.history_ == model.history_
+    assert again.n_iter_ == model.n_iter_
+
+
+def test_going_on_and_files(tmp_path: Path) -> None:
+    X, y = rows(15)
+    given: dict[str, Any] = {"X_val": X[::2], "y_val": y[::2], "eval_metric": ["roc_auc", "accuracy"]}
+    whole = RGBClassifier(20, n_jobs=1).fit(X, y, **given)
+    warm = RGBClassifier(8, n_jobs=1, warm_start=True).fit(X, y, **given)
+    assert warm.set_params(n_rounds=20).fit(X, y, **given).history_ == whole.history_
+    path = str(tmp_path / "fit")
+    RGBClassifier(8, n_jobs=1).fit(X, y, **given, callbacks=[Checkpoint(path)])
+    assert RGBClassifier(20, n_jobs=1).fit(X, y, **given, resume_from=path).history_ == whole.history_
+    with pytest.raises(radboost.ModelFileError, match="the metrics differ"):
+        RGBClassifier(20, n_jobs=1).fit(X, y, **given | {"eval_metric": "f1"}, resume_from=path)
+    whole.save(str(tmp_path / "model"))
+    loaded = radboost.load(str(tmp_path / "model"))
+    assert (loaded.best_iteration_, loaded.best_score_) == (whole.best_iteration_, whole.best_score_)
+    assert whole.best_score_ == max(whole.history_["validation_roc_auc"])
+
+
+def test_within_searches_and_pipelines() -> None:
+    X, y = rows(16)
+    search = GridSearchCV(RGBClassifier(10, early_stopping=3, n_jobs=1), {"learning_rate": [0.1, 0.3]}, cv=2)
+    assert "validation_f1" in search.fit(X, y, eval_metric="f1").best_estimator_.history_
+    line = make_pipeline(StandardScaler(), RGBClassifier(10, early_stopping=3, n_jobs=1))
+    assert "validation_f1" in line.fit(X, y, rgbclassifier__eval_metric="f1")[-1].history_
+
+
+def test_what_is_refused() -> None:
+    X, y = rows(17)
+    model = RGBClassifier(5, n_jobs=1)
+    watched: dict[str, Any] = {"X_val": X, "y_val": y}
+    with pytest.raises(ValueError, match=r"Unknown eval_metric 'auc'. It is called 'roc_auc' here. Known are .*'f1'"):
+        model.fit(X, y, **watched, eval_metric="auc")
+    with pytest.raises(ValueError, match=r"Unknown eval_metric 'fame'. Known are .*'roc_auc'"):
+        model.fit(X, y, **watched, eval_metric="fame")
+    with pytest.raises(TypeError, match=r"must be the name of a scorer.*got 3"):
+        model.fit(X, y, **watched, eval_metric=3)
+    with pytest.raises(ValueError, match=r"there are none. Give X_val and y_val, or set early_stopping"):
+        model.fit(X, y, eval_metric="roc_auc")
+    with pytest.raises(ValueError, match="empty list"):
+        model.fit(X, y, **watched, eval_metric=[])
+    with pytest.raises(ValueError, match="'f1' twice"):
+        model.fit(X, y, **watched, eval_metric=["f1", "f1"])
+    with pytest.raises(ValueError, match="must be a finite number on the validation rows; got nan"):
+        model.fit(X, y, **watched, eval_metric=Scripted([np.nan]))
+    with pytest.raises(ValueError, match="'scripted' takes no sample_weight"):
+        model.fit(X, y, **watched, sample_weight_val=np.full(len(X), 2.0), eval_metric=Scripted([1.0]))
+    with pytest.raises(ValueError, match="the validation rows alone"):
+        model.fit(X, y, **watched, eval_metric=lambda model, X, y: model.predict(X[:3]).sum())
+    with pytest.raises(TypeError, match=r"It is an argument of fit here: fit\(X, y, eval_metric=...\)"):
+        RGBClassifier(eval_metric="roc_auc")
+    with pytest.raises(TypeError, match="fit has no argument 'eval_metric'"):
+        MultiSourceBoostClassifier(5).fit(X, y, eval_metric="roc_auc")
+    assert not hasattr(model, "ensemble_")
+
+
+def test_names_elsewhere_lead_to_scorers_that_exist() -> None:
+    assert set(METRICS_ELSEWHERE) <= set(get_scorer_names())

@@ -198,7 +198,8 @@ class Explanation:
         assert self.fewest_alike is not None
         assert self.sample_size is not None
         fewest = "" if self.fewest_alike >= self.alike else f", in one tree no more than {self.fewest_alike:.4g}"
-        return f"On average over the trees {self.alike:.4g} of {self.sample_size:.6g} training rows share its leaf{fewest}."
+        rows = f"{self.alike:.4g} of {self.sample_size:.6g} training rows"
+        return f"On average over the trees {rows} share its leaf{fewest}."
 
 
 def added_up(parts: Sequence[Contribution] | Sequence[Asked], n: int, what: str) -> list[tuple[str, float]]:

@@ -83,7 +83,8 @@ def company(
 ) -> tuple[float, float] | None:
     """How many training rows share the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
 
-    In numbers of all training rows: a tree may have been grown on some of them, and its shares are taken for all.
+    In numbers of all training rows. Trees of soft-max boosting have the weight of the pairs that they were grown on,
+    whose shares are taken for those of all rows.
     """
     shares = [
         float(tree.cover[leaf] / tree.cover[0]) if tree.cover[0] > 0.0 else 0.0

@@ -4,6 +4,7 @@ python -m benchmarks.examples digits         the test errors in the README, on h
 python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
 python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
 python -m benchmarks.examples reliability    the picture of docs/probabilities.md, on handwritten digits
+python -m benchmarks.examples explaining     the pictures of docs/explaining.md, from the code on that page
 python -m benchmarks.examples bounds --write the table and the picture of docs/guarantees.md
 """
 
@@ -24,6 +25,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 PICTURE = PAGE.parent / "images" / "costs.png"
 SOURCES_PICTURE = PAGE.parent / "images" / "multiboost-sources.png"
 RELIABILITY_PICTURE = PAGE.parent / "images" / "reliability.png"
+EXPLAINING = PAGE.parent / "explaining.md"
 BLOCK = re.compile(r"^```python *\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| model \| mean cost \|.*?\n\n", re.MULTILINE | re.DOTALL)
 
@@ -45,11 +47,11 @@ def digits() -> None:
         print(f"{competitor.name}: {wrong:.4f}, standard error {(wrong * (1 - wrong) / len(y)) ** 0.5:.4f}", flush=True)
 
 
-def read_page() -> dict[str, Any]:
-    """What the code on the page leaves behind."""
+def read_page(page: Path = PAGE) -> dict[str, Any]:
+    """What the code on a page leaves behind."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
-        exec(compile(block["code"], str(PAGE), "exec"), names)
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        exec(compile(block["code"], str(page), "exec"), names)
     return names
 
 
@@ -189,6 +191,18 @@ def reliability() -> None:
     print(f"Written to {RELIABILITY_PICTURE}")
 
 
+def explaining() -> None:
+    """Draw what the code of docs/explaining.md draws."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    page = read_page(EXPLAINING)
+    for name in ("explanation", "dependence"):
+        path = EXPLAINING.parent / "images" / f"{name}.png"
+        page[f"{name}_axes"].figure.savefig(path, dpi=110)
+        print(f"Written to {path}")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one of the examples."""
     parser = argparse.ArgumentParser(
@@ -198,6 +212,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     commands.add_parser("digits", help="test errors on handwritten digits")
     commands.add_parser("sources", help="the pictures of docs/sources.md")
     commands.add_parser("reliability", help="the picture of docs/probabilities.md")
+    commands.add_parser("explaining", help="the pictures of docs/explaining.md")
     of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
     of_bounds = commands.add_parser("bounds", help="the table of docs/guarantees.md")
     for writing in (of_costs, of_bounds):
@@ -209,6 +224,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sources()
     elif given.command == "reliability":
         reliability()
+    elif given.command == "explaining":
+        explaining()
     elif given.command == "bounds":
         bounds(write=given.write)
     else:

@@ -150,6 +150,12 @@ def test_bad_arguments() -> None:
         model.permutation_importance(X[:0], Y[:0])
     with pytest.raises(ValueError, match="expecting 5 features"):
         model.permutation_importance(X[:, :4], Y)
+    with pytest.raises(ValueError, match="rows and columns"):
+        model.permutation_importance(X[:, 0], Y)
+    with pytest.raises(ValueError, match="masked array"):
+        model.permutation_importance(np.ma.masked_greater(X, 0.5), Y)
+    with pytest.raises(TypeError, match="LazyFrame"):
+        model.permutation_importance(pl.DataFrame(X).lazy(), Y)
     with pytest.raises(ValueError, match="kind must be one of 'gain', 'cover'; got 'split'"):
         model.feature_importance("split")
     with pytest.raises(ValueError, match="weight"):

@@ -197,10 +197,9 @@ class Explanation:
         assert self.alike is not None
         assert self.fewest_alike is not None
         assert self.sample_size is not None
-        return (
-            f"On average over the trees {self.alike:.4g} of {self.sample_size:.6g} training rows share its leaf; at "
-            f"least {self.fewest_alike:.4g} do in every tree."
-        )
+        fewest = "" if self.fewest_alike >= self.alike else f", in one tree no more than {self.fewest_alike:.4g}"
+        rows = f"{self.alike:.4g} of {self.sample_size:.6g} training rows"
+        return f"On average over the trees {rows} share its leaf{fewest}."
 
 
 def added_up(parts: Sequence[Contribution] | Sequence[Asked], n: int, what: str) -> list[tuple[str, float]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch, check_random_state
 
-from radboost._tables import is_arrow
+from radboost._tables import is_arrow, known_form
 from radboost._typing import FloatArray
 from radboost.families.sourced import SourcedHypothesis
 from radboost.trees import Tree
@@ -97,6 +97,7 @@ class Shuffled:
     """Rows of which one column at a time is shuffled. There is one copy of an array, and none of a data frame."""
 
     def __init__(self, X: Any) -> None:
+        X = known_form(X)
         if sparse.issparse(X):
             X = sparse.csc_array(X, copy=True)
             X.sum_duplicates()

@@ -31,14 +31,13 @@ def leaf_values(tree: Tree, direction: FloatArray) -> FloatArray:
 
 def expected_values(tree: Tree, values: FloatArray) -> FloatArray:
     """At each node the mean of the leaves below it by training weight; where that is 0 both sides count alike."""
-    expected = values.copy()
+    expected, cover, left = values.tolist(), np.maximum(tree.cover, 0.0).tolist(), tree.left.tolist()
     for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come after their parents
-        left = int(tree.left[node])
-        covers = np.maximum(tree.cover[left : left + 2], 0.0)
-        total = float(covers.sum())
-        shares = covers / total if total > 0.0 else np.array([0.5, 0.5])
-        expected[node] = shares @ expected[left : left + 2]
-    return expected
+        yes, no = left[node], left[node] + 1
+        total = cover[yes] + cover[no]
+        share = cover[yes] / total if total > 0.0 else 0.5
+        expected[node] = share * expected[yes] + (1.0 - share) * expected[no]
+    return np.array(expected)
 
 
 def path_to(tree: Tree, leaf: int) -> list[tuple[int, int]]:
@@ -84,7 +83,8 @@ def company(
 ) -> tuple[float, float] | None:
     """How many training rows share the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
 
-    In numbers of all training rows: a tree may have been grown on some of them, and its shares are taken for all.
+    In numbers of all training rows. Trees of soft-max boosting have the weight of the pairs that they were grown on,
+    whose shares are taken for those of all rows.
     """
     shares = [
         float(tree.cover[leaf] / tree.cover[0]) if tree.cover[0] > 0.0 else 0.0

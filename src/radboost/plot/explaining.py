@@ -61,7 +61,7 @@ def explanation(model: Any, x: Any, ax: Axes | None = None, *, max_features: int
     verbatim(ax.get_yticklabels())
     ax.set_ylim(last + 0.6, -0.6)
     ax.locator_params(axis="x", nbins=7)
-    room = 0.16 * ((ends.max() - ends.min()) or 1.0)
+    room = 0.2 * ((ends.max() - ends.min()) or 1.0)
     ax.set_xlim(ends.min() - room, ends.max() + room)
     if ends.min() - room < 0.0 < ends.max() + room:
         ax.axvline(0.0, color=FAINT, linewidth=0.8, zorder=0)
@@ -93,6 +93,7 @@ def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64
             va="center",
             fontsize=9,
             color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         )
 
 

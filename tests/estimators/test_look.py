@@ -1,5 +1,7 @@
 """What "auto" stands for is read off the data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -8,7 +10,8 @@ import radboost
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.calibration import Calibration
 from radboost.estimators import _calibrated, _held_back, _look
-from radboost.estimators._look import Judged, Look, calibrated_losses, damping, enough_rounds
+from radboost.estimators._look import Look, damping, enough_rounds
+from radboost.estimators._race import Judged, ShortFit, Stages, calibrated_losses
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
 
@@ -43,6 +46,7 @@ def test_losses_and_errors_decide_together():
     """In standard errors: a lower loss may not cost right answers, and may come with more of them."""
     look = object.__new__(Look)
     look._n_threads, look._weights, look.share = 1, RowWeights(None, 400), 0.75
+    no_stages = Stages(Watched(np.zeros((400, 1)), np.zeros(400, dtype=np.uint16), None), 1)
     rng = np.random.default_rng(0)
 
     def standard(z):
@@ -60,12 +64,14 @@ def test_losses_and_errors_decide_together():
         (-0.5, 1.0, False),
     ):
         none = np.zeros(400)
-        look.votes = lambda none=none: Judged(none, none, 1)
-        rated = Judged(-standard(loss), -standard(wrong) if wrong else none, 1)
+        look.votes = lambda setting, none=none: Judged(none, none, 1)
+        rated = ShortFit(-standard(loss), -standard(wrong) if wrong else none, 1, no_stages)
         look.rated = lambda setting, rated=rated: rated
         assert look.beats_votes({}) is expected
+    look.rated = lambda setting: replace(rated, losses=-standard(9.0), lost=True)
+    assert not look.beats_votes({})
     look.share = 0.75 / 4.0  # four times as many rows as short fits learn from: numbers gain on votes
-    rated = Judged(-standard(-2.0), none, 1)
+    rated = ShortFit(-standard(-2.0), none, 1, no_stages)
     look.rated = lambda setting: rated
     assert look.beats_votes({})
     look.share = 1.5
@@ -87,43 +93,68 @@ def test_more_rows_are_held_back_where_there_are_more():
         assert (parts.learned, parts.held_back) == (learned, held_back)
 
 
+class Valley:
+    """Losses of penalties, and what is asked of them; no other setting is better."""
+
+    def __init__(self, losses, clear=False):
+        self.losses = dict(zip(_look.PENALTIES, losses, strict=True))
+        self.clear = clear
+        self.fits = []
+
+    def loss(self, setting):
+        penalty = setting["complexity_penalty"]
+        self.fits += [penalty] if penalty not in self.fits else []
+        return self.losses[penalty]
+
+    def slower(self, setting, than):
+        assert setting["complexity_penalty"] > than["complexity_penalty"]
+        self.loss(than)
+        self.loss(setting)
+
+    def is_clear(self, setting, other):
+        return self.clear
+
+    def gain(self, setting):
+        return 1.0
+
+
 @pytest.mark.parametrize("best", range(6))
 def test_the_path_of_penalties_ends_at_its_lowest_loss(best):
-    """Whichever it is, where losses rise on both sides; in no more than five fits."""
-    fits = set()
-
-    class Valley:
-        def loss(self, setting):
-            fits.add(setting["complexity_penalty"])
-            return abs(_look.PENALTIES.index(setting["complexity_penalty"]) - best - 0.1)
-
-        def gain(self, setting):
-            return 1.0
-
-    assert _look._best_penalty(Valley(), {}) == _look.PENALTIES[best]
-    assert len(fits) <= 5
+    """Whichever it is, where losses rise on both sides; in no more than four fits."""
+    valley = Valley([abs(place - best - 0.1) for place in range(6)])
+    assert _look._best_penalty(valley, {}) == _look.PENALTIES[best]
+    assert len(valley.fits) <= 4
 
 
-def test_thresholds_are_looked_for_before_votes_stay(monkeypatch):
+def test_the_smallest_penalty_needs_no_others_where_it_is_clearly_better():
+    valley = Valley([5.0, 4.0, 3.0, 2.0, 0.9, 1.0], clear=True)
+    assert _look._best_penalty(valley, {}) == 0.0003
+    assert valley.fits == [0.0003, 0.01]
+
+
+def test_thresholds_are_looked_for_before_votes_stay():
     """A column with a few far values: drawn thresholds seldom part them."""
     tried = []
 
-    class Silent:
+    class Silent(Valley):
         def beats_votes(self, setting):
             tried.append(setting["thresholds"])
             return setting["thresholds"] == "best"
 
-        def loss(self, setting):
-            return 1.0
+        def faster(self, setting, than):
+            assert (setting["thresholds"], than["thresholds"]) == ("best", "random")
+
+        def improves(self, setting, than):
+            return False
 
         def gain(self, setting):
             return -1.0
 
     start = {"thresholds": "random", "max_depth": 6}
     free = {"thresholds": True, "max_depth": True}
-    assert _look.choose(Silent(), start, free)["thresholds"] == "best"
+    assert _look.choose(Silent(range(6)), start, free)["thresholds"] == "best"
     assert tried == ["random", "best"]
-    assert _look.choose(Silent(), start, {"thresholds": False, "max_depth": True}) is None
+    assert _look.choose(Silent(range(6)), start, {"thresholds": False, "max_depth": True}) is None
 
 
 def test_what_was_chosen_pays():
@@ -250,7 +281,7 @@ def test_bounds_count_all_depths_that_might_have_been_chosen(quick):
     X, y = table()
     chosen = DeepBoostClassifier(n_rounds=5).fit(X, y)
     assert chosen.ensemble_.n_families == 1200  # a tree of depth 12 could have a leaf for every row
-    voted = DeepBoostClassifier(n_rounds=5).fit(*table(0.6))
+    voted = DeepBoostClassifier(n_rounds=5).fit(*table(0.6, seed=2))
     assert voted.chosen_["leaves"] == "votes"
     assert voted.ensemble_.n_families == 1200
     given = DeepBoostClassifier(n_rounds=5, max_depth=6).fit(X, y)

@@ -8,25 +8,32 @@ say so beyond chance.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from radboost._progress import say
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping
+from radboost.boosting import Driver, Trace
 from radboost.estimators._held_back import FEWEST_ROWS, HELD_BACK, Parts, drawn, parts_of
-from radboost.estimators._learning import FitSettings, learn
-from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
+from radboost.estimators._learning import FitSettings
+from radboost.estimators._race import HasLost, Judged, Pace, RaceWatch, ShortFit, Stages
+from radboost.rows.prepare import NothingToHoldBackError, PreparedRows
 from radboost.trees import TreeOptions
 
-# Short fits: rounds, damping, and the rounds that they wait for a lower loss.
-LOOK_ROUNDS, LOOK_RATE, LOOK_PATIENCE = 120, 0.1, 10
+# Short fits: rounds and damping.
+LOOK_ROUNDS, LOOK_RATE = 120, 0.1
+# How often held-back rows are looked at.
+PACE, PACE_OF_VOTES = Pace(every=5, stage=15, patience=10), Pace(every=30, stage=30, patience=None)
+# A fit that learns more slowly than another has lost where it would stay behind by so many standard errors if it gained
+# so many times what it gained since it had half as many rounds; asked from the round on that comes with it.
+CLEARLY, GAINS_TO_COME, SLOW_FROM = 2.0, 2.0, 60
+# Votes that are ahead by so many standard errors stay ahead.
+VOTES_AHEAD = 1.0
 # Penalties, from the largest; the search begins with two of them and goes on in the direction of the lower loss.
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
+FIRST, LAST = 2, 5
 DEEPEST = 12
 # Numbers in leaves take over where held-back losses and errors together are lower by so many standard errors, those of
 # errors counting so often where there are more. Each time that there are twice as many rows as short fits learn from
@@ -37,19 +44,7 @@ WORTH_IT = 0.01
 # Damping of the whole fit: as strong as the time that it takes allows.
 SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
 MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
-# Factors on scores, as logarithms, and how they are searched.
-LOG_FACTORS, GOLDEN, GOLDEN_STEPS = (-2.5, 2.5), (math.sqrt(5.0) - 1.0) / 2.0, 10
-
 Setting = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What held-back rows say of a short fit."""
-
-    losses: FloatArray  # of each row, with the best factor on the scores
-    wrong: FloatArray
-    n_rounds: int
 
 
 @dataclass(frozen=True)
@@ -69,32 +64,79 @@ class Look:
         self._estimator, growth = estimator, settings.growth
         self._options: TreeOptions = growth.options
         self._seed, self._n_threads = growth.seed, growth.n_threads
-        self._seen: dict[tuple[Any, ...], Judged] = {}
+        self._seen: dict[tuple[Any, ...], ShortFit] = {}
         rows = drawn(replace(prepared, validation=None), parts.total, n_different, self._seed, self._n_threads)
         self.share = parts.learned / n_different
         self._rows, self._held_back, _ = rows.hold_back(parts.held_back / parts.total, self._seed, self._n_threads)
         self._weights = self._held_back.row_weights()
 
-    def votes(self) -> Judged:
-        """A fit with what "auto" stands for without a look, of all its rounds."""
-        return self._judged({"leaves": "votes"})
+    def rated(self, setting: Setting, has_lost: HasLost | None = None) -> ShortFit:
+        """A short fit; that of the first time, where it is asked for again."""
+        return self._fit({**setting, "leaves": "rated"}, has_lost)
 
-    def rated(self, setting: Setting) -> Judged:
-        return self._judged({**setting, "leaves": "rated"})
+    def slower(self, setting: Setting, than: Setting) -> ShortFit:
+        """A fit that may end where it is behind another one and gains too little to catch up."""
+        other = self.rated(than)
+
+        def behind(own: Judged) -> float:
+            return self._standardised(own.losses - other.at(own.n_rounds).losses)
+
+        def has_lost(n_rounds: int, stages: Stages) -> bool:
+            return _to_come(behind, n_rounds, stages) >= CLEARLY
+
+        return self.rated(setting, has_lost)
+
+    def faster(self, setting: Setting, than: Setting, share: float = 0.0) -> ShortFit:
+        """A fit that learns faster at first than another: it ends where it is not ahead by that share, or no longer."""
+        other = self.rated(than)
+
+        def has_lost(n_rounds: int, stages: Stages) -> bool:
+            own = stages.at(n_rounds)
+            return own is not None and self._mean(own.losses) >= (1.0 - share) * self._mean(other.at(n_rounds).losses)
+
+        return self.rated(setting, has_lost)
+
+    def votes(self, setting: Setting) -> Judged:
+        """A fit with what "auto" stands for without a look, of all its rounds, or until numbers with this setting are
+        clearly better or worse.
+        """
+        rated = self.rated(setting)
+
+        def has_lost(n_rounds: int, stages: Stages) -> bool:
+            own = stages.at(n_rounds)
+            if own is not None and n_rounds >= SLOW_FROM and self._ahead(rated, own) <= -VOTES_AHEAD:
+                return True
+            return _to_come(lambda own: self._ahead(rated, own), n_rounds, stages) >= BEYOND_CHANCE + CLEARLY
+
+        return self._fit({"leaves": "votes"}, has_lost)
 
     def loss(self, setting: Setting) -> float:
-        return self._mean(self.rated(setting).losses)
+        return self._loss(self.rated(setting))
+
+    def is_clear(self, setting: Setting, other: Setting) -> bool:
+        """Whether the loss is lower beyond chance."""
+        one, two = self.rated(setting), self.rated(other)
+        return two.lost or self._standardised(two.losses - one.losses) >= CLEARLY
+
+    def improves(self, setting: Setting, than: Setting) -> bool:
+        """Whether what costs more time, and learns faster at first, is worth it."""
+        return self._loss(self.faster(setting, than, WORTH_IT)) < (1.0 - WORTH_IT) * self.loss(than)
 
     def gain(self, setting: Setting) -> float:
         """By how many standard errors the loss is below that of votes."""
-        return self._standardised(self.votes().losses - self.rated(setting).losses)
+        return self._standardised(self.votes(setting).losses - self.rated(setting).losses)
 
     def beats_votes(self, setting: Setting) -> bool:
         """Whether losses and errors together are lower, beyond chance."""
-        fewer_wrong = self._standardised(self.votes().wrong - self.rated(setting).wrong)
+        return not self.rated(setting).lost and self._ahead(self.rated(setting), self.votes(setting)) >= BEYOND_CHANCE
+
+    def _ahead(self, rated: Judged, votes: Judged) -> float:
+        """Of votes, in standard errors; rows that short fits do not learn from count too."""
+        fewer_wrong = self._standardised(votes.wrong - rated.wrong)
         weight = 1.0 if fewer_wrong > 0.0 else COST_OF_WRONG
         more_rows = math.log2(max(1.0, (1.0 - HELD_BACK) / self.share))
-        return self.gain(setting) + weight * fewer_wrong + GAIN_OF_TWICE_THE_ROWS * more_rows >= BEYOND_CHANCE
+        lower = self._standardised(votes.losses - rated.losses)
+        return lower + weight * fewer_wrong + GAIN_OF_TWICE_THE_ROWS * more_rows
 
     def _standardised(self, difference: FloatArray) -> float:
         """A mean in standard errors."""
@@ -105,62 +147,42 @@ class Look:
     def _mean(self, values: FloatArray) -> float:
         return self._weights.mean(values, self._n_threads)
 
-    def _judged(self, setting: Setting) -> Judged:
+    def _loss(self, fit: ShortFit) -> float:
+        return math.inf if fit.lost else self._mean(fit.losses)
+
+    def _fit(self, setting: Setting, has_lost: HasLost | None) -> ShortFit:
         key = tuple(sorted(setting.items()))
         if key not in self._seen:
-            self._seen[key] = self._judge(setting)
+            self._seen[key] = self._run(setting, has_lost)
         return self._seen[key]
 
-    def _judge(self, setting: Setting) -> Judged:
-        rows, watched = self._rows, self._held_back
+    def _run(self, setting: Setting, has_lost: HasLost | None) -> ShortFit:
         short = copy(self._estimator)
         short.random_state, short.warm_start, short.verbose = self._seed % 2**32, False, 0
-        short.calibration = None
-        options = replace(self._options, leaves=setting["leaves"])
+        short.calibration, short.early_stopping = None, False
+        options, pace = replace(self._options, leaves=setting["leaves"]), PACE_OF_VOTES
         if setting["leaves"] == "votes":
-            short.n_rounds, short.early_stopping = "auto", False
+            short.n_rounds = "auto"
         else:
-            rows = replace(rows, validation=watched)
-            options = replace(options, thresholds=setting["thresholds"])
+            options, pace = replace(options, thresholds=setting["thresholds"]), PACE
             short.n_rounds, short.learning_rate = LOOK_ROUNDS, LOOK_RATE
             short.complexity_penalty, short.max_depth = setting["complexity_penalty"], setting["max_depth"]
-            short.early_stopping = EarlyStopping(LOOK_PATIENCE)
         short.tree_options = options
-        fitted = learn(short, rows)
-        scores = fitted.ensemble_.decision_function(watched.X, self._n_threads)
-        answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        wrong = (answers != watched.class_ids).astype(np.float64)
-        judged = Judged(calibrated_losses(scores, watched, self._n_threads), wrong, fitted.n_iter_)
+        maker = short._plan(self._rows, short._read_parameters(), Trace()).maker
+        watch = RaceWatch(self._held_back, maker.objective, pace, has_lost, self._n_threads)
+        fit = watch.result(Driver(maker, short._n_stages(), watch).run())
         told = ", ".join(f"{name} {value}" for name, value in setting.items())
-        found = f"held-back loss {self._mean(judged.losses):.4f}, error {self._mean(wrong):.4f}"
-        say(self._estimator.verbose, f"looking at the data: {told}: {found}")
-        return judged
+        found = f"held-back loss {self._mean(fit.losses):.4f}, error {self._mean(fit.wrong):.4f}"
+        say(self._estimator.verbose, f"looking at the data: {told}: {found}{', not finished' if fit.lost else ''}")
+        return fit
 
 
-def calibrated_losses(scores: FloatArray, rows: Watched, n_threads: int) -> FloatArray:
-    """The log loss of each row, for probabilities from scores times a factor, the best one for their mean.
-
-    Penalties and damping shrink scores. That says nothing about who is right, and a factor undoes it.
-    """
-    weights, ids = rows.row_weights(), rows.class_ids.astype(np.int64)
-    places = np.arange(len(ids))
-
-    def losses(log_factor: float) -> FloatArray:
-        scaled = math.exp(log_factor) * scores
-        if scores.ndim == 1:
-            return np.asarray(np.logaddexp(0.0, np.where(ids == 1, -scaled, scaled)))
-        largest = scaled.max(axis=1)
-        sums = np.exp(scaled - largest[:, None]).sum(axis=1)
-        return np.asarray(np.log(sums) + largest - scaled[places, ids])
-
-    def mean(log_factor: float) -> float:
-        return weights.mean(losses(log_factor), n_threads)
-
-    low, high = LOG_FACTORS
-    for _ in range(GOLDEN_STEPS):
-        inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        low, high = (low, outer) if mean(inner) <= mean(outer) else (inner, high)
-    return losses(0.5 * (low + high))
+def _to_come(behind: Callable[[Judged], float], n_rounds: int, stages: Stages) -> float:
+    """How far a fit that learns slowly will be behind in the end; minus infinity where it is too early to tell."""
+    now, before = stages.at(n_rounds), stages.at(n_rounds // 2) if n_rounds % 2 == 0 else None
+    if n_rounds < SLOW_FROM or now is None or before is None:
+        return -math.inf
+    return behind(now) - GAINS_TO_COME * max(0.0, behind(before) - behind(now))
 
 
 def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_depth: int) -> Outcome:
@@ -193,16 +215,19 @@ def choose(look: Look, start: Setting, free: Mapping[str, bool]) -> Setting | No
     setting = {**start, "complexity_penalty": _best_penalty(look, start)}
     if not look.beats_votes(setting):
         # Columns with a few far values need their thresholds looked for.
-        setting = {**setting, "thresholds": "best"}
-        if not free["thresholds"] or not look.beats_votes(setting):
+        drawn, setting = setting, {**setting, "thresholds": "best"}
+        if not free["thresholds"]:
+            return None
+        look.faster(setting, drawn)
+        if not look.beats_votes(setting):
             return None
     while free["max_depth"] and setting["max_depth"] + 2 <= DEEPEST:
         deeper = {**setting, "max_depth": setting["max_depth"] + 2}
-        if look.loss(deeper) >= (1.0 - WORTH_IT) * look.loss(setting):
+        if not look.improves(deeper, setting):
             break
         setting = deeper
     exact = {**setting, "thresholds": "best"}
-    if free["thresholds"] and exact != setting and look.loss(exact) < (1.0 - WORTH_IT) * look.loss(setting):
+    if free["thresholds"] and exact != setting and look.improves(exact, setting):
         setting = exact
     return setting
 
@@ -216,16 +241,22 @@ def _best_penalty(look: Look, setting: Setting) -> float:
     def loss(place: int) -> float:
         return look.loss(with_penalty(place))
 
-    place, other = (2, 4) if loss(2) <= loss(4) else (4, 2)
+    look.slower(with_penalty(FIRST), with_penalty(LAST))
+    place = FIRST if loss(FIRST) <= loss(LAST) else LAST
     if look.gain(with_penalty(place)) < 0.0:
         return PENALTIES[place]  # votes are ahead: further fits would be in vain
-    away = 1 if place > other else -1
-    if loss(place + away) >= loss(place):
-        between = place - away
-        return PENALTIES[between if loss(between) < loss(place) else place]
-    while 0 <= place + away < len(PENALTIES) and loss(place + away) < loss(place):
-        place += away
-    return PENALTIES[place]
+    if place == LAST and look.is_clear(with_penalty(LAST), with_penalty(FIRST)):
+        return PENALTIES[LAST]
+    if place == LAST:
+        while place - 1 > FIRST and loss(place - 1) < loss(place):
+            place -= 1
+        return PENALTIES[place]
+    while place > 0:
+        look.slower(with_penalty(place - 1), with_penalty(place))
+        if loss(place - 1) >= loss(place):
+            break
+        place -= 1
+    return PENALTIES[FIRST + 1 if place == FIRST and loss(FIRST + 1) < loss(FIRST) else place]
 
 
 def damping(m: float) -> float:
@@ -239,6 +270,6 @@ def enough_rounds(look: Look, setting: Setting, learning_rate: float) -> int:
     Fits that were still learning when they ended had use for more.
     """
     seen = float(look.rated(setting).n_rounds)
-    seen *= UNFINISHED if seen > 0.95 * LOOK_ROUNDS else 1.0
+    seen *= UNFINISHED if seen >= LOOK_ROUNDS else 1.0
     rounds = MORE_ROUNDS * seen * LOOK_RATE / learning_rate / math.sqrt(look.share)
     return int(min(MOST_ROUNDS, max(FEWEST_ROUNDS, math.ceil(rounds))))

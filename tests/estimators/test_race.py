@@ -1,0 +1,126 @@
+"""Short fits end early only where the rest of them changes no choice."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from radboost import DeepBoostClassifier, TreeOptions
+from radboost.boosting.watch import EarlyStopping
+from radboost.estimators import _held_back, _look
+from radboost.estimators._learning import learn
+from radboost.estimators._look import Look
+from radboost.estimators._race import Judged, calibrated_losses
+from radboost.rows.prepare import prepare
+
+SETTING = {"thresholds": "random", "max_depth": 6, "complexity_penalty": 0.001}
+
+
+def table(noise, n_classes=2, m=2000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 6))
+    f = 2.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+    y = np.digitize(f, [0.0] if n_classes == 2 else [-1.2, 0.0, 1.2])
+    return X, np.where(rng.random(m) < noise, rng.integers(0, n_classes, m), y)
+
+
+def look_at(X, y, **parameters):
+    estimator = DeepBoostClassifier(**parameters)
+    rows = prepare(estimator, X, y)
+    parts = _held_back.parts_of(len(y), X.shape[1], len(np.unique(y)))
+    return Look(estimator, rows, estimator._read_parameters(), parts, len(y))
+
+
+class Stood:
+    """Stages of a fit whose losses are given."""
+
+    def __init__(self, losses):
+        self.losses = losses
+
+    def at(self, n_rounds):
+        values = self.losses.get(n_rounds)
+        return None if values is None else Judged(np.array([values]), np.array([0.0]), n_rounds)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_a_short_fit_is_the_estimator_at_its_best_round(noise, n_classes):
+    """Losses of the held-back rows by the model that the same parameters give, at the best of the rounds looked at."""
+    look = look_at(*table(noise, n_classes))
+    fit = look.rated(SETTING)
+    every = _look.PACE.every
+    assert fit.n_rounds % every == 0
+    options = TreeOptions(leaves="rated", thresholds="random")
+    given = {name: SETTING[name] for name in ("max_depth", "complexity_penalty")}
+    model = DeepBoostClassifier(
+        _look.LOOK_ROUNDS,
+        learning_rate=_look.LOOK_RATE,
+        tree_options=options,
+        calibration=None,
+        early_stopping=EarlyStopping(_look.LOOK_ROUNDS),
+        **given,
+    )
+    rows, watched = look._rows, look._held_back
+    model = learn(model, replace(rows, validation=watched))
+    losses = np.array(model.history_["validation_loss"])[every - 1 :: every]
+    waited = [n for n in range(len(losses)) if n - np.argmin(losses[: n + 1]) >= _look.PACE.patience // every]
+    seen = losses[: waited[0] + 1] if waited else losses
+    assert fit.n_rounds == every * (1 + np.argmin(seen))
+    scores = list(model.staged_decision_function(watched.X)) if fit.n_rounds <= model.n_iter_ else None
+    if scores is not None:
+        np.testing.assert_array_equal(fit.losses, calibrated_losses(scores[fit.n_rounds - 1], watched, 1))
+        stage = fit.at(_look.PACE.stage)
+        np.testing.assert_array_equal(stage.losses, calibrated_losses(scores[_look.PACE.stage - 1], watched, 1))
+    assert fit.at(10**6) is fit
+
+
+def test_a_slow_fit_ends_only_where_its_gains_are_too_small():
+    """Behind by 4 standard errors; behind by 6 at half the rounds, it might gain 4 more and end level."""
+
+    def to_come(now, before, n_rounds=60):
+        stages = Stood({n_rounds: now, n_rounds // 2: before})
+        return _look._to_come(lambda judged: float(judged.losses[0]), n_rounds, stages)
+
+    assert to_come(4.0, 4.0) == 4.0
+    assert to_come(4.0, 3.0) == 4.0  # further and further behind: no better than now
+    assert to_come(4.0, 6.0) == 0.0
+    assert to_come(4.0, 5.0) == 2.0
+    assert to_come(4.0, 4.0, n_rounds=30) == -np.inf
+    assert _look._to_come(lambda judged: 9.0, 90, Stood({90: 1.0})) == -np.inf
+
+
+def test_whoever_cannot_win_ends_early_and_loses():
+    X, y = table(0.0)
+    whole, raced = look_at(X, y), look_at(X, y)
+    huge = {**SETTING, "complexity_penalty": 0.1}
+    lost = raced.slower(huge, SETTING)
+    assert lost.lost
+    assert lost.n_rounds < whole.rated(huge).n_rounds
+    assert raced.loss(huge) == np.inf
+    assert raced.loss(SETTING) < whole.loss(huge)  # what all of its rounds say
+    assert raced.is_clear(SETTING, huge)
+    assert not raced.beats_votes(huge)
+    # Of votes that end early the comparison is the same.
+    assert raced.votes(SETTING).n_rounds < whole._fit({"leaves": "votes"}, None).n_rounds
+    assert raced.beats_votes(SETTING)
+    assert whole.beats_votes(SETTING)
+
+
+def test_deeper_trees_end_where_they_are_not_ahead():
+    X, y = table(0.5)
+    whole, raced = look_at(X, y), look_at(X, y)
+    deeper = {**SETTING, "max_depth": 12}
+    assert not raced.improves(deeper, SETTING)
+    assert raced.rated(deeper).lost
+    assert whole.loss(deeper) >= (1.0 - _look.WORTH_IT) * whole.loss(SETTING)
+
+
+def test_races_change_no_choice_here(monkeypatch):
+    """Choices with races are those of whole short fits."""
+    for noise in (0.0, 0.6):
+        X, y = table(noise)
+        raced = DeepBoostClassifier(n_rounds=2).fit(X, y).chosen_
+        with monkeypatch.context() as patched:
+            fit = Look._fit
+            patched.setattr(Look, "_fit", lambda look, setting, has_lost, fit=fit: fit(look, setting, None))
+            assert DeepBoostClassifier(n_rounds=2).fit(X, y).chosen_ == raced

@@ -23,6 +23,10 @@ RADBOOST_CLONES void narrow_rows(const std::uint8_t* codes, std::size_t n, std::
     narrow(codes, n, low, width, elsewhere, leaves);
 }
 RADBOOST_CLONES void narrow_rows(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t width,
+                                 std::uint32_t elsewhere, std::uint32_t* leaves) {
+    narrow(codes, n, low, width, elsewhere, leaves);
+}
+RADBOOST_CLONES void narrow_rows(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t width,
                                  std::uint64_t elsewhere, std::uint64_t* leaves) {
     narrow(codes, n, low, width, elsewhere, leaves);
 }
@@ -37,6 +41,9 @@ RADBOOST_INLINE void first_leaf_signs(const Leaves* leaves, std::size_t n, Leave
 }
 
 RADBOOST_CLONES void leaf_signs(const std::uint16_t* leaves, std::size_t n, std::uint16_t positive, std::int8_t* out) {
+    first_leaf_signs(leaves, n, positive, out);
+}
+RADBOOST_CLONES void leaf_signs(const std::uint32_t* leaves, std::size_t n, std::uint32_t positive, std::int8_t* out) {
     first_leaf_signs(leaves, n, positive, out);
 }
 RADBOOST_CLONES void leaf_signs(const std::uint64_t* leaves, std::size_t n, std::uint64_t positive, std::int8_t* out) {
@@ -143,6 +150,8 @@ std::int32_t CodeTree::walk(const BinnedData& data, std::size_t row, std::int32_
 void CodeTree::leaves(const BinnedData& data, std::size_t begin, std::size_t count, std::int32_t* out) const {
     if (steps_.size() < 16)
         leaves_by_bits<std::uint16_t>(data, begin, count, out);
+    else if (steps_.size() < 32)
+        leaves_by_bits<std::uint32_t>(data, begin, count, out);
     else
         leaves_by_bits<std::uint64_t>(data, begin, count, out);
 }
@@ -153,6 +162,7 @@ void CodeTree::signs(const BinnedData& data, std::size_t begin, std::size_t coun
     for (std::size_t leaf = 0; leaf < top_leaves_.size(); ++leaf)
         bits |= std::uint64_t{marked[static_cast<std::size_t>(top_leaves_[leaf])]} << leaf;
     if (steps_.size() < 16) return signs_by_bits<std::uint16_t>(data, begin, count, bits, out);
+    if (steps_.size() < 32) return signs_by_bits<std::uint32_t>(data, begin, count, bits, out);
     if (steps_.size() < kMostLeaves) return signs_by_bits<std::uint64_t>(data, begin, count, bits, out);
     std::int32_t nodes[kBlockRows];
     for (std::size_t first = 0; first < count; first += kBlockRows) {

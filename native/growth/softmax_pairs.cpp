@@ -95,9 +95,10 @@ void SoftmaxPairs::lay_out(Pairs pairs) {
     if (pairs == Pairs::by_rule && (!weights.given() || !cumulative_.empty())) return;
     // Sizes are at most 1, so that the sum of all masses stays below 2^62.
     const int shift = std::min(40, 60 - std::ilogb(weights.total()));
+    const double to_mass = std::ldexp(1.0, shift);
     const auto mass_of = [&](std::size_t row) {
         const double size = weights.unit(row, pairs == Pairs::by_gradient ? scores_.row_sizes()[row] : 1.0);
-        return static_cast<std::uint64_t>(std::llrint(std::ldexp(size, shift)) * weights.times(row));
+        return static_cast<std::uint64_t>(std::llrint(size * to_mass) * weights.times(row));
     };
     mass_unit_ = std::ldexp(1.0, -shift);
     cumulative_.resize(canonical_.size());

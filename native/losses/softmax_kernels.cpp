@@ -14,7 +14,31 @@ RADBOOST_CLONES void exponentials(double* differences, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) differences[i] = exact_exp(differences[i]);
 }
 
+// One exponential a row: that of the class ahead is 1.
+RADBOOST_CLONES void rows_of_two(const TwoClassBlock& block, float* rule, double* cost, double* size, double* wrong) {
+    const float *first_costs = block.costs, *second_costs = block.costs + block.n_rows;
+    for (std::size_t i = 0; i < block.n_rows; ++i) {
+        const std::int32_t first = block.scores[2 * i], second = block.scores[2 * i + 1];
+        const double ahead = static_cast<double>(first) - static_cast<double>(second);
+        const double behind = exact_exp((ahead > 0 ? -ahead : ahead) * (1.0 / kScoreGrid));
+        const double e0 = ahead >= 0 ? 1.0 : behind, e1 = ahead <= 0 ? 1.0 : behind;
+        const auto c0 = static_cast<double>(first_costs[i]), c1 = static_cast<double>(second_costs[i]);
+        const double share = 1.0 / (e0 + e1), paid = (e0 * c0 + e1 * c1) * share;
+        const double own = paid < 1.0 ? paid : 1.0, g0 = e0 * share, g1 = e1 * share;
+        const double d0 = c0 - own, d1 = c1 - own;
+        cost[i] = own;
+        size[i] = g0 * (d0 < 0 ? -d0 : d0) + g1 * (d1 < 0 ? -d1 : d1);
+        rule[2 * i] = static_cast<float>(g0);
+        rule[2 * i + 1] = static_cast<float>(g1);
+        wrong[i] = (ahead < 0) == (block.classes[i] == 1) ? 0.0 : 1.0;
+    }
+}
+
 }  // namespace
+
+void softmax_rows_of_two(const TwoClassBlock& block, float* rule, double* cost, double* size, double* wrong) {
+    rows_of_two(block, rule, cost, size, wrong);
+}
 
 void softmax_rows(const SoftmaxBlock& block, double* rule, double* cost) {
     const std::size_t n_classes = block.n_classes;

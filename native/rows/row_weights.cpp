@@ -1,6 +1,7 @@
 #include "rows/row_weights.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/exact_sum.hpp"
@@ -58,9 +59,13 @@ std::vector<std::int64_t> RowWeights::masses(double scale) const {
 
 double RowWeights::sum(const double* values, int n_threads) const {
     const double most = largest(1, 0.0, n_rows_, n_threads, [&](std::size_t begin, std::size_t end, double* found) {
-        double top = 0;
-        for (std::size_t i = begin; i < end; ++i) top = std::max(top, std::fabs(unit(i, values[i])));
-        *found = top;
+        double tops[8] = {};  // apart, so that none waits for the last
+        std::size_t i = begin;
+        for (; i + std::size(tops) <= end; i += std::size(tops))
+            for (std::size_t k = 0; k < std::size(tops); ++k)
+                tops[k] = std::max(tops[k], std::fabs(unit(i + k, values[i + k])));
+        for (; i < end; ++i) tops[0] = std::max(tops[0], std::fabs(unit(i, values[i])));
+        *found = *std::max_element(std::begin(tops), std::end(tops));
     })[0];
     const FixedScale scale(most);
     return scale.value(add<int128>(1, n_rows_, n_threads, [&](std::size_t begin, std::size_t end, int128* sum) {

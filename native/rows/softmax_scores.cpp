@@ -50,8 +50,10 @@ void SoftmaxScores::for_blocks(int n_threads, Function&& function) const {
 
 SoftmaxSums SoftmaxScores::evaluate(int n_threads) {
     const std::size_t n_classes = this->n_classes();
-    std::vector<double> wrong(n_rows());
+    wrong_.resize(n_rows());
+    double* const wrong = wrong_.data();
     for_blocks(n_threads, [&](std::size_t begin, std::size_t count, double* rule) {
+        if (n_classes == 2) return evaluate_two(begin, count);
         std::vector<const float*> costs(count);
         for (std::size_t r = 0; r < count; ++r) costs[r] = costs_of(begin + r);
         const std::int32_t* scores = grid_.row(begin);
@@ -67,8 +69,19 @@ SoftmaxSums SoftmaxScores::evaluate(int n_threads) {
             row_sizes_[begin + r] = size;
         }
     });
-    return {weights_.mean(row_costs_.data(), n_threads), weights_.mean(wrong.data(), n_threads),
+    return {weights_.mean(row_costs_.data(), n_threads), weights_.mean(wrong, n_threads),
             weights_.mean(row_sizes_.data(), n_threads)};
+}
+
+void SoftmaxScores::evaluate_two(std::size_t begin, std::size_t count) {
+    float costs[kBlockElements];
+    for (std::size_t r = 0; r < count; ++r) {
+        const float* own = costs_of(begin + r);
+        costs[r] = own[0];
+        costs[count + r] = own[1];
+    }
+    softmax_rows_of_two({grid_.row(begin), costs, classes_->of_row().data() + begin, count}, rule_.data() + 2 * begin,
+                        row_costs_.data() + begin, row_sizes_.data() + begin, wrong_.data() + begin);
 }
 
 double SoftmaxScores::slope(int n_threads) const {

@@ -57,6 +57,7 @@ public:
 
 private:
     std::size_t parts(int n_threads) const;
+    void evaluate_two(std::size_t begin, std::size_t count);
     template <class Function>
     void for_blocks(int n_threads, Function&& function) const;
 
@@ -67,6 +68,7 @@ private:
     ScoreGrid grid_;
     LargeArray<float> rule_;
     std::vector<double> row_costs_, row_sizes_;  // what the rule pays, and the sum over z of |g Delta c|
+    std::vector<double> wrong_;                  // for `evaluate`: 1 where another class has the largest score
     LargeArray<std::int8_t> h_;
 };
 

@@ -167,7 +167,7 @@ def test_bad_problems_are_refused() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("leaves", [15, 16, 17, 63, 64, 65, 66, 300])
+@pytest.mark.parametrize("leaves", [15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 300])
 def test_rows_find_their_leaf_in_trees_of_every_size(n_classes: int, leaves: int) -> None:
     """Up to 64 leaves are told apart by bits of a word; rows of larger trees walk on from there."""
     rng = np.random.default_rng(leaves)

@@ -64,9 +64,9 @@ class Problem:
 WEIGHTS = st.sampled_from(["none", "whole", "real"])
 
 
-@given(SEEDS, WEIGHTS, st.booleans())
-def test_rule_risk_and_error(seed: int, weights: str, per_row: bool) -> None:
-    problem = Problem(seed, weights=weights, per_row=per_row)
+@given(SEEDS, WEIGHTS, st.booleans(), st.sampled_from([2, 4]))
+def test_rule_risk_and_error(seed: int, weights: str, per_row: bool, n_classes: int) -> None:
+    problem = Problem(seed, weights=weights, per_row=per_row, n_classes=n_classes)
     sums = problem.state.evaluate(1)
     expected = naive.soft_max(problem.scores)
     np.testing.assert_allclose(problem.state.rule().reshape(expected.shape), expected, atol=1e-7)
@@ -76,6 +76,22 @@ def test_rule_risk_and_error(seed: int, weights: str, per_row: bool) -> None:
     assert sums.size == pytest.approx(np.average(size, weights=problem.weights), rel=1e-12)
     wrong = problem.scores.argmax(axis=1) != problem.y
     assert sums.error == pytest.approx(np.average(wrong, weights=problem.weights), rel=1e-12)
+
+
+@given(SEEDS, WEIGHTS, st.sampled_from([1e-7, 2.0, 300.0]))
+def test_two_classes_are_the_first_of_three_to_the_last_bit(seed: int, weights: str, spread: float) -> None:
+    """Two classes have a kernel of their own; a third one that is far behind changes no sum."""
+    two = Problem(seed, m=1100, n_classes=2, weights=weights, spread=spread)
+    scores = np.column_stack([two.scores, two.scores.max(axis=1) - 1000.0])
+    table = np.column_stack([two.table, np.zeros(1100, dtype=np.float32)])
+    given_weights = NO_WEIGHTS if weights == "none" else two.weights
+    three = SoftmaxRows(two.data, two.y, 3, given_weights, table, costs_per_row=True, seed=seed, n_threads=1)
+    three.set(scores)
+    for n_threads in (1, 2):
+        one, other = two.state.evaluate(n_threads), three.evaluate(n_threads)
+        assert (one.risk, one.error, one.size) == (other.risk, other.error, other.size)
+        np.testing.assert_array_equal(two.state.row_costs(), three.row_costs())
+        np.testing.assert_array_equal(two.state.rule().reshape(-1, 2), three.rule().reshape(-1, 3)[:, :2])
 
 
 @given(SEEDS, WEIGHTS, st.sampled_from(["all", "by_rule", "by_gradient"]))

@@ -355,6 +355,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         watch = None
         if watched is not None:
             watch = RiskWatch(watched, watched_costs, stopping, len(classes), n_threads)
+        # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
+        prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
         return Plan(
             maker=maker,

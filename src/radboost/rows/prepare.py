@@ -187,6 +187,10 @@ class PreparedRows:
         """A share of the different rows of every class, by their content."""
         return self._keep(self._split(1.0 - share, seed, n_threads)[0])
 
+    def by_content(self, n_threads: int) -> PreparedRows:
+        """The same rows in the order of the hashes of their codes and classes."""
+        return self._keep(np.argsort(self.data.row_hashes(self.class_ids, n_threads), kind="stable"))
+
     def n_different(self, n_threads: int) -> int:
         """Rows of all workers that differ in their codes or their class: copies and weights do not count."""
         hashes = self.row_weights().gather(self.data.row_hashes(self.class_ids, n_threads))

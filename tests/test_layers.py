@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
+    {"export"},
     {"estimators", "sparsity"},
     {"baselines"},
     {"structured"},
@@ -51,6 +52,10 @@ OPTIONAL = {
     "ray",
     "torch",
     "pynini",
+    "onnx",
+    "onnxruntime",
+    "treelite",
+    "skops",
 }
 
 

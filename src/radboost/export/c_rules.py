@@ -117,7 +117,7 @@ CHEAPEST = """
 /* The class with the least expected cost, as its place in the list of classes above. */
 int NAME_predict(const double *x)
 {
-    static const double costs[K][K] = {COSTS};
+    static const double costs[K][K] = COSTS;
     double scores[N], p[K], least = 0.0;
     int c, k, best = 0;
     NAME_scores(x, scores);

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import Graph, need_onnx
 from radboost.export.onnx_rules import add_rule
-from radboost.export.onnx_trees import tree_attributes
+from radboost.export.onnx_trees import category_questions, tree_attributes
 from radboost.export.parts import (
     Exported,
     ExportedAnswer,
@@ -30,7 +32,8 @@ INPUT = "X"
 def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     """The graph, with what columns, categories and classes are called in its metadata."""
     onnx = need_onnx()
-    scores, answer = model.scores, model.answer
+    # onnxruntime before 1.30 adds up trees of a single leaf wrongly, unless they come first.
+    scores, answer = model.scores.without_constants(), model.answer
     rule = rule_of(answer) if answer.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
@@ -74,9 +77,9 @@ def _add_scores(graph: Graph, scores: ScoreSum) -> str:
     """The name of a table with a line for each row and a column for each score."""
     parts = []
     if scores.trees or not scores.products:
-        rows = _without_unknown(graph, scores) if scores.categories else INPUT
-        attributes = tree_attributes(scores)
-        parts.append(graph.add("TreeEnsemble", rows, domain="ai.onnx.ml", **attributes))
+        questions = category_questions(scores)
+        rows = _with_answers(graph, questions.tables) if questions.tables else INPUT
+        parts.append(graph.add("TreeEnsemble", rows, domain="ai.onnx.ml", **tree_attributes(scores, questions)))
     lengths = sorted({len(product.features) for product in scores.products})
     parts += [_add_products(graph, [one for one in scores.products if len(one.features) == n]) for n in lengths]
     total = parts[0]
@@ -97,18 +100,18 @@ def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
     return graph.add("MatMul", values, graph.reals(np.array([product.weights for product in products])))
 
 
-def _without_unknown(graph: Graph, scores: ScoreSum) -> str:
-    """Codes of categories that do not exist become missing values, and fractions are cut off."""
-    low, high = np.full(scores.n_features, -np.inf), np.full(scores.n_features, np.inf)
-    for column, known in scores.categories.items():
-        low[column], high[column] = 0.0, len(known)
-    below = graph.add("Less", INPUT, graph.reals(low))
-    # Infinity in a column of numbers is as large as this limit, and fine.
-    above = graph.add("Greater", graph.add("Floor", INPUT), graph.reals(np.where(np.isinf(high), high, high - 1.0)))
-    unknown = graph.add("Or", below, above)
-    is_category = graph.booleans(np.isfinite(high))
-    whole = graph.add("Where", is_category, graph.add("Floor", INPUT), INPUT)
-    return graph.add("Where", unknown, graph.real(np.nan), whole)
+def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
+    """X and behind it the answers to the questions about categories; a code that does not exist is a missing value."""
+    parts = [INPUT]
+    for feature, table in tables.items():
+        codes = graph.add("Floor", graph.add("Gather", INPUT, graph.whole(feature), axis=1))
+        n_categories = graph.real(len(table) - 1.0)
+        known = graph.add(
+            "And", graph.add("GreaterOrEqual", codes, graph.real(0.0)), graph.add("Less", codes, n_categories)
+        )
+        places = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
+        parts.append(graph.add("Gather", graph.reals(table), places, axis=0))
+    return graph.add("Concat", *parts, axis=1)
 
 
 def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:

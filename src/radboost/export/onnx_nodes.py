@@ -56,9 +56,6 @@ class Graph:
     def whole(self, values: npt.ArrayLike) -> str:
         return self.constant(np.array(values, dtype=np.int64))
 
-    def booleans(self, values: npt.ArrayLike) -> str:
-        return self.constant(np.array(values, dtype=np.bool_))
-
     def type_number(self, kind: str) -> int:
         return int(getattr(self._onnx.TensorProto, _TYPES[kind]))
 

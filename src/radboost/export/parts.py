@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,6 +67,12 @@ class ScoreSum:
     def votes(self) -> bool:
         """Whether every leaf of every tree adds to one of several scores."""
         return bool(self.trees) and all(tree.targets is not None for tree in self.trees)
+
+    def without_constants(self) -> ScoreSum:
+        """The same with trees of a single leaf in the start, which changes the last bits of sums."""
+        constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
+        kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
+        return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
 
     def trees_or_none(self) -> tuple[WeightedTree, ...]:
         """The trees; for formats that want at least one, a tree without a question that adds nothing."""

@@ -356,6 +356,14 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             totals[hypothesis.source if isinstance(hypothesis, SourcedHypothesis) else 0] += abs(weight)
         return dict(zip(names, (totals / max(totals.sum(), np.finfo(float).tiny)).tolist(), strict=True))
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], *, domain_classifier: Any = None) -> Self:
+        """As for the other estimators; a domain classifier of your own is not in the dict, and given again, fitted."""
+        model = super().from_dict(data)
+        if domain_classifier is not None:
+            model._supply_domain_classifier(domain_classifier)
+        return model
+
     def _exported_scores(self) -> ScoreSum:
         refuse_model(type(self).__name__, "its hypotheses are weighted by a domain classifier")
 

@@ -134,7 +134,7 @@ def quoted(value: Any) -> str:
 def _comment(model: Exported, probabilities: bool) -> str:
     scores, answer = model.scores, model.answer
     lines = [
-        f"{model.title} of RadBoost: {len(scores.trees)} trees and {len(scores.products)} columns or products of them.",
+        f"{model.title} of RadBoost: {len(scores.trees)} trees, {len(scores.products)} columns or products.",
         "",
         f"A row x is {scores.n_features} numbers of type double; NaN is a missing value. Sums are those of RadBoost,",
         "in the same order, where doubles are computed as doubles.",

@@ -31,7 +31,7 @@ def to_plain(estimator: Any) -> dict[str, Any]:
         "kind": KIND,
         "format": FORMAT_VERSION,
         "content": json.loads(canonical_json(dict(header))),
-        "arrays": {name: _write_array(np.asarray(array)) for name, array in arrays.items()},
+        "arrays": [_write_array(name, np.asarray(array)) for name, array in arrays.items()],
     }
 
 
@@ -47,32 +47,35 @@ def from_plain(data: Any, name: str) -> Any:
             f"The dict has the format {_shown(data['format'])}, and this version of RadBoost reads up to format "
             f"{FORMAT_VERSION}, beginning with 2; upgrade radboost to read it."
         )
-    if not isinstance(data["content"], dict) or not isinstance(data["arrays"], dict):
-        raise ModelFileError("The entries content and arrays of a model as a dict must be dicts.")
+    if not isinstance(data["content"], dict) or not isinstance(data["arrays"], list):
+        raise ModelFileError("The content of a model as a dict must be a dict, and its arrays a list.")
     header = json.loads(canonical_json(data["content"]))  # a copy, which is JSON all through
     held = header.get("model")
     if held != name:
         raise ModelFileError(f"The dict holds a {str(held)[:40]!r}, and {name}.from_dict reads those of {name} only.")
-    arrays = {key: _read_array(key, found) for key, found in data["arrays"].items()}
+    arrays = dict(_read_array(found) for found in data["arrays"])
+    if len(arrays) < len(data["arrays"]):
+        raise ModelFileError("Two arrays have the same name.")
     return restored(data["format"], header, arrays, "The dict is not a usable RadBoost model")
 
 
-def _write_array(array: AnyArray) -> dict[str, Any]:
+def _write_array(name: str, array: AnyArray) -> dict[str, Any]:
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if array.dtype.str not in DTYPES:
         raise ModelFileError(f"An array of the type {array.dtype} cannot be kept; known are {', '.join(DTYPES)}.")
     values = array.reshape(-1).tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         values = [value if math.isfinite(value) else repr(value) for value in values]
-    return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
+    return {"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "values": values}
 
 
-def _read_array(name: Any, found: Any) -> AnyArray:
-    """One array, every entry of it checked."""
+def _read_array(found: Any) -> tuple[str, AnyArray]:
+    """The name of an array, and the array, every entry of it checked."""
+    if not isinstance(found, dict) or set(found) != {"name", "dtype", "shape", "values"}:
+        raise ModelFileError("An array must have name, dtype, shape and values.")
+    name = found["name"]
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH:
         raise ModelFileError(f"The name of an array is {_shown(name)}, not 1 to {MAX_NAME_LENGTH} characters of text.")
-    if not isinstance(found, dict) or set(found) != {"dtype", "shape", "values"}:
-        raise ModelFileError(f"The array {name!r} must have dtype, shape and values.")
     code, shape, values = found["dtype"], found["shape"], found["values"]
     if not isinstance(code, str) or code not in DTYPES:
         raise ModelFileError(f"The array {name!r} has the unknown type {_shown(code)}.")
@@ -83,7 +86,7 @@ def _read_array(name: Any, found: Any) -> AnyArray:
     if not isinstance(values, list) or too_large or math.prod(shape) != len(values):
         raise ModelFileError(f"The array {name!r} must have a list of values that fits its shape {_shown(shape)}.")
     dtype = DTYPES[code]
-    return np.array(_numbers(name, values, dtype), dtype=dtype).reshape(shape)
+    return name, np.array(_numbers(name, values, dtype), dtype=dtype).reshape(shape)
 
 
 def _numbers(name: str, values: list[Any], dtype: np.dtype[Any]) -> list[Any]:

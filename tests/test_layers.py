@@ -26,7 +26,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
-    {"explain"},
+    {"explain", "export"},
     {"estimators", "sparsity"},
     {"baselines"},
     {"structured"},
@@ -52,6 +52,10 @@ OPTIONAL = {
     "ray",
     "torch",
     "pynini",
+    "onnx",
+    "onnxruntime",
+    "treelite",
+    "skops",
 }
 
 

@@ -16,7 +16,9 @@ from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import AdaBoostMHWatch
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._exporting import class_answer
 from radboost.estimators._predicting import of_one_fit
+from radboost.export.parts import ExportedAnswer, Rule, ScoreSum, sum_of_trees
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
 
@@ -116,6 +118,14 @@ class AdaBoostMHClassifier(Baseline):
 
     def _constant_of_scores(self) -> float:
         return _abstaining(self.ensemble_.weights.sum(), self.ensemble_.n_outputs)
+
+    def _exported_scores(self) -> ScoreSum:
+        n_outputs = self.ensemble_.n_outputs
+        total = float(self.ensemble_.weights.sum())
+        return sum_of_trees(self.ensemble_, taken_off=0.0 if n_outputs == 1 else total / (2 * n_outputs))
+
+    def _exported_answer(self) -> ExportedAnswer:
+        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "logistic_shares", 2.0))
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

@@ -15,6 +15,8 @@ from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import SAMMEWatch
 from radboost.boosting.samme import SAMME
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._exporting import class_answer
+from radboost.export.parts import ExportedAnswer, Rule
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
 
@@ -94,6 +96,10 @@ class SAMMEClassifier(Baseline):
         self.verbose = verbose
         self.warm_start = warm_start
         self.tree_options = tree_options
+
+    def _exported_answer(self) -> ExportedAnswer:
+        n_classes = len(self.classes_)
+        return class_answer(self, Rule("logistic", 2.0) if n_classes == 2 else Rule("softmax"))
 
     def _check_parameters(self) -> None:
         check_integer("n_rounds", self.n_rounds, 1)

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from scipy.special import expit, softmax
 
 from radboost._typing import FloatArray
+from radboost.estimators._exporting import class_answer
 from radboost.estimators._predicting import of_one_fit
+from radboost.export.parts import ExportedAnswer, Rule
 
 
 class ClassScores:
@@ -43,8 +45,15 @@ class ClassScores:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
 
+    def _exported_answer(self) -> ExportedAnswer:
+        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax", self._scale_of_odds()))
+
+    def _scale_of_odds(self) -> float:
+        """Scores times this are logarithms of odds."""
+        return 1.0
+
     def _chances(self, scores: FloatArray) -> FloatArray:
-        return chances(scores)
+        return chances(scores, self._scale_of_odds())
 
 
 def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:

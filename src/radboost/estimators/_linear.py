@@ -18,6 +18,7 @@ from radboost.estimators._describing import TermsDescribing
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
+from radboost.export.parts import ScoreSum, sum_of_features
 from radboost.families.columns import Column
 from radboost.linear import canonical_rows
 from radboost.rows.class_weights import times_class_weight
@@ -92,6 +93,9 @@ class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
         """A line for each row and a column for each output."""
         check_is_fitted(self)
         return self.ensemble_.scores(read_matrix(self, X, {}, self._accepted))
+
+    def _exported_scores(self) -> ScoreSum:
+        return sum_of_features(self.ensemble_, self.n_features_in_)
 
     def _restore_coefficients(self) -> None:
         """coef_ and intercept_ from the ensemble."""

@@ -14,7 +14,9 @@ from radboost._typing import Category, FloatArray
 from radboost._validation import resolve_n_jobs
 from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble
+from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._saving import SavingMixin
+from radboost.export.parts import ExportedAnswer, ScoreSum, refuse_model, sum_of_trees
 from radboost.losses import get_loss
 from radboost.model_file import ModelFileError, NotStored
 from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
@@ -52,6 +54,11 @@ class ScoringMixin(SavingMixin):
 
     ensemble_: Ensemble
     n_jobs: int | None
+
+    def _exported_scores(self) -> ScoreSum:
+        if not isinstance(self.ensemble_, Ensemble):
+            refuse_model(type(self).__name__, f"its {type(self.ensemble_).__name__} is no sum of trees")
+        return sum_of_trees(self.ensemble_)
 
     def _name_classes(self) -> None:
         """Lets the trees of the ensemble say the labels that they vote for."""
@@ -168,6 +175,10 @@ class PredictingMixin(ScoringMixin):
         # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
         loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
         return row_cost(self.objective_, len(self.classes_)).probabilities(loss, scores)
+
+    def _exported_answer(self) -> ExportedAnswer:
+        loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)
+        return class_answer(self, margin_rule(self.objective_, loss, len(self.classes_)))
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from radboost.estimators._exporting import ExportingMixin
 from radboost.model_file import save_model
 
 
-class SavingMixin:
+class SavingMixin(ExportingMixin):
     """`save`, and what a file keeps of the parameters."""
 
     # What a file keeps of the model, by the name that model files look up.

@@ -17,9 +17,11 @@ from radboost._validation import check_integer, check_real
 from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
+from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.export.parts import ExportedAnswer, Rule
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
@@ -175,6 +177,9 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return chances(scores[:, None] if scores.ndim == 1 else scores)
+
+    def _exported_answer(self) -> ExportedAnswer:
+        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"))
 
     @of_one_fit
     def predict_proba(self, X: Any) -> FloatArray:

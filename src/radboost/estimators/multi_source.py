@@ -21,6 +21,7 @@ from radboost.estimators._learning import FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import DeepBoostClassifier
+from radboost.export.parts import ScoreSum, refuse_model
 from radboost.families import Family, Problem, get_families
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
@@ -354,6 +355,17 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         for hypothesis, weight in zip(self.ensemble_.hypotheses, self.ensemble_.weights, strict=True):
             totals[hypothesis.source if isinstance(hypothesis, SourcedHypothesis) else 0] += abs(weight)
         return dict(zip(names, (totals / max(totals.sum(), np.finfo(float).tiny)).tolist(), strict=True))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], *, domain_classifier: Any = None) -> Self:
+        """As for the other estimators; a domain classifier of your own is not in the dict, and given again, fitted."""
+        model = super().from_dict(data)
+        if domain_classifier is not None:
+            model._supply_domain_classifier(domain_classifier)
+        return model
+
+    def _exported_scores(self) -> ScoreSum:
+        refuse_model(type(self).__name__, "its hypotheses are weighted by a domain classifier")
 
     @of_one_fit
     def source_probabilities(self, X: Any) -> FloatArray:

@@ -15,16 +15,20 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from radboost._typing import ClassIds, FloatArray
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
+from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._predicting import of_one_fit
+from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families import TreeFamilies
 from radboost.losses import (
     REGRESSION_LOSSES,
     TWO_CLASS_LOSSES,
+    GammaLoss,
     LogisticTargetLoss,
     MultinomialLoss,
     NativeTargetLoss,
+    PoissonLoss,
     TargetLoss,
     ask,
     get_target_loss,
@@ -209,6 +213,10 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         second = np.divide(up, down + up, out=(scores > 0).astype(np.float64), where=down + up > 0)
         return np.column_stack([1.0 - second, second])
 
+    def _exported_answer(self) -> ExportedAnswer:
+        loss = None if isinstance(self.loss_, NotStored) else get_target_loss(self.loss_, TWO_CLASS_LOSSES)
+        return class_answer(self, target_rule(loss, len(self.classes_)))
+
     def _read_parameters(self) -> FitSettings:
         self._check_calibration()
         return super()._read_parameters()
@@ -321,6 +329,14 @@ feature_names_in_
         return np.asarray(
             ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64
         )
+
+    def _exported_answer(self) -> ExportedAnswer:
+        loss = _loss_of_fit(self, REGRESSION_LOSSES)
+        if isinstance(loss, PoissonLoss | GammaLoss):
+            return ExportedAnswer(exponential=True)
+        if not isinstance(loss, NativeTargetLoss) and hasattr(loss, "inverse_link"):
+            refuse_model(type(self).__name__, "its loss has an inverse_link of your own, which no other program knows")
+        return ExportedAnswer()
 
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss

@@ -31,8 +31,10 @@ from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
+from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
+from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
 from radboost.model_file import storable_estimator
 from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
@@ -497,6 +499,13 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         return np.asarray(softmax(scores, axis=1), dtype=np.float64)
+
+    def _exported_answer(self) -> ExportedAnswer:
+        if self.decision not in ("argmax", "minimum_cost"):
+            refuse_model(type(self).__name__, f"decision={self.decision!r} draws its answers; set another one")
+        self._decision()  # refuses what it cannot decide by
+        costs = self.cost_ if self.decision == "minimum_cost" else None
+        return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"), costs)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         # A data frame that names the classes has become the matrix of the fit, or would have without costs of examples.

@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_real_or
-from radboost.estimators._class_scores import ClassScores, chances
+from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._describing import TasksDescribing
 from radboost.estimators._linear import Read
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
+from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
@@ -151,8 +152,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstim
         self.random_state = random_state
         self.verbose = verbose
 
-    def _chances(self, scores: FloatArray) -> FloatArray:
-        return chances(scores, 1.0 if self.loss_ == "logistic" else 2.0)
+    def _scale_of_odds(self) -> float:
+        return 1.0 if self.loss_ == "logistic" else 2.0
 
     def _read_parameters(self) -> InductionSettings:
         check_choice("loss", self.loss, ["logistic", "exponential"])
@@ -256,6 +257,9 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     def predict(self, X: Any) -> FloatArray:
         """The predicted number for each row."""
         return self._scores(X)[:, 0]
+
+    def _exported_answer(self) -> ExportedAnswer:
+        return ExportedAnswer()
 
     def _read_parameters(self) -> InductionSettings:
         check_real_or(["auto"], "epsilon", self.epsilon, low=0.0)
@@ -400,6 +404,9 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, TasksDescribing, SparseBoo
         if not counts.any():
             raise ValueError("All labels in y are missing or have no weight: there is nothing to score.")
         return float((right * counts).sum() / counts.sum())
+
+    def _exported_answer(self) -> ExportedAnswer:
+        refuse_model(type(self).__name__, "it answers for several tasks at once")
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         labels, signs = read_tasks(as_tasks(y))

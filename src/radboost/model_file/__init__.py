@@ -4,6 +4,7 @@ from radboost.model_file.container import DTYPES, FORMAT_VERSION, MAGIC, read, w
 from radboost.model_file.encoding import MissingPartError, NotStored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import load_model, save_model
+from radboost.model_file.plain import from_plain, to_plain
 from radboost.model_file.registry import loaded_on_demand, storable_estimator, storable_value
 
 __all__ = [
@@ -13,11 +14,13 @@ __all__ = [
     "MissingPartError",
     "ModelFileError",
     "NotStored",
+    "from_plain",
     "load_model",
     "loaded_on_demand",
     "read",
     "save_model",
     "storable_estimator",
     "storable_value",
+    "to_plain",
     "write",
 ]

@@ -145,7 +145,7 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
             }
         )
         end = offset + array.nbytes
-    text = _canonical_json({"arrays": table, "content": dict(header)})
+    text = canonical_json({"arrays": table, "content": dict(header)})
     # Spaces are white space to JSON; with them the arrays start at a multiple of 64 bytes.
     text += b" " * (-(_PREAMBLE.size + len(text)) % _ALIGNMENT)
     if len(text) > MAX_HEADER_BYTES:
@@ -157,7 +157,7 @@ def _assemble(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> tupl
     return _PREAMBLE.pack(MAGIC, FORMAT_VERSION, len(text), size) + text, body
 
 
-def _canonical_json(document: dict[str, Any]) -> bytes:
+def canonical_json(document: dict[str, Any]) -> bytes:
     """Return the one spelling of ``document``: keys sorted, no spaces, ASCII only, finite numbers."""
     _refuse_other_keys(document)
     try:

@@ -12,6 +12,7 @@ from radboost.model_file.container import AnyArray, PathLike, read_versioned, wr
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
+from radboost.model_file.sections import Content
 
 # By the estimators' `_kind_of_file`.
 KINDS = {"boosted": boosted, "sparse": sparse, "sequences": sequences, "projections": projections}
@@ -23,6 +24,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     A loss, a kernel or a generator of the user's own is not stored: the file notes its ``repr``, and the loaded
     model asks for it where it is needed.
     """
+    write(path, *content_of(estimator))
+
+
+def content_of(estimator: Any) -> Content:
+    """Header and arrays of a fitted estimator, as its model file has them."""
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         raise ModelFileError(
@@ -51,7 +57,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             f"This model cannot be saved to a model file, because it could not be loaded: {error} Correct the "
             "parameter with set_params."
         ) from error
-    write(path, header, arrays)
+    return header, arrays
 
 
 def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
@@ -62,20 +68,24 @@ def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
     Loading runs no code from the file. Anything but a whole, unaltered model file is a
     :class:`~radboost.ModelFileError` that names the reason.
     """
-    version, header, arrays = read_versioned(path)
-    try:
-        if version == 1:
-            boosted.bring_up_from_format_1(header, arrays)
-        model = _restore(header, arrays)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise ModelFileError(f"{path} is not a usable RadBoost model file: {reason}") from error
+    model = restored(*read_versioned(path), f"{path} is not a usable RadBoost model file")
     if domain_classifier is not None:
         supply = getattr(model, "_supply_domain_classifier", None)
         if supply is None:
             raise ValueError(f"{path} holds a {type(model).__name__}, which takes no domain_classifier.")
         supply(domain_classifier)
     return model
+
+
+def restored(version: int, header: dict[str, Any], arrays: dict[str, AnyArray], complaint: str) -> Any:
+    """The model of a header, which is changed, and of arrays; errors begin with the complaint."""
+    try:
+        if version == 1:
+            boosted.bring_up_from_format_1(header, arrays)
+        return _restore(header, arrays)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise ModelFileError(f"{complaint}: {reason}") from error
 
 
 def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:

@@ -82,6 +82,10 @@ class Tree:
         made_of = (self.arrays, self.n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
         return Tree, made_of, {"names": self.names}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For skops, which asks for this and not for `__reduce__`: without the native predictor."""
+        return {name: value for name, value in self.__dict__.items() if name != "forest"}
+
     @property
     def n_nodes(self) -> int:
         return len(self.feature)

@@ -1,0 +1,149 @@
+"""A model as an ONNX graph in double precision, with the operator TreeEnsemble of ai.onnx.ml 5."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.export.onnx_nodes import Graph, need_onnx
+from radboost.export.onnx_rules import add_rule
+from radboost.export.onnx_trees import category_questions, tree_attributes
+from radboost.export.parts import (
+    Exported,
+    ExportedAnswer,
+    ExportError,
+    ScoreSum,
+    WeightedProduct,
+    plain_labels,
+    rule_of,
+)
+
+if TYPE_CHECKING:
+    import onnx
+
+IR_VERSION, OPSET, ML_OPSET = 10, 21, 5
+INPUT = "X"
+
+
+def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
+    """The graph, with what columns, categories and classes are called in its metadata."""
+    onnx = need_onnx()
+    # onnxruntime before 1.30 adds up trees of a single leaf wrongly, unless they come first.
+    scores, answer = model.scores.without_constants(), model.answer
+    rule = rule_of(answer) if answer.labels is not None and probabilities else None
+    graph = Graph()
+    table = _add_scores(graph, scores)
+    flat = graph.add("Reshape", table, graph.whole([-1])) if scores.n_outputs == 1 else table
+    if answer.labels is None:
+        clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if answer.exponential else flat
+        graph.output("prediction", graph.add("Exp", clipped) if answer.exponential else flat, "double", 1)
+    else:
+        kind = _add_label(graph, table, answer)
+        graph.output("label", graph.last, kind, 1)
+        if rule is not None:
+            shrunk = graph.add("Div", table, graph.real(answer.temperature))
+            found = add_rule(graph, rule, shrunk, answer.n_classes)
+            if answer.doubt:
+                found = graph.add("Mul", found, graph.real(1.0 - answer.doubt))
+                found = graph.add("Add", found, graph.real(answer.doubt / answer.n_classes))
+            graph.output("probabilities", found, "double", 2, answer.n_classes)
+    graph.output("scores", flat, "double", 1 if scores.n_outputs == 1 else 2, scores.n_outputs)
+    opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    proto = onnx.helper.make_model(
+        graph.proto(model.title, INPUT, scores.n_features), opset_imports=opsets, ir_version=IR_VERSION
+    )
+    proto.producer_name = "radboost"
+    onnx.helper.set_model_props(proto, _metadata(model))
+    return proto
+
+
+def _metadata(model: Exported) -> dict[str, str]:
+    """Names as JSON, which is ASCII whatever they hold."""
+    names = model.scores.feature_names
+    labels = model.answer.labels
+    return {
+        "model": model.title,
+        "feature_names": json.dumps(None if names is None else list(names)),
+        "categories": json.dumps({str(column): list(known) for column, known in model.scores.categories.items()}),
+        "classes": json.dumps(None if labels is None else plain_labels(labels)),
+    }
+
+
+def _add_scores(graph: Graph, scores: ScoreSum) -> str:
+    """The name of a table with a line for each row and a column for each score."""
+    parts = []
+    if scores.trees or not scores.products:
+        questions = category_questions(scores)
+        rows = _with_answers(graph, questions.tables) if questions.tables else INPUT
+        parts.append(graph.add("TreeEnsemble", rows, domain="ai.onnx.ml", **tree_attributes(scores, questions)))
+    lengths = sorted({len(product.features) for product in scores.products})
+    parts += [_add_products(graph, [one for one in scores.products if len(one.features) == n]) for n in lengths]
+    total = parts[0]
+    for part in parts[1:]:
+        total = graph.add("Add", total, part)
+    if scores.start.any():
+        total = graph.add("Add", total, graph.reals(scores.start))
+    return graph.add("Sub", total, graph.real(scores.taken_off)) if scores.taken_off else total
+
+
+def _add_products(graph: Graph, products: list[WeightedProduct]) -> str:
+    """Products of as many columns each, times their weights."""
+    values = ""
+    for place in range(len(products[0].features)):
+        columns = graph.whole([product.features[place] for product in products])
+        factor = graph.add("Gather", INPUT, columns, axis=1)
+        values = graph.add("Mul", values, factor) if values else factor
+    return graph.add("MatMul", values, graph.reals(np.array([product.weights for product in products])))
+
+
+def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
+    """X and behind it the answers to the questions about categories; a code that does not exist is a missing value."""
+    parts = [INPUT]
+    for feature, table in tables.items():
+        codes = graph.add("Floor", graph.add("Gather", INPUT, graph.whole(feature), axis=1))
+        n_categories = graph.real(len(table) - 1.0)
+        known = graph.add(
+            "And", graph.add("GreaterOrEqual", codes, graph.real(0.0)), graph.add("Less", codes, n_categories)
+        )
+        places = graph.add("Cast", graph.add("Where", known, codes, n_categories), to=graph.type_number("int64"))
+        parts.append(graph.add("Gather", graph.reals(table), places, axis=0))
+    return graph.add("Concat", *parts, axis=1)
+
+
+def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
+    """Adds the label of each row, and returns the type of the labels."""
+    labels, kind = _label_table(answer)
+    if answer.costs is not None:
+        chances = add_rule(graph, rule_of(answer), scores, answer.n_classes)
+        costs = graph.add("MatMul", chances, graph.reals(answer.costs))
+        place = graph.add("ArgMin", costs, axis=1, keepdims=0)
+    elif answer.n_classes == 2:
+        above = graph.add("Greater", graph.add("Reshape", scores, graph.whole([-1])), graph.real(0.0))
+        place = graph.add("Cast", above, to=graph.type_number("int64"))
+    else:
+        place = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    graph.add("Gather", graph.constant(labels), place, axis=0)
+    return kind
+
+
+def _label_table(answer: ExportedAnswer) -> tuple[Any, str]:
+    """The labels as an array of a type that ONNX has, and that type."""
+    labels = plain_labels(answer.labels or ())
+    kinds = {type(label) for label in labels}
+    if kinds == {str}:
+        try:
+            return np.array([label.encode() for label in labels], dtype=object), "string"
+        except UnicodeEncodeError as error:
+            raise ExportError(f"A class label cannot be written as UTF-8, which ONNX asks for: {error}.") from error
+    if kinds == {bool}:
+        return np.array(labels, dtype=np.bool_), "bool"
+    if kinds == {int} and all(-(2**63) <= label < 2**63 for label in labels):
+        return np.array(labels, dtype=np.int64), "int64"
+    if kinds <= {int, float}:
+        return np.array(labels, dtype=np.float64), "double"
+    named = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise ExportError(f"The class labels are of several types ({named}), and ONNX has tables of one type only.")

@@ -1,0 +1,113 @@
+"""Probabilities of scores as nodes of an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from radboost.export.onnx_nodes import Graph
+from radboost.export.parts import ExportError, Rule
+
+# The rule "balance" takes about ten nodes for each class, and for each row the square of the classes in numbers.
+MOST_BALANCED = 256
+
+
+def add_rule(graph: Graph, rule: Rule, scores: str, n_classes: int) -> str:
+    """A line for each row and a column for each class."""
+    if rule.scale != 1.0:
+        scores = graph.add("Mul", scores, graph.real(rule.scale))
+    return RULES[rule.name](graph, scores, n_classes)
+
+
+def _logistic_of(graph: Graph, values: str) -> str:
+    """1 / (1 + exp(-v)): where the exponential is infinite this is 0, as it should be."""
+    one = graph.real(1.0)
+    return graph.add("Div", one, graph.add("Add", one, graph.add("Exp", graph.add("Neg", values))))
+
+
+def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
+    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    return _logistic_of(graph, both)
+
+
+def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
+    both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
+    return _shares(graph, _logistic_of(graph, graph.add("Add", both, graph.real(1.0))))
+
+
+def _shares(graph: Graph, amounts: str) -> str:
+    return graph.add("Div", amounts, graph.add("ReduceSum", amounts, graph.whole([1]), keepdims=1))
+
+
+def _odds(graph: Graph, scores: str) -> str:
+    """exp(f - the largest f)."""
+    return graph.add("Exp", graph.add("Sub", scores, graph.add("ReduceMax", scores, graph.whole([1]), keepdims=1)))
+
+
+def _softmax(graph: Graph, scores: str, n_classes: int) -> str:
+    return _shares(graph, _odds(graph, scores))
+
+
+def _compsum(graph: Graph, scores: str, n_classes: int) -> str:
+    odds = _odds(graph, scores)
+    others = graph.add("Sub", graph.add("ReduceSum", odds, graph.whole([1]), keepdims=1), odds)
+    factor = graph.add("Add", odds, graph.add("Mul", others, graph.real(np.e)))
+    return _shares(graph, graph.add("Mul", odds, factor))
+
+
+def _logistic_shares(graph: Graph, scores: str, n_classes: int) -> str:
+    """The logistic function is exp(min(v, 0)) / (1 + exp(-abs v)); it is divided by that of the largest score."""
+    largest = graph.add("ReduceMax", scores, graph.whole([1]), keepdims=1)
+    zero, one = graph.real(0.0), graph.real(1.0)
+
+    def lower(values: str) -> str:
+        return graph.add("Min", values, zero)
+
+    def denominator(values: str) -> str:
+        return graph.add("Add", one, graph.add("Exp", graph.add("Neg", graph.add("Abs", values))))
+
+    ratio = graph.add("Div", denominator(largest), denominator(scores))
+    powers = graph.add("Exp", graph.add("Sub", lower(scores), lower(largest)))
+    return _shares(graph, graph.add("Mul", powers, ratio))
+
+
+def _balance(graph: Graph, scores: str, n_classes: int) -> str:
+    """The elimination of radboost.objectives.sum (Grassmann, Taksar and Heyman, 1985), class by class."""
+    if n_classes > MOST_BALANCED:
+        raise ExportError(
+            f"The probabilities of this model, with objective='sum' and the logistic loss, take an elimination over "
+            f"{n_classes} classes, and ONNX graphs are made for at most {MOST_BALANCED}. probabilities=False exports "
+            "scores and labels."
+        )
+    ranked, order = graph.add_several("TopK", 2, scores, graph.whole([n_classes]), axis=1)
+    gaps = graph.add(
+        "Sub", graph.add("Unsqueeze", ranked, graph.whole([1])), graph.add("Unsqueeze", ranked, graph.whole([2]))
+    )
+    rates = _logistic_of(graph, graph.add("Add", gaps, graph.real(1.0)))
+    columns = []
+    for last in range(n_classes - 1, 0, -1):
+        sizes = graph.whole([last, 1])
+        left, right = graph.add_several("Split", 2, rates, sizes, axis=2)
+        inner, away = graph.add_several("Split", 2, left, sizes, axis=1)
+        column, _ = graph.add_several("Split", 2, right, sizes, axis=1)
+        column = graph.add("Div", column, graph.add("ReduceSum", away, graph.whole([2]), keepdims=1))
+        columns.append(column)
+        rates = graph.add("Add", inner, graph.add("Mul", column, away))
+    shares = graph.add("Div", rates, rates)  # ones, of the shape (rows, 1, 1)
+    for column in reversed(columns):
+        share = graph.add("ReduceSum", graph.add("Mul", shares, column), graph.whole([1]), keepdims=1)
+        shares = graph.add("Concat", shares, share, axis=1)
+    shares = _shares(graph, graph.add("Squeeze", shares, graph.whole([2])))
+    _, places = graph.add_several("TopK", 2, order, graph.whole([n_classes]), axis=1, largest=0)
+    return graph.add("GatherElements", shares, places, axis=1)
+
+
+RULES: dict[str, Callable[[Graph, str, int], str]] = {
+    "logistic": _logistic,
+    "offset_logistic": _offset_logistic,
+    "softmax": _softmax,
+    "compsum": _compsum,
+    "logistic_shares": _logistic_shares,
+    "balance": _balance,
+}

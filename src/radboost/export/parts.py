@@ -1,0 +1,227 @@
+"""What all exported forms are made of: a sum of weighted trees and columns, and what is answered to its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import Category, FloatArray
+from radboost.ensemble import Ensemble, SparseEnsemble
+from radboost.families.columns import Column, Product
+from radboost.families.thresholds import Stump
+from radboost.trees.tree import NODE_ARRAYS, Tree
+
+INSTEAD = "model.save(path) and model.to_dict() keep it whole."
+
+
+class ExportError(ValueError):
+    """The model has something that the exported form cannot say; the message names it."""
+
+
+@dataclass(frozen=True)
+class WeightedTree:
+    """A tree and what its leaves, in the order of its nodes, add to the scores.
+
+    Where `targets` is None a leaf adds a line of `amounts` to all scores, otherwise the one number there to one score.
+    """
+
+    tree: Tree
+    amounts: FloatArray
+    targets: npt.NDArray[np.intp] | None = None
+
+    def lines(self, n_outputs: int) -> FloatArray:
+        """A number for each leaf and score."""
+        if self.targets is None:
+            return self.amounts
+        lines = np.zeros((len(self.amounts), n_outputs))
+        lines[np.arange(len(lines)), self.targets] = self.amounts[:, 0]
+        return lines
+
+
+@dataclass(frozen=True)
+class WeightedProduct:
+    """A column of X, or a product of several, and a weight for each score."""
+
+    features: tuple[int, ...]
+    weights: FloatArray
+
+
+@dataclass(frozen=True)
+class ScoreSum:
+    """Scores of a row: `start`, then the trees, then the products, in their order; in the end `taken_off` goes off."""
+
+    n_features: int
+    n_outputs: int
+    start: FloatArray
+    trees: tuple[WeightedTree, ...] = ()
+    products: tuple[WeightedProduct, ...] = ()
+    taken_off: float = 0.0
+    feature_names: tuple[str, ...] | None = None
+    categories: Mapping[int, tuple[Category, ...]] = field(default_factory=dict)
+
+    @property
+    def votes(self) -> bool:
+        """Whether every leaf of every tree adds to one of several scores."""
+        return bool(self.trees) and all(tree.targets is not None for tree in self.trees)
+
+    def without_constants(self) -> ScoreSum:
+        """The same with trees of a single leaf in the start, which changes the last bits of sums."""
+        constants = [one.lines(self.n_outputs)[0] for one in self.trees if one.tree.n_nodes == 1]
+        kept = tuple(one for one in self.trees if one.tree.n_nodes > 1)
+        return replace(self, start=np.sum([self.start, *constants], axis=0), trees=kept) if constants else self
+
+    def trees_or_none(self) -> tuple[WeightedTree, ...]:
+        """The trees; for formats that want at least one, a tree without a question that adds nothing."""
+        if self.trees:
+            return self.trees
+        leaf = [np.array([-1 if name in ("feature", "left") else 0], dtype) for name, dtype in NODE_ARRAYS.items()]
+        return (WeightedTree(Tree(leaf, self.n_features, 0), np.zeros((1, self.n_outputs))),)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How scores become probabilities, before calibration; the names are those of docs/exporting.md.
+
+    - "logistic": two classes, the second has 1 / (1 + exp(-scale f)).
+    - "offset_logistic": two classes, g(1 + f) / (g(1 - f) + g(1 + f)) with g the logistic function.
+    - "softmax": proportional to exp(scale f_c).
+    - "logistic_shares": proportional to 1 / (1 + exp(-scale f_c)).
+    - "compsum": proportional to A_c (A_c + e (Z - A_c)) with A = exp(f), Z the sum of A.
+    - "balance": p_c sum_y g(1 - f_c + f_y) = sum_y p_y g(1 - f_y + f_c) for every c.
+    """
+
+    name: str
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class ExportedAnswer:
+    """What is made of scores: of classes a label and probabilities, of a regression a number."""
+
+    labels: tuple[Any, ...] | None = None  # of classes
+    rule: Rule | str | None = None  # of classes; a text says why there is none
+    temperature: float = 1.0
+    doubt: float = 0.0
+    costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
+    exponential: bool = False  # of a regression: exp(score) is predicted
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.labels is None else len(self.labels)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A fitted model as far as it can be exported."""
+
+    title: str  # the class of the estimator
+    scores: ScoreSum
+    answer: ExportedAnswer
+
+
+def rule_of(answer: ExportedAnswer) -> Rule:
+    """The rule of a classifier, or why it has none."""
+    if isinstance(answer.rule, Rule):
+        return answer.rule
+    raise ExportError(
+        f"The probabilities of this model cannot be exported: {answer.rule}. probabilities=False exports scores and "
+        "labels."
+    )
+
+
+def sum_of_trees(ensemble: Ensemble, *, taken_off: float = 0.0) -> ScoreSum:
+    """A boosted ensemble, if all of its hypotheses are trees."""
+    trees = []
+    for hypothesis, weight in zip(ensemble.hypotheses, ensemble.weights, strict=True):
+        if not isinstance(hypothesis, Tree):
+            refuse(hypothesis)
+        trees.append(_weighted_tree(hypothesis, float(weight), ensemble.n_outputs))
+    return ScoreSum(
+        ensemble.n_features,
+        ensemble.n_outputs,
+        np.zeros(ensemble.n_outputs),
+        tuple(trees),
+        taken_off=taken_off,
+        feature_names=ensemble.feature_names,
+        categories=ensemble.categories,
+    )
+
+
+def sum_of_features(ensemble: SparseEnsemble, n_features: int) -> ScoreSum:
+    """A sparse ensemble, if its hypotheses are columns, products of columns, stumps and trees."""
+    trees, products = [], []
+    for hypothesis, line in zip(ensemble.hypotheses, ensemble.weights, strict=True):
+        if isinstance(hypothesis, Column):
+            products.append(WeightedProduct((hypothesis.feature,), line))
+        elif isinstance(hypothesis, Product):
+            products.append(WeightedProduct(hypothesis.features, line))
+        elif isinstance(hypothesis, Stump):
+            trees.append(WeightedTree(_tree_of_stump(hypothesis, n_features), np.multiply.outer([-1.0, 1.0], line)))
+        elif isinstance(hypothesis, Tree):
+            values = hypothesis.value[hypothesis.feature < 0]
+            trees.append(WeightedTree(hypothesis, np.multiply.outer(values, line)))
+        else:
+            refuse(hypothesis)
+    names = None if ensemble.feature_names is None else tuple(map(str, ensemble.feature_names))
+    return ScoreSum(
+        n_features, ensemble.n_outputs, ensemble.intercept, tuple(trees), tuple(products), feature_names=names
+    )
+
+
+def refuse(hypothesis: object) -> NoReturn:
+    raise ExportError(
+        f"The model has hypotheses of the kind {type(hypothesis).__name__}, and only trees, stumps, columns and "
+        f"products of columns can be exported. {INSTEAD}"
+    )
+
+
+def refuse_model(name: str, what: str) -> NoReturn:
+    raise ExportError(f"{name} cannot be exported: {what}. {INSTEAD}")
+
+
+def categories_left(tree: Tree) -> dict[int, list[int]]:
+    """For each node that asks for a category, the codes that go left."""
+    return {int(node): tree.categories_left(int(node)) or [] for node in tree.category_nodes}
+
+
+def leaf_numbers(tree: Tree) -> npt.NDArray[np.intp]:
+    """For each leaf its number, counted in the order of the nodes; -1 at other nodes."""
+    leaves = tree.feature < 0
+    return np.where(leaves, np.cumsum(leaves) - 1, -1)
+
+
+def used_features(scores: ScoreSum) -> list[int]:
+    """The columns that the scores depend on, ascending."""
+    asked = {feature for one in scores.trees for feature in one.tree.columns}
+    return sorted(asked | {feature for product in scores.products for feature in product.features})
+
+
+def feature_name(scores: ScoreSum, feature: int) -> str | None:
+    return None if scores.feature_names is None else scores.feature_names[feature]
+
+
+def plain_labels(labels: Sequence[Any]) -> list[Any]:
+    """Labels as values of Python's own."""
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
+
+
+def _weighted_tree(tree: Tree, weight: float, n_outputs: int) -> WeightedTree:
+    values = tree.value[tree.feature < 0]
+    if n_outputs == 1:
+        return WeightedTree(tree, (weight * values)[:, None])
+    if tree.vectors is not None:
+        return WeightedTree(tree, weight * tree.vectors[values.astype(np.intp)])
+    votes = values.astype(np.intp)
+    # A leaf that abstains adds nothing to the first score.
+    return WeightedTree(tree, np.where(votes < 0, 0.0, weight)[:, None], np.maximum(votes, 0))
+
+
+def _tree_of_stump(stump: Stump, n_features: int) -> Tree:
+    """-1 on the left, +1 on the right; rows of sparse models have no missing values."""
+    nodes = {"feature": [stump.feature, -1, -1], "threshold": [stump.threshold, 0.0, 0.0], "left": [1, -1, -1]}
+    arrays = [np.array(nodes.get(name, [0, 0, 0]), dtype) for name, dtype in NODE_ARRAYS.items()]
+    return Tree(arrays, n_features, 1)

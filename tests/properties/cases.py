@@ -191,6 +191,12 @@ DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
 }
 
 
+DEEPBOOST_TWO: dict[str, dict[str, Any]] = {
+    "monotone": {"monotonic_constraints": {0: 1}},
+    "monotone, rated, best thresholds": {"monotonic_constraints": {0: -1}, "leaves": "rated", "thresholds": "best"},
+}
+
+
 def _deepboost() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
         kernel = isinstance(settings.get("family"), KernelFamily)
@@ -213,6 +219,7 @@ def _deepboost() -> list[Case]:
     everything = DEEPBOOST | DEEPBOOST_CLASSES
     found = [case(name, settings, n) for n in (2, 4) for name, settings in DEEPBOOST.items()]
     found += [case(name, settings, 4) for name, settings in DEEPBOOST_CLASSES.items()]
+    found += [case(name, settings, 2) for name, settings in DEEPBOOST_TWO.items()]
     return [*found, *(case(name, everything[name], 26) for name in ("default", "best first", "maxsum"))]
 
 

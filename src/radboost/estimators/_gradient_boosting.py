@@ -28,6 +28,7 @@ from radboost.boosting import Trace
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
+from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
@@ -35,7 +36,6 @@ from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
-from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
@@ -184,8 +184,7 @@ class GradientBoosting(BoostingEstimator):
     def _check_training(self, training: CheckedRows) -> None:
         loss, n_outputs = self._resolve_loss(training)
         check_needs(NEEDS.get(self.step, ()), loss=loss)
-        rows = training.rows
-        self._read_directions(training.column_names, rows.n_features, rows.categories, n_outputs)
+        read_constraints(self.tree_options, training, n_outputs)
 
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data are seen."""
@@ -287,7 +286,7 @@ class GradientBoosting(BoostingEstimator):
         (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
         growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
-        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
+        growth = replace(growth, constraints=read_constraints(self.tree_options, prepared, n_outputs))
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
@@ -304,7 +303,7 @@ class GradientBoosting(BoostingEstimator):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, directions, trace)
+        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace)
         return Plan(
             maker=maker,
             n_families=len(families),
@@ -314,7 +313,7 @@ class GradientBoosting(BoostingEstimator):
             attributes={
                 "loss_": loss_of_fit,
                 "_loss_given": named,
-                "_directions": directions,
+                "_constraints": growth.constraints,
                 "chosen_": {
                     "n_rounds": self._n_stages(),
                     "learning_rate": rgb.learning_rate,
@@ -338,7 +337,6 @@ class GradientBoosting(BoostingEstimator):
         growth: GrowthSettings,
         settings: RGBSettings,
         families: NormBalls,
-        directions: npt.NDArray[np.int8],
         trace: Trace,
     ) -> NormBallDescent:
         data = prepared.data
@@ -357,7 +355,7 @@ class GradientBoosting(BoostingEstimator):
 
         maker = NormBallDescent(
             rows,
-            make_gradient_grower(data, rows.weighting, growth, directions),
+            make_gradient_grower(data, rows.weighting, growth),
             families,
             settings,
             norm_unit=unit,
@@ -376,12 +374,6 @@ class GradientBoosting(BoostingEstimator):
     ) -> LossRows:
         return make_rows(loss, targets, weights, n_outputs, n_threads)
 
-    def _read_directions(
-        self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
-    ) -> npt.NDArray[np.int8]:
-        given = None if self.tree_options is None else self.tree_options.monotonic_constraints
-        return read_directions(given, names, n_features, categories, n_outputs)
-
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
         # Models of before have no note of it.
         return {"loss": (getattr(self, "_loss_given", self.loss_), self._name_of_loss())}
@@ -389,12 +381,7 @@ class GradientBoosting(BoostingEstimator):
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         trace = super()._last_fit(prepared)
         _, n_outputs = self._resolve_loss(prepared)
-        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
-        if not np.array_equal(directions, getattr(self, "_directions", directions)):
-            raise ValueError(
-                "warm_start=True continues the last fit, which had other monotonic_constraints. Set "
-                "warm_start=False to start again."
-            )
+        check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
         return trace
 
     def _parameters_of_fit(self) -> dict[str, Any]:
@@ -415,44 +402,3 @@ class GradientBoosting(BoostingEstimator):
 
 def _shown(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
-
-
-def read_directions(
-    given: Any, column_names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
-) -> npt.NDArray[np.int8]:
-    """The option `monotonic_constraints` as one number per column; empty where there are none."""
-    if given is None:
-        return np.zeros(0, dtype=np.int8)
-    directions = np.zeros(n_features, dtype=np.int8)
-    if isinstance(given, Mapping):
-        names = column_names or []
-        for key, direction in given.items():
-            column = names.index(key) if key in names else key
-            if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
-                raise ValueError(
-                    f"monotonic_constraints names the column {key!r}; X has the columns 0 to {n_features - 1}"
-                    f"{f' ({names[:10]})' if names else ', without names'}."
-                )
-            directions[column] = _direction(direction)
-    else:
-        listed = list(np.asarray(given, dtype=object).reshape(-1)) if not isinstance(given, str) else []
-        if len(listed) != n_features:
-            raise ValueError(
-                "monotonic_constraints must be a list with -1, 0 or 1 for each of the "
-                f"{n_features} columns, or a dict from columns to these; got {given!r}."
-            )
-        directions[:] = [_direction(entry) for entry in listed]
-    if not directions.any():
-        return np.zeros(0, dtype=np.int8)
-    if n_outputs > 1:
-        raise ValueError("monotonic_constraints are for regression and two classes: more classes have no order.")
-    for column in categories:
-        if directions[column]:
-            raise ValueError(f"monotonic_constraints names column {column}, which is categorical and has no order.")
-    return directions
-
-
-def _direction(value: Any) -> int:
-    if isinstance(value, bool | np.bool_) or value not in (-1, 0, 1):
-        raise ValueError(f"An entry of monotonic_constraints must be -1, 0 or 1; got {value!r}.")
-    return int(value)

@@ -114,7 +114,7 @@ def _advice(estimator: type[Any], given: str) -> str:
     own = [*constructor, *estimator._tree_options_read, *(name for name in fit if name not in ("X", "y"))]
     meant = next((name for name in (given, *OTHER_NAMES.get(given, ())) if name in own), None)
     if meant is None and "monotonic_constraints" in OTHER_NAMES.get(given, (given,)):
-        return "Its models are not monotonic; RGBClassifier and RGBRegressor can be."
+        return "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor can be."
     if meant is None:
         close = get_close_matches(given, own, n=1, cutoff=0.75)
         if not close:

@@ -126,7 +126,12 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _looks = False
-    _tree_options_read = tuple(name for name in DeepBoostClassifier._tree_options_read if name != "leaves")
+    _tree_options_read = tuple(
+        name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", "monotonic_constraints")
+    )
+    _instead: ClassVar[dict[str, str]] = {
+        "monotonic_constraints": "DeepBoostClassifier, RGBClassifier and RGBRegressor keep to monotonic constraints."
+    }
     # Of DeepBoost, and no parameters here.
     max_depth = "auto"
     l1_penalty = 0.0

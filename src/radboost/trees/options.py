@@ -41,7 +41,7 @@ class TreeOptions:
         Where "best_first" ends, besides `max_depth`.
     monotonic_constraints : list, dict or None
         -1, 0 or 1 for each column, or a dict from columns (their names or places) to these: whether predictions must
-        fall, may do either, or must rise along it.
+        fall, may do either, or must rise along it; with two classes it is the score of the second that does.
     """
 
     max_features: str | int | float | None = "auto"

@@ -104,15 +104,6 @@ def test_monotone_trees_match_the_naive_grower(
         assert edge == pytest.approx(gained / GRID / 2.0**61, rel=1e-12, abs=1e-15)
 
 
-def groups_of(rng: np.random.Generator, d: int) -> list[list[int]]:
-    """Some random groups that overlap, with every column in at least one."""
-    groups = [
-        sorted(rng.choice(d, int(rng.integers(1, d + 1)), replace=False).tolist()) for _ in range(rng.integers(1, 4))
-    ]
-    missing = sorted(set(range(d)) - {c for group in groups for c in group})
-    return [*groups, missing] if missing else groups
-
-
 @given(
     SEEDS,
     st.booleans(),
@@ -126,7 +117,7 @@ def test_trees_with_groups_match_the_naive_grower(
     seed: int, weighted: bool, random: bool, criterion: str, max_features: int, most: int, directions: tuple[int, ...]
 ) -> None:
     _, _, data, state, sample = problem(seed, weighted=weighted)
-    groups = groups_of(np.random.default_rng(seed), 3) if most == 0 else []
+    groups = constraints.groups_of(np.random.default_rng(seed), 3) if most == 0 else []
     made = grower(
         data,
         state,
@@ -163,7 +154,7 @@ def test_paths_stay_within_a_group(growth: str, n_threads: int) -> None:
     criterion = "edge" if growth == "stump_pair" else "gini"
     leaves = 40 if growth == "best_first" else 0
     for seed in range(6):
-        groups, most = groups_of(np.random.default_rng(seed), 8), 0
+        groups, most = constraints.groups_of(np.random.default_rng(seed), 8), 0
         if seed > 3:
             groups, most = [], seed - 3
         for random in (False, True):

@@ -193,6 +193,7 @@ DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
 
 DEEPBOOST_TWO: dict[str, dict[str, Any]] = {
     "monotone": {"monotonic_constraints": {0: 1}},
+    "pairwise": {"interaction_constraints": "pairwise"},
     "monotone, rated, best thresholds": {"monotonic_constraints": {0: -1}, "leaves": "rated", "thresholds": "best"},
 }
 
@@ -281,6 +282,7 @@ RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
     "absolute": ({"loss": "absolute"}, (0,)),
     "drawn thresholds, monotone": ({"thresholds": "random", "monotonic_constraints": {0: 1}}, (0,)),
     "huber, monotone": ({"loss": "huber", "monotonic_constraints": {0: 1}}, (0,)),
+    "pairwise, all rows": ({"interaction_constraints": "pairwise", "subsample": 1.0}, (0,)),
     "quantile": ({"loss": "quantile", "step": "line_search"}, (0,)),
     "poisson": ({"loss": "poisson"}, (0,)),
     "gamma": ({"loss": "gamma"}, (0,)),

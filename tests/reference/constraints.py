@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from . import growth
 from .chance import drawn_columns, node_key, random_question
 from .growth import Node, all_nodes, by_layers, new_root
@@ -20,6 +22,15 @@ def allowed_columns(asked: frozenset[int], n_columns: int, groups: Sequence[Sequ
         for c in range(n_columns)
         if any(asked | {c} <= group for group in together) and (most == 0 or len(asked | {c}) <= most)
     ]
+
+
+def groups_of(rng: np.random.Generator, d: int) -> list[list[int]]:
+    """Some random groups that overlap, with every column in at least one."""
+    groups = [
+        sorted(rng.choice(d, int(rng.integers(1, d + 1)), replace=False).tolist()) for _ in range(rng.integers(1, 4))
+    ]
+    missing = sorted(set(range(d)) - {c for group in groups for c in group})
+    return [*groups, missing] if missing else groups
 
 
 @dataclass

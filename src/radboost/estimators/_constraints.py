@@ -12,14 +12,19 @@ from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, TreeOptions
 
+NAMES = ("monotonic_constraints", "interaction_constraints")
+# Interaction constraints by name: the most columns that may stand together.
+MOST_COLUMNS = {"no_interactions": 1, "pairwise": 2}
+
 
 def check_families(families: Sequence[Family], options: TreeOptions) -> None:
     """Refuses constraints where a family has hypotheses that would not keep to them."""
+    given = [name for name in NAMES if getattr(options, name) is not None]
     for family in families:
-        if options.monotonic_constraints is not None and not family.of_trees:
+        if given and not family.of_trees:
             raise ValueError(
-                f"monotonic_constraints are for trees, and the family {family!r} proposes what would not keep "
-                'to them. Take family="trees", "stumps" or "stump_pairs", or leave the constraints out.'
+                f"{given[0]} are for trees, and the family {family!r} proposes what would not keep to them. Take "
+                'family="trees", "stumps" or "stump_pairs", or leave the constraints out.'
             )
 
 
@@ -27,19 +32,36 @@ def read_constraints(options: TreeOptions | None, rows: CheckedRows | PreparedRo
     """The constraints among the options, for the columns of these rows."""
     if options is None:
         return Constraints()
-    given = rows.rows if isinstance(rows, CheckedRows) else rows
-    return Constraints(
-        read_directions(options.monotonic_constraints, rows.column_names, given.n_features, given.categories, n_outputs)
-    )
+    given, names = rows.rows if isinstance(rows, CheckedRows) else rows, rows.column_names
+    directions = read_directions(options.monotonic_constraints, names, given.n_features, given.categories, n_outputs)
+    return Constraints(directions, *read_groups(options.interaction_constraints, names, given.n_features))
 
 
 def check_same_constraints(fitted: Any, now: Constraints) -> None:
     """A warm start must go on with the constraints of the last fit; models from files have no note of them."""
-    if getattr(fitted, "_constraints", now).directions != now.directions:
+    then = getattr(fitted, "_constraints", now)
+    if then != now:
+        name = NAMES[then.directions == now.directions]
         raise ValueError(
-            "warm_start=True continues the last fit, which had other monotonic_constraints. Set "
-            "warm_start=False to start again."
+            f"warm_start=True continues the last fit, which had other {name}. Set warm_start=False to start again."
         )
+
+
+def read_groups(given: Any, column_names: list[Any] | None, n_features: int) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """The option `interaction_constraints` as groups of columns, and the most columns of a path (0: any number)."""
+    if given is None:
+        return (), 0
+    if isinstance(given, str) and given in MOST_COLUMNS:
+        return (), MOST_COLUMNS[given]
+    listed = isinstance(given, Sequence) and not isinstance(given, str)
+    if not listed or not all(isinstance(group, list | tuple | set | frozenset) and group for group in given):
+        raise ValueError(
+            'interaction_constraints must be "pairwise", "no_interactions" or a list of groups of columns, such as '
+            f"[[0, 1], [2, 3]]; got {given!r}."
+        )
+    groups = [{_column("interaction_constraints", key, column_names, n_features) for key in group} for group in given]
+    rest = set(range(n_features)).difference(*groups)
+    return tuple(sorted(tuple(sorted(group)) for group in [*groups, rest] if group)), 0
 
 
 def read_directions(
@@ -50,14 +72,8 @@ def read_directions(
         return ()
     directions = [0] * n_features
     if isinstance(given, Mapping):
-        names = column_names or []
         for key, direction in given.items():
-            column = names.index(key) if key in names else key
-            if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
-                raise ValueError(
-                    f"monotonic_constraints names the column {key!r}; X has the columns 0 to {n_features - 1}"
-                    f"{f' ({names[:10]})' if names else ', without names'}."
-                )
+            column = _column("monotonic_constraints", key, column_names, n_features)
             directions[column] = _direction(direction)
     else:
         listed = list(np.asarray(given, dtype=object).reshape(-1)) if not isinstance(given, str) else []
@@ -83,3 +99,15 @@ def _direction(value: Any) -> int:
     if isinstance(value, bool | np.bool_) or value not in (-1, 0, 1):
         raise ValueError(f"An entry of monotonic_constraints must be -1, 0 or 1; got {value!r}.")
     return int(value)
+
+
+def _column(option: str, key: Any, column_names: list[Any] | None, n_features: int) -> int:
+    """The place of a column that an option names, or gives by its place."""
+    names = column_names or []
+    column = names.index(key) if key in names else key
+    if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
+        raise ValueError(
+            f"{option} names the column {key!r}; X has the columns 0 to {n_features - 1}"
+            f"{f' ({names[:10]})' if names else ', without names'}."
+        )
+    return int(column)

@@ -86,7 +86,14 @@ class GradientBoosting(BoostingEstimator):
     _loss_given: str | TargetLoss
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
-    _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins", "monotonic_constraints")
+    _tree_options_read = (
+        "max_features",
+        "thresholds",
+        "min_leaf_weight",
+        "max_bins",
+        "monotonic_constraints",
+        "interaction_constraints",
+    )
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ NAMES_ELSEWHERE = {
     ("max_features",): "colsample_bytree colsample_bylevel colsample_bynode feature_fraction rsm",
     ("subsample", "samples_per_round"): "bagging_fraction row_subsample max_samples",
     ("monotonic_constraints",): "monotone_constraints monotonic_cst",
+    ("interaction_constraints",): "interaction_cst feature_interaction_constraints",
     ("categorical_features",): "cat_features categorical_feature enable_categorical",
     ("class_weight",): "class_weights scale_pos_weight is_unbalance auto_class_weights",
     ("n_jobs",): "n_threads num_threads nthread thread_count",

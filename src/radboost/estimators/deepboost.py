@@ -131,8 +131,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         (`split_criterion`), leaves vote (`leaves`; "rated" ones say how sure they are and learn faster on large data,
         docs/theory.md), and may have any weight. Growth by the edge, as in the papers, stalls where no
         single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
-        by their edge. With two classes trees can be monotone in some columns (`monotonic_constraints`,
-        docs/constraints.md).
+        by their edge. With two classes trees can be monotone in some columns (`monotonic_constraints`), and a path
+        can keep to columns that may stand together (`interaction_constraints`): docs/constraints.md.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
@@ -195,6 +195,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "growth",
         "max_leaves",
         "monotonic_constraints",
+        "interaction_constraints",
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]

@@ -25,6 +25,8 @@ class Constraints:
     """What trees may do with the columns at hand."""
 
     directions: tuple[int, ...] = ()  # -1, 0 or +1 for each column: where values may only fall or rise; empty: none
+    groups: tuple[tuple[int, ...], ...] = ()  # the columns of a path must stand in one of them; empty: any
+    most_columns: int = 0  # of a path; 0: any number
 
     @property
     def native_directions(self) -> npt.NDArray[np.int8]:
@@ -81,6 +83,8 @@ def make_grower(
         n_threads=settings.n_threads,
         rated=settings.rated,
         directions=settings.constraints.native_directions,
+        groups=settings.constraints.groups,
+        most_columns=settings.constraints.most_columns,
     )
 
 
@@ -114,6 +118,8 @@ def make_gradient_grower(data: BinnedData, weighting: GradientWeighting, setting
         random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=settings.options.least_leaf,
         directions=settings.constraints.native_directions,
+        groups=settings.constraints.groups,
+        most_columns=settings.constraints.most_columns,
         seed=settings.seed,
         n_threads=settings.n_threads,
     )

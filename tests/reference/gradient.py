@@ -262,7 +262,10 @@ def project(values: np.ndarray, masses: np.ndarray, radius: float, order: float)
 
 
 def best_first_means(X: np.ndarray, target: np.ndarray, weights: np.ndarray, n_splits: int) -> np.ndarray:
-    """The prediction of a least-squares regression tree on its own rows, over all thresholds of X."""
+    """The prediction of a least-squares regression tree on its own rows, over all thresholds of X.
+
+    With a column for each of several targets their squared errors add up.
+    """
     leaves = [np.arange(len(X))]
     for _ in range(n_splits):
         best: tuple[float, int, np.ndarray] | None = None
@@ -279,15 +282,15 @@ def best_first_means(X: np.ndarray, target: np.ndarray, weights: np.ndarray, n_s
             break
         rows = leaves.pop(best[1])
         leaves += [rows[best[2]], rows[~best[2]]]
-    out = np.empty(len(X))
+    out = np.empty(target.shape)
     for rows in leaves:
-        out[rows] = np.average(target[rows], weights=weights[rows])
+        out[rows] = np.average(target[rows], weights=weights[rows], axis=0)
     return out
 
 
 def _error(target: np.ndarray, weights: np.ndarray) -> float:
-    mean = np.average(target, weights=weights)
-    return float((weights * (target - mean) ** 2).sum())
+    mean = np.average(target, weights=weights, axis=0)
+    return float((weights * ((target - mean) ** 2).T).sum())
 
 
 def plain_boosting(

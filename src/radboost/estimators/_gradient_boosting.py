@@ -59,11 +59,14 @@ class TargetWatch(Watch):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
+    units: FloatArray | None = None  # of several targets: what they were divided by, and scores are
 
     def __init__(
         self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
     ) -> None:
         super().__init__(rows, 2 if n_outputs == 1 else n_outputs, n_threads)
+        if n_outputs > 1:  # of two targets there are two scores
+            self._scores = np.zeros((len(rows.class_ids), n_outputs))
         self._targets = targets
         self._loss = loss
         self.patience = patience
@@ -71,6 +74,7 @@ class TargetWatch(Watch):
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """The loss of each row; with classes a tie is an error."""
+        scores = scores if self.units is None else scores / self.units
         losses = ask(self._loss, "value", self._targets, scores)
         if not self.tells_errors:
             return losses, None
@@ -150,6 +154,10 @@ class GradientBoosting(BoostingEstimator):
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
         """What norms are counted in; `derivative` is that of the loss before the first round."""
 
+    def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
+        """Powers of two that several targets are divided by before they are learned; None where they are not."""
+        return None
+
     def fit(
         self,
         X: Any,
@@ -169,7 +177,8 @@ class GradientBoosting(BoostingEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array
-            Labels, at least two different ones, or the numbers to be predicted.
+            Labels, at least two different ones, or the numbers to be predicted; a regressor takes a column for each of
+            several targets.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
@@ -225,7 +234,7 @@ class GradientBoosting(BoostingEstimator):
         self, growth: GrowthSettings, settings: RGBSettings, n_features: int, n_outputs: int
     ) -> tuple[GrowthSettings, RGBSettings]:
         """What depends on the rows."""
-        several = n_outputs > 1
+        several = n_outputs > 1 and not self._regression
         options = growth.options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several], max_features=None, thresholds="best")
         rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
         max_features = check_max_features(options.max_features, n_features) % n_features  # 0 for all
@@ -278,7 +287,8 @@ class GradientBoosting(BoostingEstimator):
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
-        chosen = look_at(self, prepared, settings, n_outputs)
+        # Several targets are learned with the defaults of one, which were chosen on numbers.
+        chosen = look_at(self, prepared, settings, 1 if self._regression else n_outputs)
         growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
         rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
         more = (rgb, chosen.family.resolve())
@@ -298,6 +308,8 @@ class GradientBoosting(BoostingEstimator):
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
+        units = self._units(learned, weights, growth.n_threads)
+        learned = learned if units is None else learned / units
         loss_of_fit = named
         if isinstance(loss, NativeTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
@@ -306,11 +318,16 @@ class GradientBoosting(BoostingEstimator):
         watch = None
         if watched is not None:
             targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+            if targets.shape[1:] != learned.shape[1:]:
+                shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
+                raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
+            targets = targets if units is None else targets / units
             if isinstance(loss, NativeTargetLoss):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace)
+            watch.units = units
+        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return Plan(
             maker=maker,
             n_families=len(families),
@@ -321,6 +338,7 @@ class GradientBoosting(BoostingEstimator):
                 "loss_": loss_of_fit,
                 "_loss_given": named,
                 "_constraints": growth.constraints,
+                "_units_of_fit": units,
                 "chosen_": {
                     "n_rounds": self._n_stages(),
                     "learning_rate": rgb.learning_rate,
@@ -345,6 +363,7 @@ class GradientBoosting(BoostingEstimator):
         settings: RGBSettings,
         families: NormBalls,
         trace: Trace,
+        units: FloatArray | None,
     ) -> NormBallDescent:
         data = prepared.data
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
@@ -373,6 +392,7 @@ class GradientBoosting(BoostingEstimator):
             trace=trace,
             raw_scores=raw_scores,
             tells_errors=not self._regression,
+            units=units,
         )
         return maker
 

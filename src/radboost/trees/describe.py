@@ -23,6 +23,7 @@ class TreeNames:
     features: Sequence[str] | None = None
     categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
     classes: Sequence[Any] | None = None  # two for trees with one output that vote
+    outputs: str = "classes"  # what several outputs are for
 
 
 def outline(tree: Tree, names: TreeNames) -> str:

@@ -160,7 +160,9 @@ CASES: dict[str, Case] = {
     "deep, kernel of one's own": Case(
         deep(family=KernelFamily(kernel=laplace, n_centres=20), learning_rate=1.0), whole
     ),
-    "deep, monotone, whole steps": Case(paper(monotonic_constraints={0: 1, 1: -1}, max_depth=2), two, 40),
+    "deep, constraints, whole steps": Case(
+        paper(monotonic_constraints={0: 1, 1: -1}, interaction_constraints="pairwise", max_depth=3), two, 30
+    ),
     "deep, loss of one's own": Case(deep(loss=SquaredHinge()), two),
     "deep, flawless": Case(paper(), lambda: (np.arange(40.0)[:, None], np.arange(40) > 17), 10),
     "deep, converges": Case(paper(l1_penalty=0.3, family="stumps", step="line_search"), few, 200),

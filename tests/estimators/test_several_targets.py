@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
@@ -148,7 +149,7 @@ def test_the_look_and_forms_of_y() -> None:
     automatic = RGBRegressor(random_state=0).fit(X, y)
     assert automatic.score(X, y) > 0.9
     assert automatic.chosen_["learning_rate"] == RGBRegressor().fit(X, y[:, 0]).chosen_["learning_rate"]
-    for given in (frame, y.tolist()):
+    for given in (frame, y.tolist(), csr_array(y)):
         np.testing.assert_array_equal(RGBRegressor(5).fit(X, given).predict(X), RGBRegressor(5).fit(X, y).predict(X))
     with pytest.warns(DataConversionWarning, match="column-vector"):
         column = RGBRegressor(5).fit(X, y[:, :1])

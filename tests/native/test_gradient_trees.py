@@ -303,8 +303,10 @@ def test_what_is_refused() -> None:
         GradientRows("hinge", 0.0, 1, y, np.zeros(0))
     with pytest.raises(ValueError, match="does not exist"):
         GradientRows("multinomial", 0.0, 2, y, np.zeros(0))
-    with pytest.raises(ValueError, match="several scores"):
+    with pytest.raises(ValueError, match="one for each of its scores"):
         GradientRows("squared", 0.0, 2, y, np.zeros(0))
+    with pytest.raises(ValueError, match="one score per row"):
+        GradientRows("logistic", 0.0, 2, np.ones(3), np.zeros(0))
     with pytest.raises(ValueError, match="finite"):
         GradientRows("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
     with pytest.raises(ValueError, match="positive"):

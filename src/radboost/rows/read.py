@@ -326,9 +326,9 @@ def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
     return plain
 
 
-def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
-    """The numbers that a regressor learns."""
-    targets = _numbers_of(y, name)
+def read_targets(y: Any, name: str = "y") -> FloatArray:
+    """The numbers that a regressor learns; a column for each of several targets."""
+    targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
     if np.abs(targets).max() > LARGEST_TARGET:

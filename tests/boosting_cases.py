@@ -120,6 +120,11 @@ def numbers() -> tuple[Any, Any]:
     return X, y * y / 4.0
 
 
+def targets() -> tuple[Any, Any]:
+    X, y = numbers()
+    return X, np.column_stack([y, 1000.0 * np.cos(y) + 3.0])
+
+
 def validation() -> dict[str, Any]:
     X, y = table(77, 120, 6, missing=0.05)
     return {"X_val": X, "y_val": y, "sample_weight_val": fractions(120)}
@@ -154,6 +159,9 @@ CASES: dict[str, Case] = {
     ),
     "deep, kernel of one's own": Case(
         deep(family=KernelFamily(kernel=laplace, n_centres=20), learning_rate=1.0), whole
+    ),
+    "deep, constraints, whole steps": Case(
+        paper(monotonic_constraints={0: 1, 1: -1}, interaction_constraints="pairwise", max_depth=3), two, 30
     ),
     "deep, loss of one's own": Case(deep(loss=SquaredHinge()), two),
     "deep, flawless": Case(paper(), lambda: (np.arange(40.0)[:, None], np.arange(40) > 17), 10),
@@ -210,6 +218,7 @@ CASES: dict[str, Case] = {
     "rgb, numbers, monotone, early stopping": Case(
         rgb(RGBRegressor, loss="huber", monotonic_constraints={0: 1, 1: -1}, early_stopping=3), numbers, 60
     ),
+    "rgb, two targets, early stopping": Case(rgb(RGBRegressor, early_stopping=4, learning_rate=0.5), targets, 40),
     "rgb, numbers, loss of one's own": Case(rgb(RGBRegressor, loss=Squared()), numbers),
     "adaboost.mh": Case(old(AdaBoostMHClassifier, max_leaves=4), two),
     "adaboost.mh, 4 classes": Case(old(AdaBoostMHClassifier, max_leaves=4), four, 12, weighted(240)),

@@ -119,6 +119,16 @@ def baseline(
     return lambda n_jobs: algorithm(n_jobs=n_jobs, **with_tree_options(parameters)).fit(*data, weights)
 
 
+def several(
+    data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None = None, **parameters: Any
+) -> Callable[[int], Any]:
+    """Two targets in different units, made of the columns of a table."""
+    X = data[0]
+    columns = np.nan_to_num(X)
+    targets = np.column_stack([columns[:, 0] + columns[:, 1] * columns[:, 2], 300.0 * np.abs(columns[:, 3]) + 7.0])
+    return lambda n_jobs: RGBRegressor(n_jobs=n_jobs, **with_tree_options(parameters)).fit(X, targets, weights)
+
+
 def in_two_parts(estimator: Any, data: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None) -> Callable[..., Any]:
     """A fit of 5 rounds that goes on to 12."""
 
@@ -164,6 +174,17 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
         "edge, random, whole steps": fit(
             two, n_rounds=20, split_criterion="edge", loss="exponential", learning_rate=1.0, step="line_search"
         ),
+        "monotone": fit(gaps, fractions(900), n_rounds=20, monotonic_constraints={0: 1, 1: -1}),
+        "monotone, rated, best thresholds, groups": fit(
+            table(6, 4000, 6),
+            n_rounds=8,
+            leaves="rated",
+            thresholds="best",
+            complexity_penalty=0.003,
+            monotonic_constraints={0: 1},
+            interaction_constraints=[[0, 1], [1, 2, 3]],
+        ),
+        "pairwise, 3 classes": fit(three, n_rounds=12, interaction_constraints="pairwise"),
         "early stopping": fit(gaps, n_rounds=40, early_stopping=5, max_depth=3),
         "best first": fit(gaps, n_rounds=20, tree_options=best_first),
         "paper": paper(gaps, n_rounds=30, complexity_penalty=0.001),
@@ -198,6 +219,10 @@ def all_fits() -> dict[str, Callable[[int], Any]]:
         "rgb, huber, monotone": numbers(many, n_rounds=8, loss="huber", monotonic_constraints={0: 1, 1: -1}),
         "rgb, quantile": numbers(gaps, n_rounds=6, loss="quantile", early_stopping=4),
         "rgb, poisson": numbers(many, n_rounds=6, loss="poisson"),
+        "rgb, two targets": several(gaps, fractions(900), n_rounds=8, max_features=4),
+        "rgb, two targets, absolute, groups": several(
+            many, n_rounds=6, loss="absolute", interaction_constraints=[[0, 1, 2], [2, 3]]
+        ),
         "rgb, warm start": in_two_parts(RGBClassifier(), gaps, fractions(900)),
         "rgb, numbers, warm start": in_two_parts(RGBRegressor(loss="huber", subsample=0.5), gaps, None),
         **softmax_fits(),

@@ -78,7 +78,7 @@ class GradientRows(Rows):
     ) -> None:
         self.n_rows = len(targets)
         self.weights = row_weights(len(targets), weights, folds_large=True, collective=collective)
-        self.scores = _native.GradientScores(loss, parameter, n_outputs, targets, self.weights)
+        self.scores = _native.GradientScores(loss, parameter, n_outputs, targets.reshape(-1), self.weights)
         self.weighting = _native.GradientWeighting(self.scores)
 
     def set(self, scores: np.ndarray, n_threads: int) -> None:

@@ -115,15 +115,18 @@ void bind_grower(nb::module_& m) {
         .def("__init__",
              [](RegressionTrees* self, const BinnedData& data, const GradientWeighting& weighting,
                 std::size_t max_features, double subsample, bool random_thresholds, double minimum_leaf_weight,
-                Vector<std::int8_t> directions, std::uint64_t seed, int n_threads) {
-                 const GrowthOptions options = growth_options("best_first", "variance", 0, 0, max_features, subsample,
+                Vector<std::int8_t> directions, std::uint64_t seed, int n_threads, const Groups& groups,
+                std::size_t most_columns) {
+                 GrowthOptions options = growth_options("best_first", "variance", 0, 0, max_features, subsample,
                                                               random_thresholds, minimum_leaf_weight, seed, n_threads);
+                 options.interactions = {groups, most_columns};
                  nb::gil_scoped_release release;
                  new (self) RegressionTrees(data, weighting, options, as_vector(directions));
              },
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
              nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
-             nb::arg("minimum_leaf_weight"), nb::arg("directions"), nb::arg("seed"), nb::arg("n_threads"))
+             nb::arg("minimum_leaf_weight"), nb::arg("directions"), nb::arg("seed"), nb::arg("n_threads"),
+             nb::arg("groups") = Groups(), nb::arg("most_columns") = 0)
         .def("grow",
              [](RegressionTrees& trees, std::uint64_t round, std::size_t max_splits) {
                  nb::gil_scoped_release release;

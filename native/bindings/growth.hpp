@@ -12,6 +12,8 @@
 
 namespace radboost {
 
+using Groups = std::vector<std::vector<std::uint32_t>>;  // of columns
+
 inline GrowthOptions growth_options(const std::string& growth, const std::string& criterion, int max_depth,
                                     std::size_t max_leaves, std::size_t max_features, double subsample,
                                     bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,

@@ -89,17 +89,23 @@ void bind_trees(nb::module_& m) {
              [](Grower* self, const BinnedData& data, const AnswerWeighting& weighting, const std::string& growth,
                 const std::string& criterion, int max_depth, std::size_t max_leaves, std::size_t max_features,
                 double subsample, bool random_thresholds, double minimum_leaf_weight, std::uint64_t seed,
-                int n_threads, bool rated) {
-                 const GrowthOptions options =
+                int n_threads, bool rated, std::optional<Vector<std::int8_t>> directions, const Groups& groups,
+                std::size_t most_columns) {
+                 GrowthOptions options =
                      growth_options(growth, criterion, max_depth, max_leaves, max_features, subsample, random_thresholds,
                                     minimum_leaf_weight, seed, n_threads);
+                 options.interactions = {groups, most_columns};
                  nb::gil_scoped_release release;
-                 new (self) Grower(data, class_target(weighting, options.criterion, rated), options);
+                 new (self) Grower(data,
+                                   class_target(weighting, options.criterion, rated,
+                                                directions ? as_vector(*directions) : std::vector<std::int8_t>()),
+                                   options);
              },
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::arg("data"), nb::arg("weighting"), nb::kw_only(),
              nb::arg("growth"), nb::arg("criterion"), nb::arg("max_depth"), nb::arg("max_leaves"),
              nb::arg("max_features"), nb::arg("subsample"), nb::arg("random_thresholds"),
-             nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("rated") = false)
+             nb::arg("minimum_leaf_weight"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("rated") = false,
+             nb::arg("directions") = nb::none(), nb::arg("groups") = Groups(), nb::arg("most_columns") = 0)
         .def("grow",
              [](Grower& g, std::uint64_t round) {
                  {

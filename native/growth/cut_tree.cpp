@@ -14,12 +14,7 @@ RegressionTrees::RegressionTrees(const BinnedData& data, const GradientWeighting
       grower_(data, gradient_target(weighting, directions_), options) {
     require(options.criterion == Criterion::variance, "regression trees are grown by the criterion 'variance'");
     require(options.growth == Growth::best_first, "regression trees are grown best_first");
-    require(directions_.empty() || directions_.size() == data.n_columns, "one direction per column is needed");
     require(directions_.empty() || weighting.n_outputs() == 1, "only trees with one output can be monotone");
-    for (std::size_t c = 0; c < directions_.size(); ++c) {
-        require(directions_[c] >= -1 && directions_[c] <= 1, "a direction is -1, 0 or +1");
-        require(directions_[c] == 0 || !data.is_categorical[c], "categories have no order to be monotone in");
-    }
 }
 
 CutTree RegressionTrees::cut(std::size_t n_splits, double radius, NormOrder order) const {

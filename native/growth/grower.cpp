@@ -30,6 +30,7 @@ Grower::Grower(const BinnedData& data, std::unique_ptr<GrowthTarget> target, con
     require(options.n_threads >= 1, "n_threads must be at least 1");
     require(options.growth != Growth::stump_pair || options.criterion == Criterion::edge,
             "stump pairs are found by the edge criterion");
+    options.interactions.check(data.n_columns);
     if (options_.max_features >= data.n_columns) options_.max_features = 0;
     retarget();
 }
@@ -45,7 +46,9 @@ void Grower::retarget() {
     mass_scale_ = target_->read_masses(options_.minimum_leaf_weight, masses_);
     if (sampled_) hashes_ = target_->row_hashes(data_, options_.n_threads);
     if (!layers_ && !by_nodes_) {
-        if (alone && target_->classes() != nullptr && LayerGrower::fits(data_, *target_->classes(), options_))
+        const bool constrained = target_->monotone() || options_.interactions.any();
+        if (alone && !constrained && target_->classes() != nullptr &&
+            LayerGrower::fits(data_, *target_->classes(), options_))
             layers_ = std::make_unique<LayerGrower>(data_, *target_->classes(), options_, masses_.of_row);
         else
             by_nodes_ = std::make_unique<NodeGrower>(data_, *target_, options_, masses_, *shared_);
@@ -133,7 +136,7 @@ void Grower::grow(std::uint64_t round, InterruptCheck check) {
     number_nodes();
     if (sampled_) place_all_rows();
     sum_leaves();
-    target_->list_candidates(options_.growth == Growth::best_first, tree_);
+    target_->list_candidates(options_.growth == Growth::best_first, options_.n_threads, tree_);
 }
 
 // Renumbers the nodes in the order of the splits: by layers, or as best-first growth chose them, which is that of the labels.

@@ -1,11 +1,13 @@
 #include "growth/grown_tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace radboost {
 
 // |gain| <= total, and both are below 2^62.
 std::int32_t GrownTree::rating(std::size_t node, std::size_t answer) const {
+    if (!kept.empty()) return kept[node];
     const std::int64_t* gain = sums_of(node);
     const int128 total = gain[n_channels - 1], scaled = int128{gain[answer]} * static_cast<std::int64_t>(kValueGrid);
     if (total <= 0) return 0;
@@ -20,8 +22,46 @@ int128 GrownTree::best_gain(std::size_t node) const {
         for (std::size_t k = 0; k < n_answers(); ++k) edge += int128{gain[k]} * rating(node, k);
         return edge;
     }
+    if (!kept.empty()) return kept[node] * int128{gain[0]};
     if (n_channels == 1) return std::max(gain[0], -gain[0]);
     return std::max<std::int64_t>(0, *std::max_element(gain, gain + n_channels));
+}
+
+void GrownTree::keep_directions(const std::vector<std::int8_t>& directions, const std::vector<std::int64_t>& totals) {
+    const std::size_t size = nodes.size();
+    std::vector<std::int64_t> could(size, 0);
+    for (std::size_t label = 0; label < size; ++label) could[static_cast<std::size_t>(node_of_label[label])] = totals[label];
+    for (std::size_t i = size; i-- > 0;)
+        if (nodes[i].left >= 0) {
+            const auto left = static_cast<std::size_t>(nodes[i].left);
+            could[i] = could[left] + could[left + 1];
+        }
+    std::vector<double> lowest(size, -1.0), highest(size, 1.0);
+    const auto value = [&](std::size_t i, std::size_t bounds) {
+        const double share = could[i] > 0 ? static_cast<double>(*sums_of(i)) / static_cast<double>(could[i]) : 0.0;
+        return std::min(std::max(share, lowest[bounds]), highest[bounds]);
+    };
+    // Everywhere the same where nothing speaks for either class: the order of the answers is then that of the values.
+    const std::int32_t undecided = *sums_of(0) < 0 ? -1 : 1;
+    kept.assign(size, 0);
+    for (std::size_t i = 0; i < size; ++i) {
+        const double own = value(i, i);
+        if (rated)
+            kept[i] = static_cast<std::int32_t>(std::lrint(own * kValueGrid));
+        else
+            kept[i] = own > 0 ? 1 : own < 0 ? -1 : undecided;
+        if (nodes[i].left < 0) continue;
+        const auto left = static_cast<std::size_t>(nodes[i].left);
+        for (const std::size_t child : {left, left + 1}) {
+            lowest[child] = lowest[i];
+            highest[child] = highest[i];
+        }
+        const int direction = directions[nodes[i].column];
+        if (direction == 0) continue;
+        const double middle = 0.5 * value(left, i) + 0.5 * value(left + 1, i);
+        highest[direction > 0 ? left : left + 1] = middle;
+        lowest[direction > 0 ? left + 1 : left] = middle;
+    }
 }
 
 std::vector<std::size_t> GrownTree::parents() const {
@@ -106,6 +146,10 @@ std::vector<std::int32_t> GrownTree::answers(std::size_t n_splits) const {
     // Where nothing is to gain or lose the root says the second of two classes, and nothing among more.
     std::vector<std::int32_t> answers(size, n_channels == 1 ? 1 : kAbstains);
     for (std::size_t i = 0; i < size; ++i) {
+        if (!kept.empty()) {
+            answers[i] = kept[i] > 0;
+            continue;
+        }
         const std::int64_t* gain = sums_of(i);
         const std::int64_t* best = std::max_element(gain, gain + n_channels);
         // A node whose rows cancel out says what its parent would say.

@@ -32,6 +32,9 @@ struct GrownTree {
     std::vector<std::int64_t> sums;
     // Whether leaves answer with numbers: the last of the sums is then what being right everywhere would gain.
     bool rated = false;
+    // With monotone columns what every node answers with as a leaf: in units of 1 / kValueGrid, or -1 and +1 where it votes;
+    // otherwise empty.
+    std::vector<std::int32_t> kept;
     // The leaf of every row, by a label that growth gave it, and the node that each label stands for.
     LargeArray<std::int32_t> leaf_of_row;
     std::vector<std::int32_t> node_of_label;
@@ -39,6 +42,9 @@ struct GrownTree {
     std::vector<std::int32_t> candidate_splits;
     std::vector<double> candidate_edges;
 
+    // Fills `kept`, from what being right everywhere gains, by label. An answer is what its node gains as a share of that, moved
+    // so that below a split on a monotone column everything stays on its side of the middle between the two children's.
+    void keep_directions(const std::vector<std::int8_t>& directions, const std::vector<std::int64_t>& totals);
     // Candidates are the trees at the end of each layer, or of every size.
     void list_candidates(bool every_size, double edge_unit);
     // The class that each of the first 2 n + 1 nodes answers with as a leaf; kAbstains where every class would lose.

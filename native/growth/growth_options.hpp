@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "growth/interactions.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -27,6 +28,7 @@ struct GrowthOptions {
     double minimum_leaf_weight = 0.0;
     std::uint64_t seed = 0;
     int n_threads = 1;
+    Interactions interactions;     // of columns; none by default
 
     bool deepest(int depth) const { return max_depth > 0 && depth >= max_depth; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace radboost {
 
@@ -18,10 +19,20 @@ std::int64_t least_mass(double minimum_leaf_weight, double mass_scale) {
     return static_cast<std::int64_t>(std::ceil(std::min(minimum_leaf_weight * mass_scale, 0x1p62)));
 }
 
+void check_directions(const std::vector<std::int8_t>& directions, const BinnedData& data) {
+    require(directions.empty() || directions.size() == data.n_columns, "one direction per column is needed");
+    for (std::size_t c = 0; c < directions.size(); ++c) {
+        require(directions[c] >= -1 && directions[c] <= 1, "a direction is -1, 0 or +1");
+        require(directions[c] == 0 || !data.is_categorical[c], "categories have no order to be monotone in");
+    }
+}
+
 class ClassTarget : public GrowthTarget {
 public:
-    ClassTarget(const AnswerWeighting& weighting, Criterion criterion, bool rated)
-        : weighting_(weighting), criterion_(criterion), rated_(rated) {}
+    ClassTarget(const AnswerWeighting& weighting, Criterion criterion, bool rated, std::vector<std::int8_t> directions)
+        : weighting_(weighting), criterion_(criterion), rated_(rated), directions_(std::move(directions)) {
+        require(directions_.empty() || weighting.n_classes() == 2, "only trees that tell two classes apart can be monotone");
+    }
 
     const RowWeights& row_weights() const override { return weighting_.row_weights(); }
     std::size_t n_rows() const override { return weighting_.n_rows(); }
@@ -41,9 +52,11 @@ public:
         return weighting_.row_hashes(data, n_threads);
     }
     std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data) const override {
-        return radboost::make_statistics(data, weighting_, criterion_);
+        check_directions(directions_, data);
+        return radboost::make_statistics(data, weighting_, criterion_, directions_);
     }
     const AnswerWeighting* classes() const override { return &weighting_; }
+    bool monotone() const override { return !directions_.empty(); }
 
     std::size_t n_channels() const override { return weighting_.n_channels() + rated_; }
     void leaf_sums(const std::int32_t* label_of_row, std::size_t n_labels, int n_threads,
@@ -64,8 +77,13 @@ public:
     // A tree is grown on growth weights and judged by gains.
     bool read_sums(const Node&, std::int64_t*) const override { return false; }
     bool sums_end_with_mass() const override { return false; }
-    void list_candidates(bool every_size, GrownTree& tree) const override {
+    void list_candidates(bool every_size, int n_threads, GrownTree& tree) const override {
         tree.rated = rated_;
+        if (!directions_.empty()) {
+            std::vector<std::int64_t> totals(tree.nodes.size());
+            weighting_.leaf_totals(tree.leaf_of_row.data(), totals.size(), n_threads, totals.data());
+            tree.keep_directions(directions_, totals);
+        }
         tree.list_candidates(every_size, weighting_.edge_unit());
     }
 
@@ -73,6 +91,7 @@ private:
     const AnswerWeighting& weighting_;
     Criterion criterion_;
     bool rated_;
+    std::vector<std::int8_t> directions_;
 };
 
 class GradientTarget : public GrowthTarget {
@@ -94,8 +113,10 @@ public:
         return weighting_.row_hashes(data, n_threads);
     }
     std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data) const override {
+        check_directions(directions_, data);
         return make_variance_statistics(data, weighting_, least_mass_, directions_);
     }
+    bool monotone() const override { return !directions_.empty(); }
 
     std::size_t n_channels() const override { return weighting_.n_outputs() + 1; }
 
@@ -119,7 +140,7 @@ public:
         return true;
     }
     bool sums_end_with_mass() const override { return true; }
-    void list_candidates(bool, GrownTree&) const override {}  // the families say which sizes they want
+    void list_candidates(bool, int, GrownTree&) const override {}  // the families say which sizes they want
 
 private:
     void unpack(const std::int64_t* words, std::int64_t* sums) const {
@@ -136,8 +157,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated) {
-    return std::make_unique<ClassTarget>(weighting, criterion, rated);
+std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated,
+                                           std::vector<std::int8_t> directions) {
+    return std::make_unique<ClassTarget>(weighting, criterion, rated, std::move(directions));
 }
 
 std::unique_ptr<GrowthTarget> gradient_target(const GradientWeighting& weighting,

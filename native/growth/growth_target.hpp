@@ -37,6 +37,8 @@ public:
     virtual std::unique_ptr<NodeStatistics> make_statistics(const BinnedData& data) const = 0;
     // The classes, where there are any.
     virtual const AnswerWeighting* classes() const { return nullptr; }
+    // Whether some columns are monotone.
+    virtual bool monotone() const = 0;
 
     // The sums of a grown tree's nodes (GrownTree::sums).
     virtual std::size_t n_channels() const = 0;
@@ -47,12 +49,14 @@ public:
     virtual bool read_sums(const Node& leaf, std::int64_t* sums) const = 0;
     // Whether the last channel is the mass.
     virtual bool sums_end_with_mass() const = 0;
-    virtual void list_candidates(bool every_size, GrownTree& tree) const = 0;
+    virtual void list_candidates(bool every_size, int n_threads, GrownTree& tree) const = 0;
 };
 
 // Keeps a reference to the weighting, whose rows must be sorted by class.
-// With `rated` leaves answer with numbers, and the last channel is what being right everywhere would gain.
-std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated = false);
+// With `rated` leaves answer with numbers, and the last channel is what being right everywhere would gain. `directions` as in
+// make_statistics.
+std::unique_ptr<GrowthTarget> class_target(const AnswerWeighting& weighting, Criterion criterion, bool rated = false,
+                                           std::vector<std::int8_t> directions = {});
 
 // `directions` as in make_variance_statistics, which it outlives.
 std::unique_ptr<GrowthTarget> gradient_target(const GradientWeighting& weighting,

@@ -57,6 +57,7 @@ void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     shared_.n_labels = 1;
     root.node.rows = {all ? nullptr : shared_.rows.data(), count};
     root.key = key;
+    root.scope = options_.interactions.root(data_.n_columns);
     statistics_->describe(root.node, n_threads_);
     std::vector<std::int64_t> numbers{static_cast<std::int64_t>(count), masses_.sum(root.node.rows)};
     numbers.insert(numbers.end(), root.node.sums.begin(), root.node.sums.end());
@@ -134,9 +135,12 @@ void NodeGrower::split_pair() {
     SplitSearch search = search_of(nodes_[0]);
     search.draw_key = key;
     divide({0}, false);
-    std::vector<std::uint32_t> columns = draws_.draw(key, 0, options_.max_features);
-    const ColumnSet set{options_.max_features > 0 ? columns.data() : nullptr,
-                        options_.max_features > 0 ? columns.size() : data_.n_columns};
+    std::vector<std::uint32_t> columns;
+    ColumnSet set = all_columns(nodes_[1]);
+    if (options_.max_features > 0) {
+        columns = draw_columns(nodes_[1], key, 0, std::min(options_.max_features, n_columns(nodes_[1])));
+        set = {columns.data(), columns.size()};
+    }
     const Split shared = alone_ ? pairs_->find_shared(nodes_[1].node, nodes_[2].node, set, excluded, search)
                                 : search_pair_together(set, excluded, search);
     if (!shared.valid) return;
@@ -237,6 +241,7 @@ void NodeGrower::add_children(std::size_t index, const Division& division, bool 
         child.label = parent.left + side;
         child.depth = parent.depth + 1;
         child.key = mix(parent.key, side + 1);
+        child.scope = options_.interactions.below(parent.scope, parent.split.column);
         child.begin = parent.begin + (side == 0 ? 0 : division.left_rows);
         child.mass = child.node.mass = side == 0 ? division.left_mass : parent.mass - division.left_mass;
         const auto left_count = static_cast<std::size_t>(division.left_count);

@@ -70,6 +70,14 @@ private:
     void split_pair();
 
     SplitSearch search_of(const WorkNode& node) const;
+    // The columns that a node may ask about: how many, all of them, and some that are drawn.
+    std::size_t n_columns(const TreeNode& node) const { return node.scope ? node.scope->allowed.size() : data_.n_columns; }
+    ColumnSet all_columns(const TreeNode& node) const {
+        return {node.scope ? node.scope->allowed.data() : nullptr, n_columns(node)};
+    }
+    std::vector<std::uint32_t> draw_columns(const TreeNode& node, std::uint64_t key, std::size_t first, std::size_t last) {
+        return node.scope ? draws_.draw(node.scope->allowed, key, first, last) : draws_.draw(key, first, last);
+    }
     void search(WorkNode& node);
     void search_together(const Frontier& frontier);
     Split search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search);

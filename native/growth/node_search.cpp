@@ -28,17 +28,17 @@ SplitSearch NodeGrower::search_of(const WorkNode& node) const {
 void NodeGrower::search(WorkNode& node) {
     const SplitSearch search = search_of(node);
     if (node.histograms) {
-        node.split = statistics_->find(node.node, *node.histograms, search);
+        node.split = statistics_->find(node.node, *node.histograms, all_columns(node), search);
         return;
     }
-    const std::size_t d = data_.n_columns;
     if (options_.max_features == 0) {
-        node.split = statistics_->find_in_rows(node.node, {nullptr, d}, search);
+        node.split = statistics_->find_in_rows(node.node, all_columns(node), search);
         return;
     }
-    std::size_t first = 0, last = options_.max_features;
+    const std::size_t d = n_columns(node);
+    std::size_t first = 0, last = std::min(d, options_.max_features);
     for (; first < d && !node.split.asked; first = last, last = std::min(d, 2 * last)) {
-        const std::vector<std::uint32_t> columns = draws_.draw(node.key, first, last);
+        const std::vector<std::uint32_t> columns = draw_columns(node, node.key, first, last);
         node.split = statistics_->find_in_rows(node.node, {columns.data(), columns.size()}, search);
     }
 }
@@ -56,7 +56,9 @@ void NodeGrower::search_together(const Frontier& frontier) {
         std::vector<BestSplit> bests;
         std::vector<std::size_t> place_of_node(nodes_.size());
         for (const std::size_t index : open) {
-            for (const std::uint32_t column : draws_.draw(nodes_[index].key, first, last)) asked.push_back({index, column});
+            const WorkNode& node = nodes_[index];
+            for (const std::uint32_t column : draw_columns(node, node.key, first, std::min(last, n_columns(node))))
+                asked.push_back({index, column});
             place_of_node[index] = bests.size();
             bests.push_back(statistics_->start(nodes_[index].node));
         }
@@ -66,8 +68,8 @@ void NodeGrower::search_together(const Frontier& frontier) {
         });
         for (std::size_t k = 0; k < open.size(); ++k)
             nodes_[open[k]].split = statistics_->finish(nodes_[open[k]].node, std::move(bests[k]));
-        open.erase(std::remove_if(open.begin(), open.end(), [&](std::size_t index) { return nodes_[index].split.asked; }),
-                   open.end());
+        const auto done = [&](std::size_t index) { return nodes_[index].split.asked || last >= n_columns(nodes_[index]); };
+        open.erase(std::remove_if(open.begin(), open.end(), done), open.end());
     }
 }
 

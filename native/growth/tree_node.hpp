@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/hashing.hpp"
+#include "growth/interactions.hpp"
 #include "search/statistics.hpp"
 
 namespace radboost {
@@ -21,6 +22,7 @@ struct TreeNode {
     std::int64_t mass = 0;   // sample weight as an integer
     Split split;
     bool missing_left = false;
+    SharedScope scope;  // the columns that it may ask about; null: all
     std::size_t left = kNone;  // label of the left child, the right one's follows; kNone: a leaf
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include "core/common.hpp"
 #include "core/exact_math.hpp"
@@ -140,7 +141,17 @@ const TargetLoss& target_loss_named(const std::string& name) {
 void LossOfTarget::evaluate(const double* targets, const double* scores, std::size_t count, double* values,
                             double* derivatives) const {
     require(!is_given(), "a loss of the user's own is evaluated in Python");
-    kind.evaluate(targets, scores, count, n_outputs, parameter, values, derivatives);
+    const std::size_t n = n_targets();
+    if (n == 1) return kind.evaluate(targets, scores, count, n_outputs, parameter, values, derivatives);
+    thread_local std::vector<double> each;
+    each.resize(count * n);
+    kind.evaluate(targets, scores, count * n, 1, parameter, each.data(), derivatives);
+    for (std::size_t i = 0; i < count; ++i) {
+        double sum = 0;
+        for (std::size_t k = 0; k < n; ++k) sum += each[i * n + k];
+        values[i] = sum / static_cast<double>(n);
+    }
+    for (std::size_t i = 0; i < count * n; ++i) derivatives[i] /= static_cast<double>(n);
 }
 
 }  // namespace radboost

@@ -31,7 +31,9 @@ struct LossOfTarget {
     std::size_t n_outputs;  // scores per row
 
     bool is_given() const { return kind.evaluate == nullptr; }
-    double largest_derivative() const { return kind.largest_derivative(parameter); }
+    // Numbers that a row is to be predicted by: as many as it has scores, whose mean loss is then the loss of the row; or one.
+    std::size_t n_targets() const { return kind.targets == Targets::numbers && !is_given() ? n_outputs : 1; }
+    double largest_derivative() const { return kind.largest_derivative(parameter) / static_cast<double>(n_targets()); }
     void evaluate(const double* targets, const double* scores, std::size_t count, double* values,
                   double* derivatives) const;
 };

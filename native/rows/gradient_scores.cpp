@@ -57,10 +57,12 @@ std::vector<std::uint64_t> GradientWeighting::row_hashes(const BinnedData& data,
     const std::vector<std::uint16_t> no_classes(data.n_rows, 0);
     std::vector<std::uint64_t> hashes = data.row_hashes(no_classes.data(), n_threads);
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-        const double target = scores_.targets()[i] + 0.0;  // -0 is 0
-        std::uint64_t bits;
-        std::memcpy(&bits, &target, sizeof bits);
-        hashes[i] = mix(hashes[i], bits);
+        for (std::size_t k = 0; k < scores_.n_targets(); ++k) {
+            const double target = scores_.targets()[i * scores_.n_targets() + k] + 0.0;  // -0 is 0
+            std::uint64_t bits;
+            std::memcpy(&bits, &target, sizeof bits);
+            hashes[i] = mix(hashes[i], bits);
+        }
     }
     return hashes;
 }
@@ -109,11 +111,10 @@ struct GradientScores::Block {
 
 GradientScores::GradientScores(const LossOfTarget& loss, std::vector<double> targets, const RowWeights& weights)
     : loss_(loss), targets_(std::move(targets)), weights_(weights) {
-    require(weights.n_rows() == n_rows(), "one target per row is needed");
-    require(weights.n_rows_of_all() > 0 && n_rows() < (std::size_t{1} << 28), "the number of rows must lie in [1, 2^28)");
     require(loss_.n_outputs >= 1 && loss_.n_outputs <= 65534, "the number of scores per row must lie in [1, 65534]");
-    require(loss_.kind.targets == Targets::classes || loss_.is_given() || loss_.n_outputs == 1,
-            "only the multinomial loss has several scores per row");
+    require(weights.n_rows_of_all() > 0 && n_rows() < (std::size_t{1} << 28), "the number of rows must lie in [1, 2^28)");
+    require(loss_.kind.targets != Targets::signs || loss_.n_outputs == 1, "a loss of two classes has one score per row");
+    require(targets_.size() == weights.n_rows() * n_targets(), "one target per row is needed, or one for each of its scores");
     for (const double y : targets_) {
         require(std::isfinite(y), "a target is not a finite number");
         require(loss_.kind.targets != Targets::classes ||
@@ -165,7 +166,7 @@ void GradientScores::refresh(GradientWeighting& weighting, int n_threads, Move&&
             move(begin, count);
             wrong[part] += wrong_mass(begin, count);
             if (given) continue;
-            loss_.evaluate(targets_.data() + begin, scores_.data() + begin * k, count, block.values.data(),
+            loss_.evaluate(targets_.data() + begin * n_targets(), scores_.data() + begin * k, count, block.values.data(),
                            block.derivatives.data());
             means.add(part, 0, begin, count, block.values.data());
             if (bounded) {
@@ -195,7 +196,7 @@ double GradientScores::mean_loss(int n_threads) const {
     double out = 0;
     block_means(weights_, 1, &loss_exponent_, n_threads, &out, [&](std::size_t begin, std::size_t count, double* to) {
         Block block(k);
-        loss_.evaluate(targets_.data() + begin, scores_.data() + begin * k, count, to, block.derivatives.data());
+        loss_.evaluate(targets_.data() + begin * n_targets(), scores_.data() + begin * k, count, to, block.derivatives.data());
     });
     return out;
 }
@@ -244,7 +245,7 @@ void GradientScores::losses_after(const std::int32_t* label_of_row, const double
                 for (std::size_t i = 0; i < count; ++i)
                     for (std::size_t c = 0; c < k; ++c)
                         moved[i * k + c] = scores[i * k + c] + numbers[s][static_cast<std::size_t>(labels[i]) * k + c];
-            loss_.evaluate(targets_.data() + begin, moved.data(), count, to + s * kBlockRows, derivatives.data());
+            loss_.evaluate(targets_.data() + begin * n_targets(), moved.data(), count, to + s * kBlockRows, derivatives.data());
         }
     });
 }
@@ -265,7 +266,7 @@ void GradientScores::along(const LeafNumbers& direction, double eta, int n_threa
                 along[i] = direction.numbers[static_cast<std::size_t>(labels[i / k]) * k + i % k];
                 moved[i] = scores[i] + eta * along[i];
             }
-        loss_.evaluate(targets_.data() + begin, moved.data(), count, to, derivatives.data());
+        loss_.evaluate(targets_.data() + begin * n_targets(), moved.data(), count, to, derivatives.data());
         double* slopes = to + kBlockRows;
         std::fill(slopes, slopes + count, 0.0);
         for (std::size_t i = 0; i < count * k; ++i) slopes[i / k] += derivatives[i] * along[i];

@@ -53,7 +53,7 @@ public:
     const std::vector<std::int64_t>& masses() const;
     std::int64_t total_mass() const;  // of all workers
     double mass_scale() const;
-    // By the codes and the target.
+    // By the codes and the targets.
     std::vector<std::uint64_t> row_hashes(const BinnedData& data, int n_threads) const override;
 
     // Derivatives of a loss that is evaluated elsewhere.
@@ -77,7 +77,8 @@ public:
     // Keeps a reference to the weights.
     GradientScores(const LossOfTarget& loss, std::vector<double> targets, const RowWeights& weights);
 
-    std::size_t n_rows() const { return targets_.size(); }
+    std::size_t n_rows() const { return targets_.size() / loss_.n_targets(); }
+    std::size_t n_targets() const { return loss_.n_targets(); }  // per row
     std::size_t n_outputs() const { return loss_.n_outputs; }
     const RowWeights& row_weights() const { return weights_; }
     const std::vector<double>& targets() const { return targets_; }

@@ -106,9 +106,10 @@ public:
         }
     }
 
-    Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const override {
-        BestSplit best =
-            search_histograms<Table>(*this, data_, node, histograms, search, score_.to_beat(score_.unsplit(node)));
+    Split find(const Node& node, const NodeHistograms& histograms, ColumnSet columns,
+               const SplitSearch& search) const override {
+        BestSplit best = search_histograms<Table>(*this, data_, node, histograms, columns, search,
+                                                  score_.to_beat(score_.unsplit(node)));
         if (best.split.valid) {
             const std::size_t n = width(), column = best.split.column;
             const SideTable sides = sides_of(data_, best.split);

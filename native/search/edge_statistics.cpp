@@ -129,10 +129,11 @@ public:
 }  // namespace
 
 std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting,
-                                                Criterion criterion) {
+                                                Criterion criterion, const std::vector<std::int8_t>& directions) {
     require(criterion != Criterion::variance, "classes are told apart by the edge or gini criterion");
     if (criterion == Criterion::gini || weighting.gains_follow_classes())
-        return std::make_unique<LabelStatistics>(data, weighting, criterion);
+        return std::make_unique<LabelStatistics>(data, weighting, criterion, directions);
+    require(directions.empty(), "monotone trees tell two classes apart");
     return std::make_unique<EdgeStatistics>(data, EdgeScore(weighting));
 }
 

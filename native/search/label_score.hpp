@@ -45,6 +45,23 @@ inline double score_to_beat(Criterion criterion, double unsplit) {
     return criterion == Criterion::edge ? unsplit : unsplit * (1 + 1e-12) + 1e-12;
 }
 
+// With two classes and monotone constraints: the value that a part of a node may have, the closest to (second - first) /
+// (second + first) that the node's bounds allow, and what it scores. By gini that is (P^2 + N^2) / W = (W + G^2 / W) / 2 with
+// W = P + N and G = P - N, and a value v in the place of G / W leaves (W + (2 G - W v) v) / 2 of it. By the edge it is G or -G,
+// as the value's sign says.
+struct BoundedAnswer {
+    double value, score;
+
+    BoundedAnswer(Criterion criterion, std::int64_t first, std::int64_t second, const Node& node) {
+        const auto w = static_cast<double>(first + second), g = static_cast<double>(second - first);
+        value = std::min(std::max(w > 0 ? g / w : 0.0, node.lowest), node.highest);
+        if (criterion == Criterion::gini)
+            score = 0.5 * (w + (2 * g - w * value) * value);
+        else
+            score = value > 0 ? g : value < 0 ? -g : 0.0;
+    }
+};
+
 // Whether no split can improve on a node with these weights.
 inline bool one_class_only(const std::int64_t* all, std::size_t n) {
     return n - static_cast<std::size_t>(std::count(all, all + n, 0)) <= 1;

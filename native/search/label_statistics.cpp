@@ -12,8 +12,13 @@
 
 namespace radboost {
 
-LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion)
-    : data_(data), weighting_(weighting), criterion_(criterion), keep_classes_(!weighting.collective().alone()) {
+LabelStatistics::LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion,
+                                 const std::vector<std::int8_t>& directions)
+    : data_(data),
+      weighting_(weighting),
+      criterion_(criterion),
+      directions_(directions),
+      keep_classes_(!weighting.collective().alone()) {
     require(!weighting.class_begin().empty(), "the rows must be sorted by class");
 }
 
@@ -62,6 +67,39 @@ void LabelStatistics::describe_children(const Node& parent, const Split& split, 
             begin = end;
         }
     }
+    if (!directions_.empty()) inherit_bounds(parent, split, left, right);
+}
+
+// Everything to one side of the middle between the children's values stays there, however far the tree grows.
+void LabelStatistics::inherit_bounds(const Node& parent, const Split& split, Node& left, Node& right) const {
+    for (Node* child : {&left, &right}) {
+        child->lowest = parent.lowest;
+        child->highest = parent.highest;
+    }
+    const int towards = direction(split.column);
+    if (towards == 0) return;
+    const auto value_of = [&](const Node& child) {
+        const auto own = weights_of_two(child, child.sums.data());
+        return BoundedAnswer(criterion_, own[0], own[1], parent).value;
+    };
+    const double middle = 0.5 * value_of(left) + 0.5 * value_of(right);
+    (towards > 0 ? left : right).highest = middle;
+    (towards > 0 ? right : left).lowest = middle;
+}
+
+std::array<std::int64_t, 2> LabelStatistics::weights_of_two(const Node& node, const std::int64_t* by_segment) const {
+    std::array<std::int64_t, 2> weights{0, 0};
+    for (std::size_t s = 0; s < node.segments.size(); ++s) weights[node.segments[s].class_index] = by_segment[s];
+    return weights;
+}
+
+double LabelStatistics::bounded_score(const Node& node, std::size_t column, std::array<std::int64_t, 2> left,
+                                      std::array<std::int64_t, 2> all) const {
+    const std::int64_t first = all[0] - left[0], second = all[1] - left[1];
+    if (criterion_ == Criterion::gini && (left[0] + left[1] == 0 || first + second == 0)) return -1.0;
+    const BoundedAnswer here(criterion_, left[0], left[1], node), there(criterion_, first, second, node);
+    const bool wrong_way = direction(column) * (there.value - here.value) < 0;
+    return wrong_way ? -1.0 : std::max(0.0, here.score + there.score);
 }
 
 bool LabelStatistics::cannot_improve(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
@@ -138,11 +176,16 @@ void LabelStatistics::subtract(const Node& part, const NodeHistograms* known, co
 }
 
 double LabelStatistics::unsplit_score(const Node& node) const {
+    if (!directions_.empty()) {
+        const auto own = weights_of_two(node, node.sums.data());
+        return std::max(0.0, BoundedAnswer(criterion_, own[0], own[1], node).score);
+    }
     return radboost::unsplit_score(criterion_, node.sums.data(), node.sums.size());
 }
 
-Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const {
-    BestSplit best = search_histograms<LabelTable>(*this, data_, node, histograms, search, start(node).score);
+Split LabelStatistics::find(const Node& node, const NodeHistograms& histograms, ColumnSet columns,
+                            const SplitSearch& search) const {
+    BestSplit best = search_histograms<LabelTable>(*this, data_, node, histograms, columns, search, start(node).score);
     if (best.split.valid) count_left(node, histograms, best.split);
     return finish(node, std::move(best));
 }

@@ -1,6 +1,7 @@
 // Splits scored by the weight of every class in the children.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "search/statistics.hpp"
@@ -9,7 +10,9 @@ namespace radboost {
 
 class LabelStatistics : public PairStatistics {
 public:
-    LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
+    // Keeps references; `directions` as in make_statistics.
+    LabelStatistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion,
+                    const std::vector<std::int8_t>& directions);
 
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
@@ -18,7 +21,8 @@ public:
     void build(const Node& node, const SplitSearch& search, NodeHistograms& out) override;
     void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                   NodeHistograms& whole) const override;
-    Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const override;
+    Split find(const Node& node, const NodeHistograms& histograms, ColumnSet columns,
+               const SplitSearch& search) const override;
     Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) override;
     void gather(Node* const* nodes, std::size_t n_nodes, int n_threads) override;
     void measure(const Node& node, std::size_t column, const SplitSearch& search, std::int64_t* table) const override;
@@ -37,6 +41,13 @@ private:
     friend class LabelTable;
 
     double unsplit_score(const Node& node) const;
+    int direction(std::size_t column) const { return directions_.empty() ? 0 : directions_[column]; }
+    // The weight of each of two classes, from what a node has by segment.
+    std::array<std::int64_t, 2> weights_of_two(const Node& node, const std::int64_t* by_segment) const;
+    // Of a split of a node with directions; -1 where the children's values are in the wrong order.
+    double bounded_score(const Node& node, std::size_t column, std::array<std::int64_t, 2> left,
+                         std::array<std::int64_t, 2> all) const;
+    void inherit_bounds(const Node& parent, const Split& split, Node& left, Node& right) const;
     void share_rows(const Node& node, int n_threads, std::uint32_t* out);
     // Counts what goes left: read off the histograms, or row by row.
     void count_left(const Node& node, const NodeHistograms& histograms, Split& split) const;
@@ -45,6 +56,7 @@ private:
     const BinnedData& data_;
     const AnswerWeighting& weighting_;
     Criterion criterion_;
+    const std::vector<std::int8_t>& directions_;
     bool keep_classes_;  // with several workers: also those of which this one has no rows in a node
     std::vector<std::vector<std::uint32_t>> scratch_;  // a class's histogram that two threads share
     LargeArray<std::uint32_t> gathered_;  // growth weights of the nodes that are searched

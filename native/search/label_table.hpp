@@ -21,12 +21,14 @@ public:
 
     void read(const NodeHistograms& histograms, std::size_t column) {
         const BinnedData& data = statistics_.data_;
+        column_ = column;
         first_ = histograms.class_weights.data() + data.slot_offsets[column];
         from_histogram_ = true;
         missing_entry_ = data.n_bins(column);
     }
 
     void read(const ColumnCodes& codes) {
+        column_ = codes.column();
         missing_entry_ = codes.n_present();
         const std::size_t width = missing_entry_ + 1;
         thread_local std::vector<std::uint32_t> table;
@@ -63,7 +65,9 @@ public:
     }
 
     void scores(std::size_t n, bool missing_left, double* out) const {
-        if (node_.segments.size() == 2)
+        if (!statistics_.directions_.empty())
+            bounded_scores(n, missing_left, out);
+        else if (node_.segments.size() == 2)
             scores_of_two(n, missing_left, out);
         else
             scores_of_all(n, missing_left, out);
@@ -89,7 +93,10 @@ public:
                       return sum;
                   });
     }
-    double score_sides(const ColumnCodes&, const std::int64_t* left_sums) const {
+    double score_sides(const ColumnCodes& codes, const std::int64_t* left_sums) const {
+        if (!statistics_.directions_.empty())
+            return statistics_.bounded_score(node_, codes.column(), statistics_.weights_of_two(node_, left_sums),
+                                             statistics_.weights_of_two(node_, node_.sums.data()));
         return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
 
@@ -155,6 +162,18 @@ private:
         }
     }
 
+    void bounded_scores(std::size_t n, bool missing_left, double* out) const {
+        const auto all = statistics_.weights_of_two(node_, node_.sums.data());
+        std::array<std::int64_t, 2> left{0, 0};
+        for (std::size_t s = 0; missing_left && s < node_.segments.size(); ++s)
+            left[node_.segments[s].class_index] = sums(s)[missing_entry_];
+        for (std::size_t entry = 0; entry < n; ++entry) {
+            for (std::size_t s = 0; s < node_.segments.size(); ++s)
+                left[node_.segments[s].class_index] += sums(s)[entry];
+            out[entry] = statistics_.bounded_score(node_, column_, left, all);
+        }
+    }
+
     void scores_of_two(std::size_t n, bool missing_left, double* out) const {
         std::uint32_t prefix[2][kEntries];
         const std::uint32_t *first = sums(0), *second = sums(1);
@@ -215,7 +234,7 @@ private:
     const Node& node_;
     const std::uint32_t* first_ = nullptr;
     bool from_histogram_ = false;
-    std::size_t missing_entry_ = 0;
+    std::size_t missing_entry_ = 0, column_ = 0;
 };
 
 }  // namespace radboost

@@ -134,8 +134,10 @@ ColumnCodes& thread_codes();
 
 template <class Table, class Statistics>
 BestSplit search_histograms(const Statistics& statistics, const BinnedData& data, const Node& node,
-                            const NodeHistograms& histograms, const SplitSearch& search, double to_beat) {
-    return best_of_columns(data.n_columns, to_beat, search.n_threads, [&](std::size_t column, BestSplit& best) {
+                            const NodeHistograms& histograms, ColumnSet columns, const SplitSearch& search,
+                            double to_beat) {
+    return best_of_columns(columns.count, to_beat, search.n_threads, [&](std::size_t k, BestSplit& best) {
+        const std::size_t column = columns[k];
         Table table(statistics, node);
         table.read(histograms, column);
         const std::size_t bins = data.n_bins(column);

@@ -41,7 +41,7 @@ struct Node {
     // during a search only.
     std::vector<Segment> segments;
     const std::uint32_t* weights = nullptr;
-    // In a regression tree with monotone constraints: what these leave to the values below the node.
+    // With monotone constraints: what these leave to the values below the node.
     double lowest = -std::numeric_limits<double>::infinity(), highest = std::numeric_limits<double>::infinity();
 };
 
@@ -131,8 +131,9 @@ public:
     // Subtracts the rows of `part` from `whole`; `known` are the part's own histograms, or null.
     virtual void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,
                           NodeHistograms& whole) const = 0;
-    // All columns, every threshold.
-    virtual Split find(const Node& node, const NodeHistograms& histograms, const SplitSearch& search) const = 0;
+    // Every threshold of these columns.
+    virtual Split find(const Node& node, const NodeHistograms& histograms, ColumnSet columns,
+                       const SplitSearch& search) const = 0;
     // The same straight from the rows, one column at a time: for few columns, few rows, or random thresholds.
     virtual Split find_in_rows(Node& node, ColumnSet columns, const SplitSearch& search) = 0;
 
@@ -165,11 +166,12 @@ public:
 using StatisticsMaker = std::function<std::unique_ptr<NodeStatistics>()>;
 
 // By the weights of the classes where these tell all (gini always; edges with two classes, or where the objective's gains
-// follow from the row's class), otherwise by the gains of every answer.
-std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion);
+// follow from the row's class), otherwise by the gains of every answer. `directions` has -1, 0 or +1 for each column: what the
+// second of two classes has more of may only fall or rise with it; empty: no constraints. Keeps references.
+std::unique_ptr<PairStatistics> make_statistics(const BinnedData& data, const AnswerWeighting& weighting, Criterion criterion,
+                                                const std::vector<std::int8_t>& directions);
 
-// Of regression trees. Each child needs `minimum_mass`. `directions` has -1, 0 or +1 for each column: values may only fall
-// or rise with it; empty: no constraints. Keeps references.
+// Of regression trees. Each child needs `minimum_mass`. `directions` as above, of values. Keeps references.
 std::unique_ptr<NodeStatistics> make_variance_statistics(const BinnedData& data, const GradientWeighting& weighting,
                                                          std::int64_t minimum_mass,
                                                          const std::vector<std::int8_t>& directions);

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from native_rows import GradientRows
 from radboost import _native
 from radboost.trees import bin_rows
-from reference import chance
+from reference import chance, constraints
 from reference import gradient as naive
 
 SEEDS = st.integers(0, 10**6)
@@ -163,6 +163,29 @@ def test_monotone_trees_match_the_naive_grower(
         np.testing.assert_allclose(grower.answers(cut), [kept[path] for path in paths], rtol=1e-7, atol=1e-9)
 
 
+@given(
+    SEEDS,
+    st.booleans(),
+    st.sampled_from([1, 3]),
+    st.sampled_from([0, 0, 1, 2]),
+    st.one_of(st.just(()), st.tuples(*[st.sampled_from([-1, 0, 1])] * 3).filter(any)),
+)
+def test_regression_trees_with_groups_match_the_naive_grower(
+    seed: int, weighted: bool, outputs: int, most: int, directions: tuple[int, ...]
+) -> None:
+    directions = directions if outputs == 1 else ()
+    _, data, state, weights = make(seed, outputs=outputs, weighted=weighted)
+    groups = constraints.groups_of(np.random.default_rng(seed), 3) if most == 0 else []
+    rows = binned(data, state, weights)
+    expected = naive.grow(
+        rows, 9, 0, directions, None, lambda asked: constraints.allowed_columns(asked, 3, groups, most)
+    )
+    made = grower_of(data, state, directions=np.array(directions, dtype=np.int8), groups=groups, most_columns=most)
+    assert made.grow(0, 9) == len(expected)
+    for n in range(1, len(expected) + 1):
+        same_splits(data, rows, made.arrays(made.cut(n, 1e6, "2")), expected[:n])
+
+
 @given(SEEDS, st.booleans(), st.sampled_from([1, 3]), st.sampled_from(sorted(ORDERS)), st.floats(0.01, 20.0))
 def test_leaves_are_the_best_fit_inside_the_ball(
     seed: int, weighted: bool, outputs: int, order: str, radius: float
@@ -280,8 +303,10 @@ def test_what_is_refused() -> None:
         GradientRows("hinge", 0.0, 1, y, np.zeros(0))
     with pytest.raises(ValueError, match="does not exist"):
         GradientRows("multinomial", 0.0, 2, y, np.zeros(0))
-    with pytest.raises(ValueError, match="several scores"):
+    with pytest.raises(ValueError, match="one for each of its scores"):
         GradientRows("squared", 0.0, 2, y, np.zeros(0))
+    with pytest.raises(ValueError, match="one score per row"):
+        GradientRows("logistic", 0.0, 2, np.ones(3), np.zeros(0))
     with pytest.raises(ValueError, match="finite"):
         GradientRows("squared", 0.0, 1, np.array([np.nan]), np.zeros(0))
     with pytest.raises(ValueError, match="positive"):

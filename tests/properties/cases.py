@@ -191,6 +191,13 @@ DEEPBOOST_CLASSES: dict[str, dict[str, Any]] = {
 }
 
 
+DEEPBOOST_TWO: dict[str, dict[str, Any]] = {
+    "monotone": {"monotonic_constraints": {0: 1}},
+    "pairwise": {"interaction_constraints": "pairwise"},
+    "monotone, rated, best thresholds": {"monotonic_constraints": {0: -1}, "leaves": "rated", "thresholds": "best"},
+}
+
+
 def _deepboost() -> list[Case]:
     def case(name: str, settings: dict[str, Any], n_classes: int) -> Case:
         kernel = isinstance(settings.get("family"), KernelFamily)
@@ -213,6 +220,7 @@ def _deepboost() -> list[Case]:
     everything = DEEPBOOST | DEEPBOOST_CLASSES
     found = [case(name, settings, n) for n in (2, 4) for name, settings in DEEPBOOST.items()]
     found += [case(name, settings, 4) for name, settings in DEEPBOOST_CLASSES.items()]
+    found += [case(name, settings, 2) for name, settings in DEEPBOOST_TWO.items()]
     return [*found, *(case(name, everything[name], 26) for name in ("default", "best first", "maxsum"))]
 
 
@@ -274,6 +282,7 @@ RGB: dict[str, tuple[dict[str, Any], Sequence[int]]] = {
     "absolute": ({"loss": "absolute"}, (0,)),
     "drawn thresholds, monotone": ({"thresholds": "random", "monotonic_constraints": {0: 1}}, (0,)),
     "huber, monotone": ({"loss": "huber", "monotonic_constraints": {0: 1}}, (0,)),
+    "pairwise, all rows": ({"interaction_constraints": "pairwise", "subsample": 1.0}, (0,)),
     "quantile": ({"loss": "quantile", "step": "line_search"}, (0,)),
     "poisson": ({"loss": "poisson"}, (0,)),
     "gamma": ({"loss": "gamma"}, (0,)),

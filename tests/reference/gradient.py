@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 GUARD = 1.0 + 1e-12
+Allowed = Callable[[frozenset[int]], Sequence[int] | None]
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Node:
     split: tuple[int, frozenset[int], bool] | None = None
     gain: float = 0.0
     children: list[Node] = field(default_factory=list)
+    asked: frozenset[int] = frozenset()  # columns further up
 
     def clip(self, value: float) -> float:
         return min(max(value, self.lowest), self.highest)
@@ -78,16 +80,20 @@ def orders(data: Binned, rows: Sequence[int], column: int) -> list[int]:
     return sorted(present, key=lambda code: (Fraction(sums[code][0][key], sums[code][1]), code))
 
 
-def find_split(data: Binned, node: Node, minimum: int, directions: Sequence[int] = ()) -> None:
+def find_split(
+    data: Binned, node: Node, minimum: int, directions: Sequence[int] = (), allowed: Allowed = lambda asked: None
+) -> None:
     """The first of the best questions, in the order (column, cut, missing right before missing left).
 
     `directions` has -1, 0 or +1 for each column, or is empty: values keep within the node's bounds, and the value of
-    the right side may not lie on the wrong side of that of the left.
+    the right side may not lie on the wrong side of that of the left. `allowed` are the columns that may be asked about
+    after others, None for all.
     """
     total, mass = data.sums(node.rows)
     unsplit = unsplit_score(total, mass, node, directions)
     best = unsplit * GUARD
-    for column in range(data.codes.shape[1]):
+    columns = allowed(node.asked)
+    for column in range(data.codes.shape[1]) if columns is None else columns:
         bins = data.n_bins[column]
         in_node = {int(data.codes[i, column]) for i in node.rows}
         missing = bins in in_node
@@ -136,10 +142,11 @@ def grow(
     minimum: int = 0,
     directions: Sequence[int] = (),
     rows: Sequence[int] | None = None,
+    allowed: Allowed = lambda asked: None,
 ) -> list[Node]:
     """Best-first: the nodes that were split, in that order; on some of the rows, or on all."""
     root = Node("", list(range(len(data.codes)) if rows is None else rows))
-    find_split(data, root, minimum, directions)
+    find_split(data, root, minimum, directions, allowed)
     leaves: list[Node] = [root]
     done: list[Node] = []
     while len(done) < max_splits:
@@ -151,10 +158,10 @@ def grow(
         column, left, _ = node.split
         for side, name in ((True, "L"), (False, "R")):
             inside = [i for i in node.rows if (int(data.codes[i, column]) in left) == side]
-            node.children.append(Node(node.path + name, inside))
+            node.children.append(Node(node.path + name, inside, asked=node.asked | {column}))
         bound_children(data, node, directions)
         for child in node.children:
-            find_split(data, child, minimum, directions)
+            find_split(data, child, minimum, directions, allowed)
         leaves = [leaf for leaf in leaves if leaf is not node] + node.children
         done.append(node)
     return done
@@ -255,7 +262,10 @@ def project(values: np.ndarray, masses: np.ndarray, radius: float, order: float)
 
 
 def best_first_means(X: np.ndarray, target: np.ndarray, weights: np.ndarray, n_splits: int) -> np.ndarray:
-    """The prediction of a least-squares regression tree on its own rows, over all thresholds of X."""
+    """The prediction of a least-squares regression tree on its own rows, over all thresholds of X.
+
+    With a column for each of several targets their squared errors add up.
+    """
     leaves = [np.arange(len(X))]
     for _ in range(n_splits):
         best: tuple[float, int, np.ndarray] | None = None
@@ -272,15 +282,15 @@ def best_first_means(X: np.ndarray, target: np.ndarray, weights: np.ndarray, n_s
             break
         rows = leaves.pop(best[1])
         leaves += [rows[best[2]], rows[~best[2]]]
-    out = np.empty(len(X))
+    out = np.empty(target.shape)
     for rows in leaves:
-        out[rows] = np.average(target[rows], weights=weights[rows])
+        out[rows] = np.average(target[rows], weights=weights[rows], axis=0)
     return out
 
 
 def _error(target: np.ndarray, weights: np.ndarray) -> float:
-    mean = np.average(target, weights=weights)
-    return float((weights * (target - mean) ** 2).sum())
+    mean = np.average(target, weights=weights, axis=0)
+    return float((weights * ((target - mean) ** 2).T).sum())
 
 
 def plain_boosting(

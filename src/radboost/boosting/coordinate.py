@@ -64,8 +64,11 @@ class CoordinateDescent(RoundMaker):
         seed: int = 0,
         trace: Trace | None = None,
         raw_rows: RawRows | None = None,
+        mirrors: bool = True,
     ) -> None:
+        """Without `mirrors` -h is no hypothesis where h is one, so that no weight may be negative."""
         self.objective = objective
+        self.signed = mirrors and objective.signed
         self.proposers = proposers
         self.penalty = penalty
         self.learning_rate = learning_rate
@@ -164,7 +167,7 @@ class CoordinateDescent(RoundMaker):
         found: list[tuple[float, Move]] = []
         for candidate in candidates:
             threshold = self.penalty.price(candidate.complexity) / state.slope
-            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.objective.signed))
+            size = abs(slope(candidate.edge, candidate.edge, 0.0, threshold, self.signed))
             if size > SLOPE_TOLERANCE:
                 found.append((size, partial(self._step_to, candidate)))
         return found
@@ -187,7 +190,7 @@ class CoordinateDescent(RoundMaker):
             self.members.weights,
             self.members.prices,
             state.slope,
-            signed=self.objective.signed,
+            signed=self.signed,
             only_shrinking=not alone and self.learning_rate < 1.0,
             tolerance=SLOPE_TOLERANCE,
         )
@@ -212,10 +215,11 @@ class CoordinateDescent(RoundMaker):
         if self.step == "line_search" or (self.step == "auto" and member.real_valued):
             eta = self._searched_step(member, edge, state)
         else:
-            eta = closed_form_step(edge, member.weight, member.price / state.slope, self.objective.signed)
+            eta = closed_form_step(edge, member.weight, member.price / state.slope, self.signed)
         if member.price == 0.0 and abs(edge) > 1.0 - 2.0 * NO_ERROR:
             eta = math.copysign(0.5 * log(max(4.0, 2.0 * self.objective.total_weight)), edge)
             self._flawless = self.learning_rate == 1.0 and not self._randomised
+            eta = eta if self.signed else max(eta, -member.weight)
         if member.weight != 0.0 and eta == -member.weight:
             return eta
         slack = 0.0 if self.objective.smooth else KINK_SLACK
@@ -237,11 +241,10 @@ class CoordinateDescent(RoundMaker):
             # Trees of one fit have similar steps.
             last = abs(self.trace.steps[-1].eta) / self.learning_rate if self.trace.steps else 1.0
             first = SHORT_OF * min(max(last, 2.0**-6), LARGEST_STEP)
-            signed, share = self.objective.signed, self.learning_rate
-            return damped_search(derivative, -edge * state.slope, member.price, signed, share, first)
+            return damped_search(derivative, -edge * state.slope, member.price, self.signed, self.learning_rate, first)
         # Closer than the grid of the scores only where a point of the grid may be meant.
         tolerance = self._grid(member) * (0.25 if self.objective.smooth else KINK_SLACK / 4)
-        return line_search_step(derivative, member.weight, member.price, self.objective.signed, tolerance)
+        return line_search_step(derivative, member.weight, member.price, self.signed, tolerance)
 
     def _take(self, member: Member, eta: float, round_index: int) -> Step:
         self._apply(member, eta)

@@ -98,7 +98,9 @@ class NormBallDescent(RoundMaker):
         trace: Trace,
         raw_scores: Callable[[Trace], FloatArray],
         tells_errors: bool,
+        units: FloatArray | None = None,
     ) -> None:
+        """Several targets may be learned in `units` of their own, powers of two, so that nothing is rounded."""
         self.rows = rows
         self.grower = grower
         self.families = families
@@ -112,17 +114,21 @@ class NormBallDescent(RoundMaker):
         self._norm_unit = norm_unit
         self._n_features = n_features
         self._n_outputs = rows.scores.n_outputs
+        self._has_units = units is not None
+        self._units = np.ones(self._n_outputs) if units is None else units
         m = rows.weights.total
         self._prices = settings.complexity_penalty * price_unit * families.price(m, n_questions)
         self._bounds = {size: complexity.trees(size, m, n_questions) for size in families.sizes}
 
     def begin(self) -> None:
         """The constant is the first hypothesis, of the smallest trees; the first round takes its step."""
-        constant = self._constant
+        constant = self._constant * self._units
         size = float(np.abs(constant).max())
+        if self._has_units and size > 0.0:
+            size = math.ldexp(1.0, math.frexp(size)[1])
         values = constant / size if size > 0.0 else constant
         # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
-        scores = np.tile(size * values, (self.rows.weights.n_own_rows, 1))
+        scores = np.tile(size * values / self._units, (self.rows.weights.n_own_rows, 1))
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return
@@ -130,7 +136,8 @@ class NormBallDescent(RoundMaker):
         self.trace.steps.append(Step(0, self.trace.enter(tree, self._bounds[self.families.sizes[0]]), size))
 
     def replay(self) -> None:
-        self.rows.set_scores(self._raw_scores(self.trace))
+        scores = self._raw_scores(self.trace)
+        self.rows.set_scores(scores if self._n_outputs == 1 else scores / self._units)
         self._chosen: int | None = None
 
     def took_steps(self, trace: Trace) -> list[bool]:
@@ -161,9 +168,11 @@ class NormBallDescent(RoundMaker):
             best = useful[int(np.argmin(losses + self._prices[[drawn[i] for i in useful]]))]
         self.rows.take(self.grower, cuts[best], float(steps[best]))
         norm = families[best].norm * self._norm_unit
-        tree = regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm)
+        unit = float(self._units.max())
+        shares = self._units / unit
+        tree = regression_tree(self.grower, cuts[best], self._n_features, self._n_outputs, norm, shares)
         index = self.trace.enter(tree, self._bounds[self.families.size_for(cuts[best].n_splits)])
-        self.trace.steps.append(Step(round_index, index, float(steps[best])))
+        self.trace.steps.append(Step(round_index, index, float(steps[best]) * unit))
         return drawn[best]
 
     def _that_may_win(self, drawn: list[int]) -> list[int]:

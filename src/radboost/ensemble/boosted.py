@@ -161,7 +161,7 @@ class Ensemble:
             f"{splits[0]} to {splits[-1]} splits" if len(splits) > 1 else f"{splits[0]} split{'s' * (splits[0] != 1)}"
         )
         noun = "hypothesis" if len(self) == 1 else "hypotheses"
-        classes = f" for {self.n_outputs} classes" if self.n_outputs > 1 else ""
+        classes = f" for {self.n_outputs} {self.names.outputs}" if self.n_outputs > 1 else ""
         head = f"Ensemble of {len(self)} {noun}{classes} with {sizes}, total weight {np.abs(self.weights).sum():.3g}"
         order = np.argsort(-np.abs(self.weights), kind="stable")[:SHOWN]
         lines = [f"  {self.weights[j]:+.4f} * {self._described(self.hypotheses[j])}" for j in order]

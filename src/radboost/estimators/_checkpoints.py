@@ -79,8 +79,7 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedF
     header, arrays = read(path)
     try:
         _refuse_others(path, header, estimator, prepared)
-        n_classes = 0 if prepared.classes is None else len(prepared.classes)
-        trace = _read_trace(header, arrays, prepared.n_features, n_classes if n_classes > 2 else 1)
+        trace = _read_trace(header, arrays, prepared.n_features, prepared.n_outputs)
         seed = int(header["seed"])
     except ModelFileError:
         raise

@@ -28,6 +28,7 @@ from radboost.boosting import Trace
 from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, start_constant
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
+from radboost.estimators._constraints import check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
@@ -35,7 +36,6 @@ from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
-from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
@@ -59,11 +59,14 @@ class TargetWatch(Watch):
     """The loss of gradient boosting on rows that it does not learn from."""
 
     what = "loss"
+    units: FloatArray | None = None  # of several targets: what they were divided by, and scores are
 
     def __init__(
         self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
     ) -> None:
         super().__init__(rows, 2 if n_outputs == 1 else n_outputs, n_threads)
+        if n_outputs > 1:  # of two targets there are two scores
+            self._scores = np.zeros((len(rows.class_ids), n_outputs))
         self._targets = targets
         self._loss = loss
         self.patience = patience
@@ -71,6 +74,7 @@ class TargetWatch(Watch):
 
     def judge(self, scores: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
         """The loss of each row; with classes a tie is an error."""
+        scores = scores if self.units is None else scores / self.units
         losses = ask(self._loss, "value", self._targets, scores)
         if not self.tells_errors:
             return losses, None
@@ -86,7 +90,14 @@ class GradientBoosting(BoostingEstimator):
     _loss_given: str | TargetLoss
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
-    _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins", "monotonic_constraints")
+    _tree_options_read = (
+        "max_features",
+        "thresholds",
+        "min_leaf_weight",
+        "max_bins",
+        "monotonic_constraints",
+        "interaction_constraints",
+    )
 
     def __init__(
         self,
@@ -143,6 +154,10 @@ class GradientBoosting(BoostingEstimator):
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
         """What norms are counted in; `derivative` is that of the loss before the first round."""
 
+    def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
+        """Powers of two that several targets are divided by before they are learned; None where they are not."""
+        return None
+
     def fit(
         self,
         X: Any,
@@ -163,7 +178,8 @@ class GradientBoosting(BoostingEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array
-            Labels, at least two different ones, or the numbers to be predicted.
+            Labels, at least two different ones, or the numbers to be predicted; a regressor takes a column for each of
+            several targets.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
@@ -189,8 +205,7 @@ class GradientBoosting(BoostingEstimator):
     def _check_training(self, training: CheckedRows) -> None:
         loss, n_outputs = self._resolve_loss(training)
         check_needs(NEEDS.get(self.step, ()), loss=loss)
-        rows = training.rows
-        self._read_directions(training.column_names, rows.n_features, rows.categories, n_outputs)
+        read_constraints(self.tree_options, training, n_outputs)
 
     def _read_parameters(self) -> FitSettings:
         """Everything that can be checked before the data are seen."""
@@ -224,7 +239,7 @@ class GradientBoosting(BoostingEstimator):
         self, growth: GrowthSettings, settings: RGBSettings, n_features: int, n_outputs: int
     ) -> tuple[GrowthSettings, RGBSettings]:
         """What depends on the rows."""
-        several = n_outputs > 1
+        several = n_outputs > 1 and not self._regression
         options = growth.options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several], max_features=None, thresholds="best")
         rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
         max_features = check_max_features(options.max_features, n_features) % n_features  # 0 for all
@@ -277,7 +292,8 @@ class GradientBoosting(BoostingEstimator):
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
-        chosen = look_at(self, prepared, settings, n_outputs)
+        # Several targets are learned with the defaults of one, which were chosen on numbers.
+        chosen = look_at(self, prepared, settings, 1 if self._regression else n_outputs)
         growth = replace(settings.growth, subsample=chosen.subsample, options=chosen.options)
         rgb = replace(settings.more[0], complexity_penalty=chosen.complexity_penalty)
         more = (rgb, chosen.family.resolve())
@@ -292,11 +308,13 @@ class GradientBoosting(BoostingEstimator):
         (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
         growth, rgb = self._adapt(settings.growth, rgb, prepared.n_features, n_outputs)
-        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
+        growth = replace(growth, constraints=read_constraints(self.tree_options, prepared, n_outputs))
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
+        units = self._units(learned, weights, growth.n_threads)
+        learned = learned if units is None else learned / units
         loss_of_fit = named
         if isinstance(loss, NativeTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
@@ -305,11 +323,16 @@ class GradientBoosting(BoostingEstimator):
         watch = None
         if watched is not None:
             targets = self._targets(watched.class_ids, watched.targets, n_outputs)
+            if targets.shape[1:] != learned.shape[1:]:
+                shapes = [1 if array.ndim == 1 else array.shape[1] for array in (targets, learned)]
+                raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
+            targets = targets if units is None else targets / units
             if isinstance(loss, NativeTargetLoss):
                 loss.check_targets(targets)
             patience = None if stopping is None else stopping.patience
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
-        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, directions, trace)
+            watch.units = units
+        maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
         return Plan(
             maker=maker,
             n_families=len(families),
@@ -319,7 +342,8 @@ class GradientBoosting(BoostingEstimator):
             attributes={
                 "loss_": loss_of_fit,
                 "_loss_given": named,
-                "_directions": directions,
+                "_constraints": growth.constraints,
+                "_units_of_fit": units,
                 "chosen_": {
                     "n_rounds": self._n_stages(),
                     "learning_rate": rgb.learning_rate,
@@ -343,8 +367,8 @@ class GradientBoosting(BoostingEstimator):
         growth: GrowthSettings,
         settings: RGBSettings,
         families: NormBalls,
-        directions: npt.NDArray[np.int8],
         trace: Trace,
+        units: FloatArray | None,
     ) -> NormBallDescent:
         data = prepared.data
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
@@ -362,7 +386,7 @@ class GradientBoosting(BoostingEstimator):
 
         maker = NormBallDescent(
             rows,
-            make_gradient_grower(data, rows.weighting, growth, directions),
+            make_gradient_grower(data, rows.weighting, growth),
             families,
             settings,
             norm_unit=unit,
@@ -373,6 +397,7 @@ class GradientBoosting(BoostingEstimator):
             trace=trace,
             raw_scores=raw_scores,
             tells_errors=not self._regression,
+            units=units,
         )
         return maker
 
@@ -381,12 +406,6 @@ class GradientBoosting(BoostingEstimator):
     ) -> LossRows:
         return make_rows(loss, targets, weights, n_outputs, n_threads)
 
-    def _read_directions(
-        self, names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
-    ) -> npt.NDArray[np.int8]:
-        given = None if self.tree_options is None else self.tree_options.monotonic_constraints
-        return read_directions(given, names, n_features, categories, n_outputs)
-
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
         # Models of before have no note of it.
         return {"loss": (getattr(self, "_loss_given", self.loss_), self._name_of_loss())}
@@ -394,12 +413,7 @@ class GradientBoosting(BoostingEstimator):
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         trace = super()._last_fit(prepared)
         _, n_outputs = self._resolve_loss(prepared)
-        directions = self._read_directions(prepared.column_names, prepared.n_features, prepared.categories, n_outputs)
-        if not np.array_equal(directions, getattr(self, "_directions", directions)):
-            raise ValueError(
-                "warm_start=True continues the last fit, which had other monotonic_constraints. Set "
-                "warm_start=False to start again."
-            )
+        check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
         return trace
 
     def _parameters_of_fit(self) -> dict[str, Any]:
@@ -420,44 +434,3 @@ class GradientBoosting(BoostingEstimator):
 
 def _shown(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
-
-
-def read_directions(
-    given: Any, column_names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
-) -> npt.NDArray[np.int8]:
-    """The option `monotonic_constraints` as one number per column; empty where there are none."""
-    if given is None:
-        return np.zeros(0, dtype=np.int8)
-    directions = np.zeros(n_features, dtype=np.int8)
-    if isinstance(given, Mapping):
-        names = column_names or []
-        for key, direction in given.items():
-            column = names.index(key) if key in names else key
-            if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
-                raise ValueError(
-                    f"monotonic_constraints names the column {key!r}; X has the columns 0 to {n_features - 1}"
-                    f"{f' ({names[:10]})' if names else ', without names'}."
-                )
-            directions[column] = _direction(direction)
-    else:
-        listed = list(np.asarray(given, dtype=object).reshape(-1)) if not isinstance(given, str) else []
-        if len(listed) != n_features:
-            raise ValueError(
-                "monotonic_constraints must be a list with -1, 0 or 1 for each of the "
-                f"{n_features} columns, or a dict from columns to these; got {given!r}."
-            )
-        directions[:] = [_direction(entry) for entry in listed]
-    if not directions.any():
-        return np.zeros(0, dtype=np.int8)
-    if n_outputs > 1:
-        raise ValueError("monotonic_constraints are for regression and two classes: more classes have no order.")
-    for column in categories:
-        if directions[column]:
-            raise ValueError(f"monotonic_constraints names column {column}, which is categorical and has no order.")
-    return directions
-
-
-def _direction(value: Any) -> int:
-    if isinstance(value, bool | np.bool_) or value not in (-1, 0, 1):
-        raise ValueError(f"An entry of monotonic_constraints must be -1, 0 or 1; got {value!r}.")
-    return int(value)

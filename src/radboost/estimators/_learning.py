@@ -144,8 +144,7 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
 
     def save(trace: Trace, stop_reason: str, path: str) -> None:
         if not made:
-            n_classes = 0 if prepared.classes is None else len(prepared.classes)
-            made.append(Saver.of(estimator, prepared, seed, n_classes if n_classes > 2 else 1))
+            made.append(Saver.of(estimator, prepared, seed, prepared.n_outputs))
         made[0].save(trace, stop_reason, path)
 
     return save
@@ -168,8 +167,9 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
     n_skipped_rounds_: int
     stop_reason_: str
 
-    # Whether targets are numbers, and not classes.
+    # Whether targets are numbers, and not classes; and whether a row may have several.
     _regression: ClassVar[bool] = False
+    _learns_several_targets: ClassVar[bool] = False
     n_rounds: Any
     warm_start: bool
     verbose: int
@@ -262,7 +262,7 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
             fitted.feature_names_in_ = prepared.feature_names
         if prepared.classes is not None:
             fitted.__dict__["classes_"] = prepared.classes
-            fitted._name_classes()
+        fitted._name_classes()
         fitted.history_ = {name: list(values) for name, values in trace.history.items()}
         fitted.n_iter_ = n_rounds
         fitted.n_skipped_rounds_ = trace.n_skipped
@@ -271,14 +271,13 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
         return fitted
 
     def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Any:
-        n_classes = 0 if prepared.classes is None else len(prepared.classes)
         return Ensemble.from_trace(
             trace,
             n_rounds=n_rounds,
             n_features=prepared.n_features,
             n_families=plan.n_families,
             sample_size=plan.sample_size,
-            n_outputs=n_classes if n_classes > 2 else 1,
+            n_outputs=prepared.n_outputs,
             feature_names=None if prepared.feature_names is None else prepared.feature_names.tolist(),
             categories=prepared.categories,
         )
@@ -314,9 +313,11 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
         same_classes = prepared.classes is None or _same(classes, prepared.classes)
         names = prepared.feature_names
         same_names = ensemble.feature_names is None or names is None or list(ensemble.feature_names) == list(names)
-        if ensemble.n_features != prepared.n_features or not same_names or not same_classes:
+        same_outputs = ensemble.n_outputs == prepared.n_outputs
+        if ensemble.n_features != prepared.n_features or not same_names or not same_classes or not same_outputs:
             raise ValueError(
-                f"warm_start=True continues the last fit, whose rows had other columns or other classes. {BEGIN_ANEW}"
+                "warm_start=True continues the last fit, whose rows had other columns or other classes, or other "
+                f"numbers of targets. {BEGIN_ANEW}"
             )
         if ensemble.categories != {column: tuple(known) for column, known in prepared.categories.items()}:
             raise ValueError(f"warm_start=True needs the categories of the last fit. {BEGIN_ANEW}")

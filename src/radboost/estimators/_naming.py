@@ -27,6 +27,7 @@ NAMES_ELSEWHERE = {
     ("max_features",): "colsample_bytree colsample_bylevel colsample_bynode feature_fraction rsm",
     ("subsample", "samples_per_round"): "bagging_fraction row_subsample max_samples",
     ("monotonic_constraints",): "monotone_constraints monotonic_cst",
+    ("interaction_constraints",): "interaction_cst feature_interaction_constraints",
     ("categorical_features",): "cat_features categorical_feature enable_categorical",
     ("class_weight",): "class_weights scale_pos_weight is_unbalance auto_class_weights",
     ("n_jobs",): "n_threads num_threads nthread thread_count",
@@ -115,7 +116,7 @@ def _advice(estimator: type[Any], given: str) -> str:
     own = [*constructor, *estimator._tree_options_read, *(name for name in fit if name not in ("X", "y"))]
     meant = next((name for name in (given, *OTHER_NAMES.get(given, ())) if name in own), None)
     if meant is None and "monotonic_constraints" in OTHER_NAMES.get(given, (given,)):
-        return "Its models are not monotonic; RGBClassifier and RGBRegressor can be."
+        return "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor can be."
     if meant is None:
         close = get_close_matches(given, own, n=1, cutoff=0.75)
         if not close:

@@ -61,10 +61,12 @@ class ScoringMixin(SavingMixin):
         return sum_of_trees(self.ensemble_)
 
     def _name_classes(self) -> None:
-        """Lets the trees of the ensemble say the labels that they vote for."""
+        """Lets the trees of the ensemble say the labels that they vote for, or that they answer for targets."""
         names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
         if names is not None and classes is not None:
             names.classes = tuple(classes.tolist())
+        elif names is not None:
+            names.outputs = "targets"
 
     @property
     @of_one_fit

@@ -21,6 +21,7 @@ from radboost._validation import (
 from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
 from radboost.estimators._calibrated import CalibratedMixin
+from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._look import DEEPEST, look_at
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
@@ -31,8 +32,8 @@ from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
 from radboost.objectives import Objective, resolve_objective
 from radboost.penalties import WeightedL1
-from radboost.rows.prepare import PreparedRows
-from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
+from radboost.rows.prepare import CheckedRows, PreparedRows
+from radboost.trees import Constraints, GrowthSettings, TreeOptions, read_tree_options
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
@@ -41,8 +42,6 @@ AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
 # With more than two classes, those that leaves with numbers go with.
 RATED_OBJECTIVES = ("sum", "compsum")
-
-NO_CONSTRAINTS = "Its trees vote for classes; RGBClassifier and RGBRegressor keep to monotonic constraints."
 
 
 @storable_estimator
@@ -132,7 +131,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         (`split_criterion`), leaves vote (`leaves`; "rated" ones say how sure they are and learn faster on large data,
         docs/theory.md), and may have any weight. Growth by the edge, as in the papers, stalls where no
         single split changes an answer, and with many classes takes a sum for each of them; whole trees always compete
-        by their edge.
+        by their edge. With two classes trees can be monotone in some columns (`monotonic_constraints`), and a path
+        can keep to columns that may stand together (`interaction_constraints`): docs/constraints.md.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.
 
@@ -194,9 +194,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         "max_bins",
         "growth",
         "max_leaves",
+        "monotonic_constraints",
+        "interaction_constraints",
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
+    _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
     _looks: ClassVar[bool] = True  # where the penalty is "auto"
     _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent
 
@@ -335,11 +338,11 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         check_real_or(["auto"], "learning_rate", self.learning_rate, low=0.0, high=1.0, open_low=True)
         check_choice("step", self.step, self._steps)
         options = read_tree_options(
-            self.tree_options, self._tree_options_read, type(self).__name__, {"monotonic_constraints": NO_CONSTRAINTS}
+            self.tree_options, self._tree_options_read, type(self).__name__, self._instead
         ).filled(max_features=1.0 / 3.0, split_criterion="gini", min_leaf_weight=0.0)
         if not self._will_look(options):
             options = options.filled(thresholds="random", leaves="votes")
-        get_families(self.family)
+        check_families(get_families(self.family), options)
         get_loss(self.loss).validate()
         resolve_objective(self.objective, self.loss)
         settings = GrowthSettings(
@@ -366,7 +369,15 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             settings,
             max_depth=int(_automatic("max_depth", self.max_depth, len(prepared.known_classes))),
             max_features=check_max_features(settings.options.max_features, prepared.n_features),
+            constraints=self._constraints_on(prepared),
         )
+
+    def _constraints_on(self, rows: CheckedRows | PreparedRows) -> Constraints:
+        n_classes = len(rows.known_classes)
+        return read_constraints(self.tree_options, rows, 1 if n_classes == 2 else n_classes)
+
+    def _check_training(self, training: CheckedRows) -> None:
+        self._constraints_on(training)
 
     def _objective_on(self, prepared: PreparedRows, n_threads: int) -> Objective:
         return Objective(
@@ -462,7 +473,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             sample_size=objective.total_weight,
             watch=None if watched is None else LossWatch(watched, objective, stopping, n_threads),
             keeps_best_round=stopping is not None,
-            attributes={"loss_": self.loss, "objective_": objective.name, "chosen_": self._used(growth, objective)},
+            attributes={
+                "loss_": self.loss,
+                "objective_": objective.name,
+                "chosen_": self._used(growth, objective),
+                "_constraints": growth.constraints,
+            },
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
@@ -476,13 +492,19 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             seed=problem.settings.seed,
             trace=trace,
             raw_rows=RawRows(problem.X, problem.order, problem.settings.n_threads),
+            mirrors=not problem.settings.constraints.directions,
         )
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        fixed = {"loss": (self.loss_, self.loss)}
+        fixed: dict[str, tuple[Any, Any]] = {"loss": (self.loss_, self.loss)}
         if len(prepared.known_classes) > 2:  # with two classes all objectives are the same
             fixed["objective"] = (self.objective_, self.objective)
         return fixed
+
+    def _last_fit(self, prepared: PreparedRows) -> Trace:
+        trace = super()._last_fit(prepared)
+        check_same_constraints(self, self._constraints_on(prepared))
+        return trace
 
     def _supplied(self, trace: Trace) -> Trace:
         supply_kernel(trace.hypotheses, get_families(self.family))

@@ -17,6 +17,7 @@ from radboost.boosting import Trace
 from radboost.boosting.multi_source import MultiSourceDescent
 from radboost.boosting.source_watch import SourceWatch
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._learning import FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sources import SourcesOfFit, with_shares
@@ -127,7 +128,12 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _looks = False
-    _tree_options_read = tuple(name for name in DeepBoostClassifier._tree_options_read if name != "leaves")
+    _tree_options_read = tuple(
+        name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
+    )
+    _instead: ClassVar[dict[str, str]] = dict.fromkeys(
+        CONSTRAINTS, "DeepBoostClassifier, RGBClassifier and RGBRegressor keep to constraints on columns."
+    )
     # Of DeepBoost, and no parameters here.
     max_depth = "auto"
     l1_penalty = 0.0

@@ -34,9 +34,11 @@ from radboost.losses import (
     get_target_loss,
 )
 from radboost.losses.huber import FIXED_DELTA, HuberLoss
+from radboost.losses.several import SeveralTargets
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
 from radboost.rows.prepare import CheckedRows, PreparedRows
+from radboost.rows.weights import RowWeights
 from radboost.trees import TreeOptions
 
 
@@ -107,8 +109,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         How trees are grown: `max_features` (all columns; with n_rounds="auto" and more than 50 of them 50, or a tenth),
         `thresholds` ("best"; with n_rounds="auto" "random" where held-back rows, or so few rows that these cannot tell,
         speak for it), `min_leaf_weight` (of the drawn rows: 2, with n_rounds given 10, with more than two classes 3),
-        `max_bins`, `monotonic_constraints` (for two classes and regression). Trees always grow best-first, up to the
-        largest of the sizes that were drawn.
+        `max_bins`, `monotonic_constraints` (for two classes and regression), `interaction_constraints`. Trees always
+        grow best-first, up to the largest of the sizes that were drawn.
 
     Attributes
     ----------
@@ -271,7 +273,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
-    The same algorithm as RGBClassifier's, with other losses.
+    The same algorithm as RGBClassifier's, with other losses. y may have a column for each of several targets: a tree
+    then answers for all of them, and what is lowered is the mean of their losses.
 
     Parameters
     ----------
@@ -312,11 +315,13 @@ feature_names_in_
     """
 
     _regression: ClassVar[bool] = True
+    _learns_several_targets: ClassVar[bool] = True
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:
-        """The prediction for each row: F(x), or what the loss makes of it."""
-        return self._answers(np.concatenate(list(self._scores_by_block(X))))
+        """The prediction for each row: F(x), or what the loss makes of it; with several targets a column for each."""
+        self._require_fitted()
+        return self._answers(np.concatenate(list(self._scores_by_block(X, self.ensemble_.n_outputs))))
 
     @of_one_fit
     def staged_predict(self, X: Any) -> Iterator[FloatArray]:
@@ -345,10 +350,33 @@ feature_names_in_
         return get_target_loss(self._name_of_loss(), REGRESSION_LOSSES)
 
     def _resolve_loss(self, rows: CheckedRows | PreparedRows) -> tuple[TargetLoss, int]:
-        loss = self._read_loss()
+        loss, targets = self._read_loss(), self._targets(rows.class_ids, rows.targets, 1)
+        if targets.ndim == 2:
+            if not isinstance(loss, NativeTargetLoss) or not loss.takes_several:
+                able = ", ".join(repr(name) for name, kind in REGRESSION_LOSSES.items() if kind.takes_several)
+                raise ValueError(
+                    f"loss={self.loss!r} is for one target, and y has {targets.shape[1]}. With several it may be one "
+                    f"of {able}; or fit a model for each target (sklearn.multioutput.MultiOutputRegressor)."
+                )
+            loss = SeveralTargets(loss, targets.shape[1])
         if isinstance(loss, NativeTargetLoss):
-            loss.check_targets(self._targets(rows.class_ids, rows.targets, 1))
-        return loss, 1
+            loss.check_targets(targets)
+        return loss, 1 if targets.ndim == 1 else targets.shape[1]
+
+    def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
+        """The powers of two next to the standard deviations of the targets, where the loss is one of their unit.
+
+        So no target counts more because of its unit, and dividing by a power of two rounds nothing.
+        """
+        if targets.ndim == 1 or not getattr(self._read_loss(), "scales", False):
+            return None
+        units = []
+        for column in targets.T:
+            mean = weights.mean(np.ascontiguousarray(column), n_threads)
+            variance = weights.mean((column - mean) ** 2, n_threads)
+            mantissa, exponent = math.frexp(math.sqrt(variance))
+            units.append(math.ldexp(1.0, exponent - (mantissa < math.sqrt(0.5))) if variance > 0.0 else 1.0)
+        return np.array(units)
 
     def _take_parameters_of_fit(self) -> None:
         if self.loss == "huber" or self.loss == HuberLoss():  # of before deltas were taken from the rows
@@ -361,8 +389,15 @@ feature_names_in_
         return targets
 
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        size = float(np.sqrt(mean(np.square(derivative))))
+        squares = np.square(derivative)
+        # A leaf holds as many numbers as there are targets.
+        size = float(np.sqrt(mean(squares if squares.ndim == 1 else np.ascontiguousarray(squares.sum(axis=1)))))
         return coarse(size) if size > 0.0 else 1.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:

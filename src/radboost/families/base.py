@@ -174,6 +174,7 @@ class Family(ABC):
     """A family of hypotheses; `start` puts it to work. `class Stumps(Family, name="stumps")` registers itself."""
 
     accepts_missing: ClassVar[bool] = True  # rows with NaN
+    of_trees: ClassVar[bool] = False  # grown as `Problem.settings` say, constraints on columns among them
 
     def __init_subclass__(cls, *, name: str | None = None, **others: Any) -> None:
         super().__init_subclass__(**others)

@@ -156,6 +156,8 @@ class TreeProposer(Proposer):
 class Stumps(Family, name="stumps"):
     """H_1: one question. Deep Boosting, equation (7). The best stump is found by its edge."""
 
+    of_trees = True
+
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_columns
         grower = make_grower(
@@ -170,6 +172,8 @@ class Stumps(Family, name="stumps"):
 @dataclass(frozen=True)
 class StumpPairs(Family, name="stump_pairs"):
     """H_1 and H_2: a stump, and a second question asked at both of its leaves. Deep Boosting, equation (8)."""
+
+    of_trees = True
 
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_columns
@@ -203,6 +207,8 @@ class Trees(Family, name="trees"):
     max_depth : int or None
         None for that of the estimator.
     """
+
+    of_trees = True
 
     max_depth: int | None = None
 

@@ -33,6 +33,7 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
     delta: float | None = None
 
     lipschitz = 1.0
+    takes_several = False  # there is one delta
 
     @property
     def parameter(self) -> float:

@@ -24,6 +24,7 @@ class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
     level: float = 0.5
 
     smooth = False
+    scales = True
 
     @property
     def parameter(self) -> float:

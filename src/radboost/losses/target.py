@@ -20,6 +20,10 @@ class NativeTargetLoss(Loss):
 
     # Whether there are no kinks, so that a line search can be exact at little cost.
     smooth: ClassVar[bool] = True
+    # Whether the loss of c y and c f is a power of c times that of y and f.
+    scales: ClassVar[bool] = False
+    # Whether a row may have several targets, each with this loss.
+    takes_several: ClassVar[bool] = True
 
     @property
     def parameter(self) -> float:
@@ -86,6 +90,10 @@ class WeightedRows:
         self.mean = mean
         self._weights = weights
         self._gather = gather
+
+    def column(self, k: int) -> WeightedRows:
+        """The same of one of several targets."""
+        return WeightedRows(np.ascontiguousarray(self.targets[:, k]), self._weights, self.mean, self._gather)
 
     def largest(self) -> float:
         """The largest target of all."""

@@ -66,7 +66,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
     model._name_classes()
     n_classes, n_outputs = len(model.classes_) if has_classes else 0, model.ensemble_.n_outputs
-    if n_outputs != (n_classes if n_classes > 2 else 1):
+    targets = not has_classes and model._learns_several_targets
+    if n_outputs != (n_classes if n_classes > 2 else 1) and not targets:
         raise ModelFileError(
             f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, as in "
             "regression, and each of more has its own."

@@ -137,7 +137,7 @@ class OwnLossRows(LossRows):
 def make_rows(loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int) -> LossRows:
     """Training rows with their loss; scores are still to be set."""
     if isinstance(loss, NativeTargetLoss):
-        scores = current().gradient_scores(loss.name, loss.parameter, n_outputs, targets, weights.native)
+        scores = current().gradient_scores(loss.name, loss.parameter, n_outputs, targets.reshape(-1), weights.native)
         return NativeRows(scores, weights, loss, n_threads)
     return OwnLossRows(
         current().gradient_scores("given", 0.0, 1, targets, weights.native), weights, loss, targets, n_threads

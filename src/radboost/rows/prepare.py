@@ -61,7 +61,7 @@ class CheckedRows:
     classes: npt.NDArray[Any] | None  # None: of regression
     class_ids: ClassIds  # all 0 in regression
     weights: FloatArray | None
-    targets: FloatArray | None = None  # of regression
+    targets: FloatArray | None = None  # of regression; a column for each where there are several
     feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
 
@@ -149,6 +149,13 @@ class PreparedRows:
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
+        if self.classes is not None:
+            return len(self.classes) if len(self.classes) > 2 else 1
+        return 1 if self.targets is None or self.targets.ndim == 1 else self.targets.shape[1]
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:

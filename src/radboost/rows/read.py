@@ -191,7 +191,7 @@ def _any_infinite(X: FloatMatrix) -> bool:
 
 def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, accepted: Accepted = BINNED) -> Any:
     refuse_dates(X)
-    checks = accepted.checks
+    checks = accepted.checks | _for_several_targets(estimator, y)
     if isinstance(y, str) and y == NO_TARGETS:
         return as_numbers(estimator, X, lambda: _validated(estimator, X, y, reset=reset, **checks))
     if accepted.targets == "tasks":
@@ -214,7 +214,16 @@ def _validated(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any) ->
 
 
 def _with_targets(estimator: Any, matrix: FloatMatrix, y: Any) -> Any:
-    return as_numbers(estimator, matrix, lambda: check_X_y(matrix, y, **CHECKS, estimator=estimator))
+    checks = CHECKS | _for_several_targets(estimator, y)
+    return as_numbers(estimator, matrix, lambda: check_X_y(matrix, y, **checks, estimator=estimator))
+
+
+def _for_several_targets(estimator: Any, y: Any) -> dict[str, Any]:
+    """Lets y have columns where there are several; a single one is taken as scikit-learn takes it, with a warning."""
+    if not getattr(estimator, "_learns_several_targets", False):
+        return {}
+    shape = y.shape if hasattr(y, "shape") else np.shape(np.asarray(y, dtype=object))
+    return {"multi_output": True} if len(shape) == 2 and shape[1] > 1 else {}
 
 
 def _plain_targets(y: Any, name: str = "y") -> Any:
@@ -317,9 +326,9 @@ def plain_labels(y: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
     return plain
 
 
-def read_targets(y: npt.NDArray[Any], name: str = "y") -> FloatArray:
-    """The numbers that a regressor learns."""
-    targets = _numbers_of(y, name)
+def read_targets(y: Any, name: str = "y") -> FloatArray:
+    """The numbers that a regressor learns; a column for each of several targets."""
+    targets = _numbers_of(y.toarray() if sparse.issparse(y) else y, name)
     if not np.isfinite(targets).all():
         raise ValueError(f"{name} holds NaN or infinity; leave out the rows whose target is not known.")
     if np.abs(targets).max() > LARGEST_TARGET:

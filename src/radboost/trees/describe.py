@@ -24,6 +24,7 @@ class TreeNames:
     categories: Mapping[int, Sequence[Category]] = field(default_factory=dict)
     classes: Sequence[Any] | None = None  # two for trees with one output that vote
     listed: int = LISTED
+    outputs: str = "classes"  # what several outputs are for
 
 
 def outline(tree: Tree, names: TreeNames) -> str:

@@ -21,6 +21,19 @@ from radboost.trees.options import TreeOptions
 
 
 @dataclass(frozen=True)
+class Constraints:
+    """What trees may do with the columns at hand."""
+
+    directions: tuple[int, ...] = ()  # -1, 0 or +1 for each column: where values may only fall or rise; empty: none
+    groups: tuple[tuple[int, ...], ...] = ()  # the columns of a path must stand in one of them; empty: any
+    most_columns: int = 0  # of a path; 0: any number
+
+    @property
+    def native_directions(self) -> npt.NDArray[np.int8]:
+        return np.array(self.directions, dtype=np.int8)
+
+
+@dataclass(frozen=True)
 class GrowthSettings:
     """What a fit tells its families about growing, resolved for the data at hand."""
 
@@ -32,6 +45,7 @@ class GrowthSettings:
     seed: int = 0
     n_threads: int = 1
     options: TreeOptions = field(default_factory=TreeOptions)
+    constraints: Constraints = field(default_factory=Constraints)
 
     @property
     def rated(self) -> bool:
@@ -68,6 +82,9 @@ def make_grower(
         seed=settings.seed,
         n_threads=settings.n_threads,
         rated=settings.rated,
+        directions=settings.constraints.native_directions,
+        groups=settings.constraints.groups,
+        most_columns=settings.constraints.most_columns,
     )
 
 
@@ -91,10 +108,8 @@ def make_weighted_trees(
     )
 
 
-def make_gradient_grower(
-    data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings, directions: npt.NDArray[np.int8]
-) -> RegressionTrees:
-    """The native grower of regression trees; `directions` as in `RGBRegressor`, or empty."""
+def make_gradient_grower(data: BinnedData, weighting: GradientWeighting, settings: GrowthSettings) -> RegressionTrees:
+    """The native grower of regression trees."""
     return current().regression_trees(
         data,
         weighting,
@@ -102,7 +117,9 @@ def make_gradient_grower(
         subsample=settings.subsample,
         random_thresholds=settings.random_thresholds,
         minimum_leaf_weight=settings.options.least_leaf,
-        directions=directions,
+        directions=settings.constraints.native_directions,
+        groups=settings.constraints.groups,
+        most_columns=settings.constraints.most_columns,
         seed=settings.seed,
         n_threads=settings.n_threads,
     )

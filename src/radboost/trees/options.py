@@ -41,7 +41,10 @@ class TreeOptions:
         Where "best_first" ends, besides `max_depth`.
     monotonic_constraints : list, dict or None
         -1, 0 or 1 for each column, or a dict from columns (their names or places) to these: whether predictions must
-        fall, may do either, or must rise along it.
+        fall, may do either, or must rise along it; with two classes it is the score of the second that does.
+    interaction_constraints : list of lists, "pairwise", "no_interactions" or None
+        Columns (their names or places) that may stand together on the way from the root of a tree to a leaf, in groups,
+        which may overlap; the columns that no group has are one more. "pairwise" allows any two, "no_interactions" one.
     """
 
     max_features: str | int | float | None = "auto"
@@ -53,6 +56,7 @@ class TreeOptions:
     growth: str = "layers"
     max_leaves: int | None = None
     monotonic_constraints: Any = None
+    interaction_constraints: Any = None
 
     def validate(self) -> None:
         if not _is_auto(self.max_features):

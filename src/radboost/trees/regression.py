@@ -13,11 +13,16 @@ from radboost.trees.tree import NODE_ARRAYS, Tree
 GAIN: Final = 6  # the place of the gains among the arrays of a tree
 
 
-def regression_tree(grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float) -> Tree:
-    """A tree after some of its splits; its gains are divided by `scale`."""
+def regression_tree(
+    grower: RegressionTrees, cut: CutTree, n_features: int, n_outputs: int, scale: float, shares: FloatArray
+) -> Tree:
+    """A tree after some of its splits; its gains are divided by `scale`.
+
+    With several outputs what leaves say of each is multiplied by its share.
+    """
     arrays = grower.arrays(cut)
     np.divide(arrays[GAIN], scale, out=arrays[GAIN])
-    vectors = arrays[-1] if n_outputs > 1 else None
+    vectors = (arrays[-1].reshape(-1, n_outputs) * shares).reshape(-1) if n_outputs > 1 else None
     return Tree(arrays[:-3], n_features, cut.n_splits, n_outputs, *arrays[-3:-1], vectors)
 
 

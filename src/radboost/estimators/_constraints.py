@@ -1,0 +1,113 @@
+"""Constraints on what trees may do with columns, read from the options of the trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from radboost.families import Family
+from radboost.rows.categories import Categories
+from radboost.rows.prepare import CheckedRows, PreparedRows
+from radboost.trees import Constraints, TreeOptions
+
+NAMES = ("monotonic_constraints", "interaction_constraints")
+# Interaction constraints by name: the most columns that may stand together.
+MOST_COLUMNS = {"no_interactions": 1, "pairwise": 2}
+
+
+def check_families(families: Sequence[Family], options: TreeOptions) -> None:
+    """Refuses constraints where a family has hypotheses that would not keep to them."""
+    given = [name for name in NAMES if getattr(options, name) is not None]
+    for family in families:
+        if given and not family.of_trees:
+            raise ValueError(
+                f"{given[0]} are for trees, and the family {family!r} proposes what would not keep to them. Take "
+                'family="trees", "stumps" or "stump_pairs", or leave the constraints out.'
+            )
+
+
+def read_constraints(options: TreeOptions | None, rows: CheckedRows | PreparedRows, n_outputs: int) -> Constraints:
+    """The constraints among the options, for the columns of these rows."""
+    if options is None:
+        return Constraints()
+    given, names = rows.rows if isinstance(rows, CheckedRows) else rows, rows.column_names
+    directions = read_directions(options.monotonic_constraints, names, given.n_features, given.categories, n_outputs)
+    return Constraints(directions, *read_groups(options.interaction_constraints, names, given.n_features))
+
+
+def check_same_constraints(fitted: Any, now: Constraints) -> None:
+    """A warm start must go on with the constraints of the last fit; models from files have no note of them."""
+    then = getattr(fitted, "_constraints", now)
+    if then != now:
+        name = NAMES[then.directions == now.directions]
+        raise ValueError(
+            f"warm_start=True continues the last fit, which had other {name}. Set warm_start=False to start again."
+        )
+
+
+def read_groups(given: Any, column_names: list[Any] | None, n_features: int) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """The option `interaction_constraints` as groups of columns, and the most columns of a path (0: any number)."""
+    if given is None:
+        return (), 0
+    if isinstance(given, str) and given in MOST_COLUMNS:
+        return (), MOST_COLUMNS[given]
+    listed = isinstance(given, Sequence) and not isinstance(given, str)
+    if not listed or not all(isinstance(group, list | tuple | set | frozenset) and group for group in given):
+        raise ValueError(
+            'interaction_constraints must be "pairwise", "no_interactions" or a list of groups of columns, such as '
+            f"[[0, 1], [2, 3]]; got {given!r}."
+        )
+    groups = [{_column("interaction_constraints", key, column_names, n_features) for key in group} for group in given]
+    rest = set(range(n_features)).difference(*groups)
+    return tuple(sorted(tuple(sorted(group)) for group in [*groups, rest] if group)), 0
+
+
+def read_directions(
+    given: Any, column_names: list[Any] | None, n_features: int, categories: Categories, n_outputs: int
+) -> tuple[int, ...]:
+    """The option `monotonic_constraints` as one number per column; empty where there are none."""
+    if given is None:
+        return ()
+    directions = [0] * n_features
+    if isinstance(given, Mapping):
+        for key, direction in given.items():
+            column = _column("monotonic_constraints", key, column_names, n_features)
+            directions[column] = _direction(direction)
+    else:
+        listed = list(np.asarray(given, dtype=object).reshape(-1)) if not isinstance(given, str) else []
+        if len(listed) != n_features:
+            raise ValueError(
+                "monotonic_constraints must be a list with -1, 0 or 1 for each of the "
+                f"{n_features} columns, or a dict from columns to these; got {given!r}."
+            )
+        directions = [_direction(entry) for entry in listed]
+    if not any(directions):
+        return ()
+    if n_outputs > 1:
+        raise ValueError(
+            "monotonic_constraints are for one target or two classes: more classes or targets have no order."
+        )
+    for column in categories:
+        if directions[column]:
+            raise ValueError(f"monotonic_constraints names column {column}, which is categorical and has no order.")
+    return tuple(directions)
+
+
+def _direction(value: Any) -> int:
+    if isinstance(value, bool | np.bool_) or value not in (-1, 0, 1):
+        raise ValueError(f"An entry of monotonic_constraints must be -1, 0 or 1; got {value!r}.")
+    return int(value)
+
+
+def _column(option: str, key: Any, column_names: list[Any] | None, n_features: int) -> int:
+    """The place of a column that an option names, or gives by its place."""
+    names = column_names or []
+    column = names.index(key) if key in names else key
+    if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
+        raise ValueError(
+            f"{option} names the column {key!r}; X has the columns 0 to {n_features - 1}"
+            f"{f' ({names[:10]})' if names else ', without names'}."
+        )
+    return int(column)

@@ -1,0 +1,191 @@
+"""RGBRegressor with several targets: one tree answers for all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import r2_score
+from sklearn.utils import get_tags
+
+import radboost
+from native_rows import GradientRows
+from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
+from radboost.losses import REGRESSION_LOSSES, ask
+from radboost.losses.several import SeveralTargets
+from reference import gradient as naive
+
+LOSSES = [name for name, kind in REGRESSION_LOSSES.items() if kind.takes_several]
+LOOSE = TreeOptions(min_leaf_weight=0.0)
+
+
+def rows(seed: int = 0, m: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(m, 4)), 2)
+    y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] * X[:, 2], np.abs(X[:, 3]) + X[:, 0]])
+    return X, y + 0.1 * rng.normal(size=y.shape)
+
+
+def for_loss(loss: str, y: np.ndarray) -> np.ndarray:
+    return np.exp(y) if loss in ("poisson", "gamma") else y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_copies_of_a_target_are_predicted_as_one(loss: str) -> None:
+    """Bit for bit like each other, and as the target alone is: families, steps and prices count alike."""
+    X, y = rows()
+    target = for_loss(loss, y[:, 1])
+    alone = RGBRegressor(30, loss=loss, subsample=1.0).fit(X, target)
+    for n_targets in (2, 3):
+        model = RGBRegressor(30, loss=loss, subsample=1.0).fit(X, np.tile(target[:, None], (1, n_targets)))
+        found = model.predict(X)
+        assert found.shape == (len(X), n_targets)
+        for k in range(1, n_targets):
+            np.testing.assert_array_equal(found[:, k], found[:, 0])
+        np.testing.assert_allclose(found[:, 0], alone.predict(X), rtol=2e-3, atol=2e-3)
+        assert model.history_["family_size"] == alone.history_["family_size"]
+        np.testing.assert_allclose(model.history_["objective"][-1], alone.history_["objective"][-1], rtol=0.5)
+
+
+def test_plain_boosting_of_several_targets() -> None:
+    """Full trees, all rows: means of the residuals in the leaves of trees that lower the sum of squared errors most."""
+    X, y = rows(1, m=40)
+    y[:, 2] *= 4096.0  # learned in units of its own
+    family = TreeFamilies(sizes=(4,), norms=(1e6,))
+    model = RGBRegressor(
+        6, family=family, n_candidates=1, subsample=1.0, learning_rate=0.5, tree_options=LOOSE, complexity_penalty=0.0
+    ).fit(X, y)
+    units = 2.0 ** np.round(np.log2(y.std(axis=0)))
+    scaled = y / units
+    scores = np.tile(scaled.mean(axis=0), (len(y), 1))
+    for staged in model.staged_predict(X):
+        scores = scores + 0.5 * naive.best_first_means(X, scaled - scores, np.ones(len(y)), 4)
+        np.testing.assert_allclose(staged, scores * units, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_native_losses_are_means_of_the_targets(loss: str, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    y, f = for_loss(loss, rng.normal(size=(50, 3))), rng.normal(size=(50, 3))
+    weights = rng.integers(1, 4, 50).astype(float) if weighted else np.ones(50)
+    each = REGRESSION_LOSSES[loss]()
+    expected = SeveralTargets(each, 3)
+    state = GradientRows(loss, each.parameter, 3, y, weights)
+    state.scores.set(f.reshape(-1), state.weighting, 2)
+    assert state.scores.loss == pytest.approx(np.average(each.value(y, f).mean(axis=1), weights=weights), rel=1e-12)
+    np.testing.assert_allclose(
+        state.weighting.gradients().reshape(50, 3) * state.weighting.unit,
+        weights[:, None] * ask(expected, "derivative", y, f),
+        rtol=1e-6,
+        atol=1e-6,
+    )
+    step = 1e-6
+    for k in range(3):
+        ahead, behind = f.copy(), f.copy()
+        ahead[:, k] += step
+        behind[:, k] -= step
+        slope = (expected.value(y, ahead) - expected.value(y, behind)) / (2 * step)
+        np.testing.assert_allclose(expected.derivative(y, f)[:, k], slope, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "quantile"])
+def test_units_of_targets_do_not_matter(loss: str) -> None:
+    """Powers of two to the last bit; other units by no more than a power of two is off."""
+    X, y = rows(2)
+    factors = np.array([1.0, 2.0**40, 2.0**-30])
+    # The rows that trees grow on are drawn by the targets too.
+    plain, scaled = (RGBRegressor(25, loss=loss, subsample=1.0).fit(X, targets) for targets in (y, y * factors))
+    np.testing.assert_array_equal(plain.predict(X) * factors, scaled.predict(X))
+    assert plain.history_ == scaled.history_
+    moved = y * [1.0, 1e9, 1e-7] + [5.0, -1e10, 3.0]
+    other = RGBRegressor(25, loss=loss, subsample=1.0).fit(X, moved)
+    explained = r2_score(moved, other.predict(X), multioutput="raw_values")
+    expected = r2_score(y, plain.predict(X), multioutput="raw_values")
+    np.testing.assert_allclose(explained, expected, atol=0.15)
+
+
+def test_weights_copies_threads_and_order() -> None:
+    X, y = rows(4)
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 4, len(X))
+    places = rng.permutation(np.repeat(np.arange(len(X)), counts))
+    weighted = RGBRegressor(15, n_jobs=1).fit(X, y, sample_weight=counts)
+    repeated = RGBRegressor(15, n_jobs=3).fit(X[places], y[places])
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+    assert weighted.history_["objective"] == repeated.history_["objective"]
+
+
+def test_validation_rows_stages_scores_and_files(tmp_path: Path) -> None:
+    X, y = rows(5)
+    model = RGBRegressor(40, early_stopping=5, learning_rate=0.5).fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
+    assert model.n_iter_ == model.best_iteration_
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_iter_
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    residuals = (stages[-1][150:] - y[150:]) / model._units_of_fit
+    assert model.best_score_ == pytest.approx(0.5 * (residuals**2).mean(), rel=1e-9)
+    assert (np.diff(model.history_["objective"]) <= 1e-12).all()
+    assert model.score(X, y) == pytest.approx(r2_score(y, model.predict(X)))
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    model.save(tmp_path / "m")
+    loaded = radboost.load(tmp_path / "m")
+    assert "for 3 targets" in repr(loaded.ensemble_)
+    assert repr(loaded.ensemble_) == repr(model.ensemble_)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.predict(X[:1]).shape == (1, 3)
+    held_back = RGBRegressor(30, early_stopping=3, learning_rate=0.5).fit(X, y)
+    assert held_back.predict(X).shape == y.shape
+
+
+def test_the_look_and_forms_of_y() -> None:
+    X, y = rows(6, m=950)
+    frame = pd.DataFrame(y, columns=["a", "b", "c"])
+    automatic = RGBRegressor(random_state=0).fit(X, y)
+    assert automatic.score(X, y) > 0.9
+    assert automatic.chosen_["learning_rate"] == RGBRegressor().fit(X, y[:, 0]).chosen_["learning_rate"]
+    for given in (frame, y.tolist(), csr_array(y)):
+        np.testing.assert_array_equal(RGBRegressor(5).fit(X, given).predict(X), RGBRegressor(5).fit(X, y).predict(X))
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        column = RGBRegressor(5).fit(X, y[:, :1])
+    np.testing.assert_array_equal(column.predict(X), RGBRegressor(5).fit(X, y[:, 0]).predict(X))
+    assert get_tags(RGBRegressor()).target_tags.multi_output
+    categorical = pd.DataFrame({"x": X[:, 0], "c": pd.Categorical(np.where(X[:, 1] > 0, "u", "v"))})
+    assert RGBRegressor(5).fit(categorical, y).predict(categorical).shape == y.shape
+
+
+def test_what_is_refused() -> None:
+    X, y = rows(7, m=60)
+    for loss in ("huber", radboost.losses.HuberLoss(1.0), _Own()):
+        with pytest.raises(ValueError, match=r"is for one target, and y has 3.*'squared'.*MultiOutputRegressor"):
+            RGBRegressor(2, loss=loss).fit(X, y)
+    with pytest.raises(ValueError, match="classes or targets have no order"):
+        RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints={0: 1})).fit(X, y)
+    with pytest.raises(ValueError, match="y_val has 2 targets per row, and y has 3"):
+        RGBRegressor(2).fit(X, y, X_val=X, y_val=y[:, :2])
+    with pytest.raises(ValueError, match="y_val has 1 targets per row, and y has 3"):
+        RGBRegressor(2).fit(X, y, X_val=X, y_val=y[:, 0])
+    with pytest.raises(ValueError, match="not negative"):
+        RGBRegressor(2, loss="poisson").fit(X, np.column_stack([np.abs(y[:, 0]), y[:, 1]]))
+    with pytest.raises(ValueError, match="NaN"):
+        RGBRegressor(2).fit(X, np.where(y == y[3, 1], np.nan, y))
+    with pytest.raises(ValueError, match="1d array"):
+        RGBClassifier(2).fit(X, (y > 0).astype(int))
+    warm = RGBRegressor(3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="other numbers of targets"):
+        warm.set_params(n_rounds=4).fit(X, y[:, :2])
+
+
+class _Own:
+    lipschitz = 1.0
+
+    def value(self, targets: Any, scores: Any) -> Any:
+        return 0.5 * (scores - targets) ** 2
+
+    def derivative(self, targets: Any, scores: Any) -> Any:
+        return scores - targets

@@ -83,6 +83,8 @@ class Watch(ABC):
         self._n_threads = n_threads
         shape = (len(rows.class_ids), n_classes)
         self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
+        if rows.offset is not None:
+            self._scores += rows.offset
         self._lowest = np.inf
         self.best_round = 0  # rounds to keep
 

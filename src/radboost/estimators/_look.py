@@ -127,7 +127,7 @@ class Look:
             short.early_stopping = EarlyStopping(LOOK_PATIENCE)
         short.tree_options = options
         fitted = learn(short, rows)
-        scores = fitted.ensemble_.decision_function(watched.X, self._n_threads)
+        scores = watched.scores(fitted.ensemble_, self._n_threads)
         answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         wrong = (answers != watched.class_ids).astype(np.float64)
         judged = Judged(calibrated_losses(scores, watched, self._n_threads), wrong, fitted.n_iter_)

@@ -19,7 +19,8 @@ from radboost.engine import current
 from radboost.estimators._class_scores import chances
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.estimators._offset import OffsetMixin
+from radboost.estimators._predicting import of_one_fit
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
@@ -49,7 +50,7 @@ class AgnosticWatch(TargetWatch):
 
 
 @storable_estimator
-class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
+class AgnosticBoostClassifier(OffsetMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
 
     The losses and their units are those of `AgnosticClassifier` (Storcheus, PhD thesis, NYU 2021, chapter 5), the trees
@@ -177,9 +178,9 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return chances(scores[:, None] if scores.ndim == 1 else scores)
 
     @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes, of scores that are taken for logarithms of odds."""
-        return self._calibrated(self.decision_function(X))
+        return self._calibrated(self.decision_function(X, offset))
 
     def _warn(self, fitted: Any) -> None:
         if not len(fitted.ensemble_):

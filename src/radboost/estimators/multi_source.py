@@ -125,6 +125,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     """
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
+    _takes_offset: ClassVar[bool] = False
     _looks = False
     _tree_options_read = tuple(name for name in DeepBoostClassifier._tree_options_read if name != "leaves")
     # Of DeepBoost, and no parameters here.
@@ -194,7 +195,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
-    def fit(  # type: ignore[override]  # metrics would judge all sources together
+    def fit(  # type: ignore[override]  # metrics and offsets are about one source
         self,
         X: Any,
         y: Any,

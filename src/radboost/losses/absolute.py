@@ -15,6 +15,7 @@ class AbsoluteLoss(NativeTargetLoss, name="absolute", of="numbers"):
     """Phi(y, f) = abs(f - y): f is the median."""
 
     smooth = False
+    of_difference = True
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.abs(scores - targets)

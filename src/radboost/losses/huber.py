@@ -33,6 +33,7 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
     delta: float | None = None
 
     lipschitz = 1.0
+    of_difference = True
 
     @property
     def parameter(self) -> float:

@@ -24,6 +24,7 @@ class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
     level: float = 0.5
 
     smooth = False
+    of_difference = True
 
     @property
     def parameter(self) -> float:

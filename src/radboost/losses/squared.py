@@ -13,6 +13,7 @@ class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
     """Phi(y, f) = (f - y)^2 / 2: f is the mean."""
 
     lipschitz = 1.0
+    of_difference = True
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return 0.5 * (scores - targets) ** 2

@@ -20,6 +20,8 @@ class NativeTargetLoss(Loss):
 
     # Whether there are no kinks, so that a line search can be exact at little cost.
     smooth: ClassVar[bool] = True
+    # Whether it depends on f - y alone, so that an offset of the scores is one of the targets.
+    of_difference: ClassVar[bool] = False
 
     @property
     def parameter(self) -> float:

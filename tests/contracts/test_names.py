@@ -187,7 +187,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     scikit_learn = {"get_metadata_routing", "get_params", "set_params", "set_fit_request", "set_score_request"}
     # Of those whose predictions take an offset.
     scikit_learn |= {f"set_{method}_request" for method in ("decision_function", "predict", "predict_proba")}
-    scikit_learn |= {"set_predict_log_proba_request"}
+    scikit_learn |= {"set_predict_log_proba_request", "set_callbacks"}
     answers = {"decision_function", "predict", "predict_log_proba", "predict_proba", "score"}
     staged = {"staged_decision_function", "staged_predict", "staged_predict_proba"}
     ours = {

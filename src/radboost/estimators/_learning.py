@@ -23,6 +23,7 @@ from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._evaluating import measures_of
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import ScoringMixin, of_one_fit
+from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.offsets import check_offset_of_classes, read_offset
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
@@ -160,7 +161,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
+class BoostingEstimator(CallbackSupport, ScoringMixin, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]
@@ -247,7 +248,11 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
-        fitted = learn(self, prepared, callbacks=given, resume_from=resume_from, settings=settings)
+
+        def rounds(told: list[Any]) -> Any:
+            return learn(self, prepared, callbacks=[*given, *told], resume_from=resume_from, settings=settings)
+
+        fitted = tell_callbacks(self, X, y, sample_weight, rounds)
         self._warn(fitted)
         # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
         self.__dict__ = fitted.__dict__

@@ -216,7 +216,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         ours |= {"agnostic_loss_", "loss_values_", "mixture_"}
         ours |= {"loss", "step"}  # of RGB, and no choice here
     if estimator is radboost.SupervisedKernelProjection:
-        ours |= {"fit_transform", "transform", "set_output"}
+        ours |= {"fit_transform", "transform", "set_output", "get_feature_names_out"}
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 

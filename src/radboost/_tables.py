@@ -247,6 +247,8 @@ def columns_without_numbers(X: Any) -> list[str]:
 
 
 def _converts(values: npt.NDArray[Any]) -> bool:
+    if values.ndim != 1:  # lists of one length, or structs: several numbers for each row
+        return False
     try:
         values.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -185,6 +185,9 @@ def test_names_of_earlier_versions(estimator: Any, given: str, ours: str) -> Non
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     scikit_learn = {"get_metadata_routing", "get_params", "set_params", "set_fit_request", "set_score_request"}
+    # Of those whose predictions take an offset.
+    scikit_learn |= {f"set_{method}_request" for method in ("decision_function", "predict", "predict_proba")}
+    scikit_learn |= {"set_predict_log_proba_request", "set_callbacks"}
     answers = {"decision_function", "predict", "predict_log_proba", "predict_proba", "score"}
     staged = {"staged_decision_function", "staged_predict", "staged_predict_proba"}
     ours = {
@@ -214,7 +217,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         ours |= {"agnostic_loss_", "loss_values_", "mixture_"}
         ours |= {"loss", "step"}  # of RGB, and no choice here
     if estimator is radboost.SupervisedKernelProjection:
-        ours |= {"fit_transform", "transform", "set_output"}
+        ours |= {"fit_transform", "transform", "set_output", "get_feature_names_out"}
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.boosting.martiboost import ends_right, walk_on
 from radboost.boosting.trace import Step, Trace
-from radboost.boosting.watch import EarlyStopping, Watch
+from radboost.boosting.watch import EarlyStopping, Watch, scores_of
 from radboost.rows.prepare import Watched
 from radboost.trees.tree import Tree, forest_of
 
@@ -24,7 +24,7 @@ class ClassicWatch(Watch):
     what = "loss"
 
     def __init__(self, rows: Watched, stopping: EarlyStopping | None, n_classes: int, n_threads: int) -> None:
-        super().__init__(rows, n_classes, n_threads)
+        super().__init__(rows, scores_of(n_classes), n_threads)
         self.n_classes = n_classes
         self.patience = None if stopping is None else stopping.patience
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from radboost import complexity
 from radboost._typing import FloatArray
@@ -16,9 +17,10 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import NativeTargetLoss
+from radboost.losses import MultinomialLoss, NativeTargetLoss, ask
+from radboost.losses.own import checked_numbers
 from radboost.losses.target import WeightedRows
-from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows
+from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
 from radboost.trees import constant_tree, regression_tree
 
 # What the ways to choose a step ask of the loss, by their names; others search where there is no constant.
@@ -37,6 +39,8 @@ PATIENCE = 10
 # A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
+# Constants of several classes with offsets: rounds at most, how close they get, and what counts as a probability of 0.
+MOST_SCALINGS, CLOSE_ENOUGH, SMALLEST_MEAN = 1000, 1e-9, 1e-300
 
 # By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
 BEYOND_ROUNDING = 1.01
@@ -56,21 +60,64 @@ class RGBSettings:
     n_threads: int
 
 
-def start_constant(rows: LossRows, targets: FloatArray) -> FloatArray:
-    """What every row is scored with before the first round, one number for each output."""
-    if isinstance(rows.loss, NativeTargetLoss):
-        weights = rows.weights
-        given = WeightedRows(targets, weights.given, rows.mean, weights.gather)
-        return np.atleast_1d(np.asarray(rows.loss.start(given), dtype=np.float64))
-
-    if not isinstance(rows, OwnLossRows):
+def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | None = None) -> FloatArray:
+    """What every row is scored with before the first round, besides its offset: one number for each output."""
+    loss = rows.loss
+    if isinstance(loss, NativeTargetLoss) and (offset is None or loss.of_difference):
+        weights, within = rows.weights, targets if offset is None else targets - offset
+        given = WeightedRows(within, weights.given, rows.mean, weights.gather)
+        return np.atleast_1d(np.asarray(loss.start(given), dtype=np.float64))
+    if isinstance(loss, MultinomialLoss) and offset is not None:
+        return _balanced(rows, targets, offset)
+    if not isinstance(rows, OwnLossRows | NativeRows):
         return rows.constant()
-    value, slope = rows.at_constant(0.0)
+    start = np.zeros(targets.shape) if offset is None else offset
+    if targets.ndim == 2:
+        columns = zip(targets.T, start.T, strict=True)
+        return np.concatenate([_least(rows, *map(np.ascontiguousarray, column), offset is None) for column in columns])
+    return _least(rows, targets, start, offset is None)
+
+
+def _least(rows: LossRows, targets: FloatArray, start: FloatArray, is_rough: bool) -> FloatArray:
+    """The constant, beside where rows start, of least loss."""
+    loss = rows.loss
+
+    def at(constant: float) -> tuple[float, float]:
+        """The mean loss, and its derivative by the constant."""
+        scores = start + constant
+        values, derivatives = ask(loss, "value", targets, scores), ask(loss, "derivative", targets, scores)
+        checked = [
+            checked_numbers(loss, what, numbers, scores)
+            for what, numbers in (("value", values), ("derivative", derivatives))
+        ]
+        return rows.mean(checked[0]), rows.mean(checked[1])
+
+    value, slope = at(0.0)
     if slope == 0.0:
         return np.zeros(1)
     way = -math.copysign(1.0, slope)
-    found = convex_search(lambda c: _mirrored(rows.at_constant(way * c), way), value, way * slope, 1.0, ROUGH)
-    return np.array([way * found])
+    accuracy = ROUGH if is_rough else EXACT
+    found = convex_search(lambda c: _mirrored(at(way * c), way), value, way * slope, 1.0, accuracy)
+    return np.array([way * found if is_rough else way * coarse(found)])
+
+
+def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:
+    """Constants with which the mean probability of each class is its share of the rows: there the loss is least.
+
+    Each round multiplies the odds of a class by its share over its mean probability, as iterative scaling does, which
+    never raises the loss (Jensen's inequality for the logarithm).
+    """
+    n_classes = offset.shape[1]
+    shares = np.array([rows.mean((targets == k).astype(np.float64)) for k in range(n_classes)])
+    constants = np.zeros(n_classes)
+    for _ in range(MOST_SCALINGS):
+        chances = softmax(offset + constants, axis=1)
+        means = [rows.mean(np.ascontiguousarray(chances[:, k])) for k in range(n_classes)]
+        moved = np.log(shares) - np.log(np.maximum(means, SMALLEST_MEAN))
+        constants += moved
+        if np.abs(moved - moved.mean()).max() < CLOSE_ENOUGH:
+            break
+    return np.array([math.copysign(coarse(abs(one)), one) for one in (constants - constants.mean()).tolist()])
 
 
 def _mirrored(point: tuple[float, float], way: float) -> tuple[float, float]:
@@ -95,6 +142,7 @@ class NormBallDescent(RoundMaker):
         n_features: int,
         n_questions: float,
         constant: FloatArray,
+        offset: FloatArray | None,
         trace: Trace,
         raw_scores: Callable[[Trace], FloatArray],
         tells_errors: bool,
@@ -107,6 +155,7 @@ class NormBallDescent(RoundMaker):
         self.settings = settings
         self.trace = trace
         self._constant = constant  # what every row is scored with before the first round
+        self._offset = offset  # what is added to it, row by row
         self._raw_scores = raw_scores  # of the training rows, by the ensemble of a trace
         self._tells_errors = tells_errors  # with classes
         errors = ["train_error"] if tells_errors else []
@@ -129,6 +178,8 @@ class NormBallDescent(RoundMaker):
         values = constant / size if size > 0.0 else constant
         # The products that a prediction computes, to the last bit: a fit that goes on later begins with those.
         scores = np.tile(size * values / self._units, (self.rows.weights.n_own_rows, 1))
+        if self._offset is not None:
+            scores += self._offset.reshape(scores.shape)
         self.rows.set_scores(scores.reshape(-1))
         if size == 0.0:
             return

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from radboost._typing import FloatArray
-from radboost.boosting.watch import EarlyStopping, Watch
+from radboost.boosting.watch import EarlyStopping, Watch, scores_of
 from radboost.rows.costs import Costs
 from radboost.rows.prepare import Watched
 
@@ -20,7 +20,7 @@ class RiskWatch(Watch):
     def __init__(
         self, rows: Watched, costs: Costs, stopping: EarlyStopping | None, n_classes: int, n_threads: int
     ) -> None:
-        super().__init__(rows, n_classes, n_threads)
+        super().__init__(rows, scores_of(n_classes), n_threads)
         self._costs = costs.of_rows(rows.class_ids).astype(np.float64)
         self.unit, self.floor = costs.scale, costs.mean_floor(rows.class_ids, rows.row_weights())
         self.patience = None if stopping is None else stopping.patience

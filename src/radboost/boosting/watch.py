@@ -65,6 +65,11 @@ def resolve_early_stopping(value: object) -> EarlyStopping | None:
     )
 
 
+def scores_of(n_classes: int) -> int:
+    """How many scores a row has: two classes share one."""
+    return 1 if n_classes == 2 else n_classes
+
+
 class Watch(ABC):
     """Scores of the validation rows, kept up with the fit step by step."""
 
@@ -75,14 +80,16 @@ class Watch(ABC):
     floor: float = 0.0
     measures: Measures | None = None  # metrics of the user's choice: the first decides then, and is to become high
 
-    def __init__(self, rows: Watched, n_classes: int, n_threads: int) -> None:
+    def __init__(self, rows: Watched, n_outputs: int, n_threads: int) -> None:
         self.rows = rows
         self.X = rows.X
         self.class_ids = rows.class_ids
         self._weights = rows.row_weights()
         self._n_threads = n_threads
-        shape = (len(rows.class_ids), n_classes)
-        self._scores = np.zeros(shape[0] if n_classes == 2 else shape)
+        n_rows = len(rows.class_ids)
+        self._scores = np.zeros(n_rows if n_outputs == 1 else (n_rows, n_outputs))
+        if rows.offset is not None:
+            self._scores += rows.offset
         self._lowest = np.inf
         self.best_round = 0  # rounds to keep
 
@@ -143,7 +150,7 @@ class LossWatch(Watch):
     what = "loss"
 
     def __init__(self, rows: Watched, objective: Objective, stopping: EarlyStopping | None, n_threads: int) -> None:
-        super().__init__(rows, objective.n_classes, n_threads)
+        super().__init__(rows, scores_of(objective.n_classes), n_threads)
         self._objective = objective
         self.patience = None if stopping is None else stopping.patience
 

@@ -113,11 +113,19 @@ class Ensemble:
             categories=categories,
         )
 
-    def decision_function(self, X: FloatMatrix, n_threads: int = 1) -> FloatArray:
-        """f(x) for each row, of shape (n_rows,) or (n_rows, n_outputs); NaN is a missing value."""
+    def decision_function(self, X: FloatMatrix, n_threads: int = 1, start: FloatArray | None = None) -> FloatArray:
+        """f(x) for each row, of shape (n_rows,) or (n_rows, n_outputs); NaN is a missing value.
+
+        `start`: scores of the same shape that it is added to, in the order in which a fit adds.
+        """
         if self._scorers is None:
             self._scorers = scorers(self.hypotheses, self.weights)
         scores = _no_scores(len(X), self.n_outputs)
+        if start is not None:
+            scores += start
+            for hypothesis, weight in zip(self.hypotheses, self.weights, strict=True):
+                kind_of(hypothesis).scorer([hypothesis], weight[None])(X, scores, n_threads)
+            return scores
         for add in self._scorers:
             add(X, scores, n_threads)
         return scores

@@ -11,7 +11,7 @@ from radboost._validation import check_choice
 from radboost.calibration import JudgedRows, fit_calibration
 from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
-from radboost.estimators._predicting import PredictingMixin
+from radboost.estimators._offset import OffsetMixin
 from radboost.rows.prepare import PreparedRows, Watched
 
 # Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
@@ -19,7 +19,7 @@ from radboost.rows.prepare import PreparedRows, Watched
 MOST_RATES, FEWEST_ROWS = 2**20, 200
 
 
-class CalibratedMixin(PredictingMixin):
+class CalibratedMixin(OffsetMixin):
     """A classifier with a parameter `calibration`."""
 
     calibration: str | None
@@ -77,4 +77,4 @@ class CalibratedMixin(PredictingMixin):
 
 
 def _judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
-    return JudgedRows(rows.row_weights(), rows.class_ids, model.ensemble_.decision_function(rows.X, n_threads))
+    return JudgedRows(rows.row_weights(), rows.class_ids, rows.scores(model.ensemble_, n_threads))

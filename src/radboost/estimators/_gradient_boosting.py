@@ -64,9 +64,7 @@ class TargetWatch(Watch):
     def __init__(
         self, rows: Watched, targets: FloatArray, loss: TargetLoss, n_outputs: int, patience: int | None, n_threads: int
     ) -> None:
-        super().__init__(rows, 2 if n_outputs == 1 else n_outputs, n_threads)
-        if n_outputs > 1:  # of two targets there are two scores
-            self._scores = np.zeros((len(rows.class_ids), n_outputs))
+        super().__init__(rows, n_outputs, n_threads)
         self._targets = targets
         self._loss = loss
         self.patience = patience
@@ -164,9 +162,11 @@ class GradientBoosting(BoostingEstimator):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
         eval_metric: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
@@ -182,7 +182,12 @@ class GradientBoosting(BoostingEstimator):
             several targets.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
-        X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
+        offset : array or None
+            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
+            per row and class. The model does not keep them; predictions take an `offset` of their own
+            (docs/training.md). With loss="poisson" or "gamma": the logarithm of the exposure.
+        X_val, y_val, sample_weight_val, offset_val : the same for rows to watch
+            The fit stops early on them if `early_stopping` is set.
             In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
         eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
             What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
@@ -199,6 +204,7 @@ class GradientBoosting(BoostingEstimator):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            offsets=(offset, offset_val),
             eval_metric=eval_metric,
         )
 
@@ -318,7 +324,10 @@ class GradientBoosting(BoostingEstimator):
         loss_of_fit = named
         if isinstance(loss, NativeTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
-            adapted = loss.for_rows(WeightedRows(learned, weights.given, mean, weights.gather))
+            within = learned
+            if prepared.offset is not None and loss.of_difference:
+                within = learned - (prepared.offset if units is None else prepared.offset / units)
+            adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
         watch = None
         if watched is not None:
@@ -373,8 +382,11 @@ class GradientBoosting(BoostingEstimator):
         data = prepared.data
         check_score_memory(data.n_rows, n_outputs, BYTES_PER_SCORE)
         rows = self._rows(loss, targets, weights, n_outputs, growth.n_threads)
-        constant = start_constant(rows, targets)
+        offset = prepared.offset if units is None or prepared.offset is None else prepared.offset / units
+        constant = start_constant(rows, targets, offset)
         scores = np.tile(constant, (len(targets), 1)) if n_outputs > 1 else np.full(len(targets), constant[0])
+        if offset is not None:
+            scores += offset
         derivative = np.asarray(ask(loss, "derivative", targets, scores), dtype=np.float64)
         unit = self._norm_unit(derivative, rows.mean)
 
@@ -382,7 +394,7 @@ class GradientBoosting(BoostingEstimator):
             raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
             plan = Plan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
-            return raw_rows.scores(ensemble.decision_function)
+            return raw_rows.scores(ensemble.decision_function, prepared.offset)
 
         maker = NormBallDescent(
             rows,
@@ -394,6 +406,7 @@ class GradientBoosting(BoostingEstimator):
             n_features=data.n_columns,
             n_questions=complexity.n_questions(data.n_bins(), data.has_missing() > 0, data.is_categorical() > 0),
             constant=constant,
+            offset=offset,
             trace=trace,
             raw_scores=raw_scores,
             tells_errors=not self._regression,

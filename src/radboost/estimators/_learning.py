@@ -24,7 +24,9 @@ from radboost.estimators._describing import TreesDescribing
 from radboost.estimators._evaluating import measures_of
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
+from radboost.rows.offsets import check_offset_of_classes, read_offset
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
 from radboost.trees import GrowthSettings
 
@@ -159,7 +161,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
+class BoostingEstimator(CallbackSupport, TreesDescribing, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]
@@ -230,6 +232,7 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
         callbacks: Any,
         resume_from: Any,
         validation: tuple[Any, Any, Any] = (None, None, None),
+        offsets: tuple[Any, Any] = (None, None),
         eval_metric: Any = None,
         add: Callable[[CheckedRows, Watched | None], Mapping[str, Any]] = lambda training, watched: {},
     ) -> Self:
@@ -241,15 +244,46 @@ class BoostingEstimator(TreesDescribing, NamedParameters, BaseEstimator):
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
         watched = read_validation(reader, *validation, training.classes, training.rows.categories)
+        training, watched = self._with_offsets(training, watched, *offsets)
         added = {"validation": watched, "metrics": metrics, **add(training, watched)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
-        fitted = learn(self, prepared, callbacks=given, resume_from=resume_from, settings=settings)
+
+        def rounds(told: list[Any]) -> Any:
+            return learn(self, prepared, callbacks=[*given, *told], resume_from=resume_from, settings=settings)
+
+        fitted = tell_callbacks(self, X, y, sample_weight, rounds)
         self._warn(fitted)
         # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
         self.__dict__ = fitted.__dict__
         return self
+
+    def _with_offsets(
+        self, training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
+    ) -> tuple[CheckedRows, Watched | None]:
+        """The same rows, with where their scores begin."""
+        if watched is None and offset_val is not None:
+            raise ValueError("offset_val was given without X_val and y_val.")
+        if watched is not None and (offset is None) != (offset_val is None):
+            raise ValueError(
+                "offset and offset_val belong together: where the scores of the training rows begin at an offset, so "
+                "do those of the validation rows, and the other way round."
+            )
+        n_classes = 2 if training.classes is None else len(training.classes)
+        n_outputs = n_classes if n_classes > 2 else 1
+        if training.targets is not None and training.targets.ndim == 2:
+            n_outputs = training.targets.shape[1]
+        own = read_offset(offset, training.n_given, n_outputs)
+        others = None if watched is None else read_offset(offset_val, watched.n_given, n_outputs, "offset_val", "X_val")
+        own = own if own is None or training.kept is None else own[training.kept]
+        if watched is not None and others is not None:
+            others = others if watched.kept is None else others[watched.kept]
+            watched = replace(watched, offset=others)
+        if training.classes is not None:
+            check_offset_of_classes(own)
+            check_offset_of_classes(others, "offset_val")
+        return replace(training, offset=own), watched
 
     def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Self:
         """A copy of the estimator with the model of the first `n_rounds` rounds."""

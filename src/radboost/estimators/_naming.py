@@ -43,6 +43,8 @@ NAMES_ELSEWHERE = {
     ("y_val",): "y_valid y_test",
     ("sample_weight_val",): "eval_sample_weight sample_weight_eval_set",
     ("eval_metric",): "metric metrics custom_metric feval scoring",
+    ("offset",): "init_score base_margin baseline exposure",
+    ("offset_val",): "eval_init_score base_margin_eval_set",
     ("resume_from",): "init_model xgb_model",
     ("sample_weight",): "weight weights",
     ("family",): "features families base_estimator estimator",

@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.boosting.trace import Step, Trace
-from radboost.boosting.watch import Watch
+from radboost.boosting.watch import Watch, scores_of
 from radboost.objectives import Objective
 from radboost.rows.prepare import Watched
 
@@ -78,7 +78,7 @@ class RaceWatch(Watch):
     def __init__(
         self, rows: Watched, objective: Objective, pace: Pace, has_lost: HasLost | None, n_threads: int
     ) -> None:
-        super().__init__(rows, objective.n_classes, n_threads)
+        super().__init__(rows, scores_of(objective.n_classes), n_threads)
         self._objective, self._pace, self._has_lost = objective, pace, has_lost
         self._waiting: list[Step] = []
         self._n_rounds = 0

@@ -197,7 +197,7 @@ class _Look:
     def _losses(self, model: Any, fold: Fold) -> FloatArray:
         """Of each held-back row, after the best round."""
         held = fold.held_back
-        scores = model.ensemble_.decision_function(held.X, self.n_threads)
+        scores = held.scores(model.ensemble_, self.n_threads)
         loss = self.estimator._resolve_loss(fold.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = self.estimator._targets(held.class_ids, held.targets, self.n_outputs)
         units = model._units_of_fit

@@ -20,7 +20,8 @@ from radboost.estimators._class_scores import chances
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._predicting import PredictingMixin, of_one_fit
+from radboost.estimators._offset import OffsetMixin
+from radboost.estimators._predicting import of_one_fit
 from radboost.export.parts import ExportedAnswer, Rule
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
@@ -51,7 +52,7 @@ class AgnosticWatch(TargetWatch):
 
 
 @storable_estimator
-class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
+class AgnosticBoostClassifier(OffsetMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
 
     The losses and their units are those of `AgnosticClassifier` (Storcheus, PhD thesis, NYU 2021, chapter 5), the trees
@@ -182,9 +183,9 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"))
 
     @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes, of scores that are taken for logarithms of odds."""
-        return self._calibrated(self.decision_function(X))
+        return self._calibrated(self.decision_function(X, offset))
 
     def _warn(self, fitted: Any) -> None:
         if not len(fitted.ensemble_):

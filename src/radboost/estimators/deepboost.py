@@ -282,9 +282,11 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
         eval_metric: Any = None,
         callbacks: Any = None,
         resume_from: Any = None,
@@ -300,7 +302,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             Numbers, strings or booleans; at least two different ones.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
-        X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
+        offset : array or None
+            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
+            per row and class. The model does not keep them; predictions take an `offset` of their own
+            (docs/training.md).
+        X_val, y_val, sample_weight_val, offset_val : the same for rows to watch
+            The fit stops early on them if `early_stopping` is set.
             In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
         eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
             What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
@@ -317,6 +324,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            offsets=(offset, offset_val),
             eval_metric=eval_metric,
         )
 
@@ -380,7 +388,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         self._constraints_on(training)
 
     def _objective_on(self, prepared: PreparedRows, n_threads: int) -> Objective:
-        return Objective(
+        objective = Objective(
             resolve_objective(self.objective, self.loss),
             get_loss(self.loss),
             prepared.class_ids,
@@ -389,6 +397,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             n_threads,
             prepared.collective,
         )
+        if prepared.offset is not None:
+            objective.start_from(prepared.offset)
+        return objective
 
     def _will_look(self, options: TreeOptions) -> bool:
         """Whether a look at the data chooses what is "auto": where the penalty is, and leaves may hold numbers."""

@@ -321,6 +321,13 @@ class SupervisedKernelProjection(
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=False)
 
     @of_one_fit
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns of `transform`: that of the class and a number. `input_features` is ignored."""
+        check_is_fitted(self)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{place}" for place in range(len(self.components_))], dtype=object)
+
+    @of_one_fit
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self._in_blocks(_dense(read_matrix(self, X, {}, ACCEPTED)), scores=True)

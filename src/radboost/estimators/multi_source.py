@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.metadata_routing import UNUSED
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
@@ -127,6 +128,13 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     """
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
+    _takes_offset: ClassVar[bool] = False
+    # Nothing that scikit-learn could route: it has no offsets.
+    __metadata_request__decision_function: ClassVar[dict[str, str]] = {"offset": UNUSED}
+    __metadata_request__predict: ClassVar[dict[str, str]] = {"offset": UNUSED}
+    __metadata_request__predict_proba: ClassVar[dict[str, str]] = {"offset": UNUSED}
+    __metadata_request__predict_log_proba: ClassVar[dict[str, str]] = {"offset": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, str]] = {"offset": UNUSED}
     _looks = False
     _tree_options_read = tuple(
         name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
@@ -201,7 +209,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
-    def fit(  # type: ignore[override]  # metrics would judge all sources together
+    def fit(  # type: ignore[override]  # metrics and offsets are about one source
         self,
         X: Any,
         y: Any,

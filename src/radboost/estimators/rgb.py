@@ -18,6 +18,7 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
+from radboost.estimators._offset import begun_at
 from radboost.estimators._predicting import of_one_fit
 from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families import TreeFamilies
@@ -198,13 +199,13 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         return cls(n_rounds, **{**plain, **parameters})
 
     @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes: those for which the scores minimise the expected loss.
 
         With two classes p Phi'(+1, F) + (1 - p) Phi'(-1, F) = 0, so that p is the logistic function of F or, with the
         exponential loss, of 2 F; with more the soft-max of the scores.
         """
-        return self._calibrated(self.decision_function(X))
+        return self._calibrated(self.decision_function(X, offset))
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.ndim == 2:
@@ -318,15 +319,27 @@ feature_names_in_
     _learns_several_targets: ClassVar[bool] = True
 
     @of_one_fit
-    def predict(self, X: Any) -> FloatArray:
-        """The prediction for each row: F(x), or what the loss makes of it; with several targets a column for each."""
+    def predict(self, X: Any, offset: Any = None) -> FloatArray:
+        """The prediction for each row: F(x) plus the offset, or what the loss makes of that.
+
+        With several targets there is a column for each. `offset` has the same shape; a model does not keep those of its
+        fit.
+        """
         self._require_fitted()
-        return self._answers(np.concatenate(list(self._scores_by_block(X, self.ensemble_.n_outputs))))
+        scores = np.concatenate(list(self._scores_by_block(X, self.ensemble_.n_outputs)))
+        return self._answers(begun_at(offset, scores))
 
     @of_one_fit
-    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
+    def staged_predict(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """The same after each round."""
-        yield from map(self._answers, self._staged_scores(X))
+        for scores in self._staged_scores(X):
+            yield self._answers(begun_at(offset, scores))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """R squared: the share of the variance of y that is predicted."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     def _answers(self, scores: FloatArray) -> FloatArray:
         """What `predict` makes of scores."""

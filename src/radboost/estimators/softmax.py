@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -227,9 +227,11 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         sample_weight: Any = None,
         *,
         cost: Any = None,
+        offset: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
         cost_val: Any = None,
         eval_metric: Any = None,
         callbacks: Any = None,
@@ -245,10 +247,14 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             Numbers, strings or booleans; at least two different ones.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
+        offset : array or None
+            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
+            per row and class. The model does not keep them; predictions take an `offset` of their own
+            (docs/training.md).
         cost : matrix of shape (n_rows, n_classes) or None
             What each answer costs for each row, in the order of the sorted labels; takes the place of the constructor's
             matrix. A row may have several labels of cost 0: then y names any one of them.
-        X_val, y_val, sample_weight_val, cost_val : the same for rows to watch
+        X_val, y_val, sample_weight_val, offset_val, cost_val : the same for rows to watch
             The fit stops early on them if `early_stopping` is set. In a pipeline they must be transformed like X:
             `Pipeline(..., transform_input=["X_val"])`.
         eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
@@ -266,6 +272,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             callbacks=callbacks,
             resume_from=resume_from,
             validation=(X_val, y_val, sample_weight_val),
+            offsets=(offset, offset_val),
             eval_metric=eval_metric,
             add=lambda training, watched: {
                 "costs": self._read_costs(training, cost),
@@ -388,6 +395,9 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         scores = current().softmax_scores(
             prepared.class_ids, n_classes, costs.table, costs_per_row=costs.per_row, weights=weights.native
         )
+        if prepared.offset is not None:
+            two = prepared.offset.ndim == 1  # only the difference of the scores counts
+            scores.set(np.column_stack([np.zeros_like(prepared.offset), prepared.offset]) if two else prepared.offset)
         drawn = self._n_draws(prepared, growth.n_threads)
         learning_rate = self._learning_rate(prepared, growth.n_threads)
         if trace.n_rounds and self.warm_start and isinstance(self.learning_rate, str):
@@ -447,26 +457,23 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return super()._last_fit(prepared)
 
     @of_one_fit
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[Any]:
         """The label of each row, by `decision`."""
         self._require_fitted()
+        if offset is not None:
+            return self._answers(self.decision_function(X, offset))
         decide = self._decision()
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self.classes_[decide(scores)] for scores in blocks])
 
     @of_one_fit
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """The label of each row after each round."""
-        yield from map(self._answers, self.staged_decision_function(X))
-
-    @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes: the rule g(z | x), made less sure by `calibration_`.
 
         Without a calibration it is the rule itself, which is a way to decide and no estimate of how likely a class is:
         a rule that has learned puts nearly everything on one label wherever one is cheapest, however close the second.
         """
-        return self._calibrated(self.decision_function(X))
+        return self._calibrated(self.decision_function(X, offset))
 
     def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
         return np.asarray(self.classes_[self._decision()(scores)])

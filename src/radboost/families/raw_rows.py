@@ -32,9 +32,16 @@ class RawRows:
         """One number for each row, or a line of them."""
         return np.concatenate([predictions(hypothesis, block, self._n_threads) for block in self._blocks()])
 
-    def scores(self, predict: Callable[[FloatMatrix, int], FloatArray]) -> FloatArray:
-        """What an ensemble, or anything else that is given rows and a number of threads, says of all rows."""
-        return np.concatenate([predict(block, self._n_threads) for block in self._blocks()])
+    def scores(
+        self, predict: Callable[[FloatMatrix, int, FloatArray | None], FloatArray], start: FloatArray | None
+    ) -> FloatArray:
+        """What an ensemble says of all rows; it is given rows, a number of threads, and where their scores begin."""
+        found, first = [], 0
+        for block in self._blocks():
+            last = first + len(block)
+            found.append(predict(block, self._n_threads, None if start is None else start[first:last]))
+            first = last
+        return np.concatenate(found)
 
     def answers(self, hypothesis: Hypothesis) -> npt.NDArray[np.int32]:
         """The class that it votes for in each row, -1 where it abstains; with one output 0 for -1 and 1 for +1."""

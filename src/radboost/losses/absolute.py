@@ -16,6 +16,7 @@ class AbsoluteLoss(NativeTargetLoss, name="absolute", of="numbers"):
 
     smooth = False
     scales = True
+    of_difference = True
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return np.abs(scores - targets)

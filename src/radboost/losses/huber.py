@@ -34,6 +34,7 @@ class HuberLoss(NativeTargetLoss, name="huber", of="numbers"):
 
     lipschitz = 1.0
     takes_several = False  # there is one delta
+    of_difference = True
 
     @property
     def parameter(self) -> float:

@@ -25,6 +25,7 @@ class QuantileLoss(NativeTargetLoss, name="quantile", of="numbers"):
 
     smooth = False
     scales = True
+    of_difference = True
 
     @property
     def parameter(self) -> float:

@@ -14,6 +14,7 @@ class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
 
     lipschitz = 1.0
     scales = True
+    of_difference = True
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
         return 0.5 * (scores - targets) ** 2

@@ -24,6 +24,8 @@ class NativeTargetLoss(Loss):
     scales: ClassVar[bool] = False
     # Whether a row may have several targets, each with this loss.
     takes_several: ClassVar[bool] = True
+    # Whether it depends on f - y alone, so that an offset of the scores is one of the targets.
+    of_difference: ClassVar[bool] = False
 
     @property
     def parameter(self) -> float:

@@ -19,7 +19,7 @@ from radboost.engine import (
     current,
 )
 from radboost.losses import MarginLoss, NativeLoss
-from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost
+from radboost.objectives.base import OBJECTIVES, CostOfAnyLoss, RowCost, margins_of
 from radboost.objectives.two_classes import TwoClasses
 from radboost.rows.weights import RowWeights
 
@@ -102,6 +102,18 @@ class Objective:
             self.step_grid = 2.0**-20  # scores are 32-bit integers in this unit
             self.scores = current().class_scores(name, self._native_loss, class_ids, n_classes, self.row_weights.native)
             self.weighting = current().class_weighting(self.scores)
+
+    def start_from(self, offset: FloatArray) -> None:
+        """Scores that are there before the first step, rounded to the grid of the steps.
+
+        For "maxsum", which is about the margins of each hypothesis alone, they count as one more hypothesis.
+        """
+        scores = np.rint(offset / self.step_grid) * self.step_grid
+        if isinstance(self.scores, MarginScores):
+            self.scores.set(np.ascontiguousarray(scores))
+        else:
+            margins = margins_of(scores, self._class_ids) if len(self._margins()) else np.zeros(0)
+            self.scores.set(np.ascontiguousarray(scores).reshape(-1), margins)
 
     @property
     def total_weight(self) -> float:

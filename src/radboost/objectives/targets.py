@@ -119,11 +119,6 @@ class OwnLossRows(LossRows):
         scores = self._scores + step * direction
         return self.mean(self._value(scores)), self.mean(self._derivative(scores) * direction)
 
-    def at_constant(self, score: float) -> tuple[float, float]:
-        """The mean loss where all rows have the same score, and its derivative by that score."""
-        scores = np.full(len(self.targets), score)
-        return self.mean(self._value(scores)), self.mean(self._derivative(scores))
-
     def take(self, grower: RegressionTrees, cut: CutTree, step: float) -> None:
         self.set_scores(self._scores + step * grower.answers(cut))
 

@@ -119,6 +119,8 @@ def _in_order_of(axis: str, cost: Any, classes: npt.NDArray[Any]) -> Any:
     names, wanted = list(labels), classes.tolist()
     if names == list(range(len(names))) or (axis == "index" and not hasattr(cost, "loc")):
         return cost  # not named
+    if not hasattr(cost, "iloc") and not any(isinstance(label, str) for label in wanted):
+        wanted = list(map(str, wanted))  # columns of polars and pyarrow are named by text alone
     if len(names) != len(wanted) or set(names) != set(wanted):
         what = "columns" if axis == "columns" else "rows"
         raise ValueError(

@@ -18,6 +18,7 @@ from radboost.engine import BinnedData, Collective
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
+from radboost.rows.offsets import mixed_in
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -46,9 +47,15 @@ class Watched:
     collective: Collective | None = None  # who has others of them; None: all are here
     kept: Places | None = None  # among the rows that were given; None: all
     n_given: int = 0  # rows of the user's, those without weight counted
+    offset: FloatArray | None = None  # where their scores begin; None: at 0
 
     def row_weights(self) -> RowWeights:
         return RowWeights(self.weights, len(self.class_ids), collective=self.collective)
+
+    def scores(self, ensemble: Any, n_threads: int) -> FloatArray:
+        """Those of a model, beginning at the offset."""
+        scores: FloatArray = ensemble.decision_function(self.X, n_threads)
+        return scores if self.offset is None else scores + self.offset
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,7 @@ class CheckedRows:
     targets: FloatArray | None = None  # of regression; a column for each where there are several
     feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
+    offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -79,6 +87,8 @@ class CheckedRows:
         """
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
+        if self.offset is not None:  # rows that differ in nothing else keep an order of their own
+            order = np.lexsort((*self.offset.reshape(rows.n_rows, -1).T, self.class_ids))
         n_categories = {column: len(known) for column, known in rows.categories.items()}
         return PreparedRows(
             X=rows.X,
@@ -92,6 +102,7 @@ class CheckedRows:
             max_bins=max_bins,
             feature_names=self.feature_names,
             column_names=self.column_names,
+            offset=_select(self.offset, order),
         )
 
 
@@ -99,8 +110,8 @@ class CheckedRows:
 class PreparedRows:
     """Training rows read, checked, binned and sorted once; models may be learned from them any number of times.
 
-    Nothing in it changes. `order` says where each of the engine's rows stands in X; `class_ids`, `weights` and
-    `targets` are in the order of the engine, which is by class.
+    Nothing in it changes. `order` says where each of the engine's rows stands in X; `class_ids`, `weights`, `targets`
+    and `offset` are in the order of the engine, which is by class.
     """
 
     X: Any  # the rows with a positive weight: float32 or float64, dense or CSR; places of categories in their columns
@@ -120,6 +131,7 @@ class PreparedRows:
     validation_costs: Costs | None = None  # the same of the validation rows
     sources: Sources | None = None  # of several sources, a line for each row of X; None: there is one
     validation_sources: Sources | None = None  # the same of the validation rows
+    offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: what validation rows are judged by besides the loss
 
     @property
@@ -188,7 +200,9 @@ class PreparedRows:
         places = self.order[held_back]
         X = dense_rows(self.X[places])
         parts = (_select(self.weights, held_back), _select(self.targets, held_back))
-        return self._keep(keep), Watched(X, self.class_ids[held_back], *parts, self.collective), places
+        offset = _select(self.offset, held_back)
+        watched = Watched(X, self.class_ids[held_back], *parts, self.collective, offset=offset)
+        return self._keep(keep), watched, places
 
     def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
         """A share of the different rows of every class, by their content."""
@@ -199,13 +213,17 @@ class PreparedRows:
         return self._keep(np.argsort(self.data.row_hashes(self.class_ids, n_threads), kind="stable"))
 
     def n_different(self, n_threads: int) -> int:
-        """Rows of all workers that differ in their codes or their class: copies and weights do not count."""
-        hashes = self.row_weights().gather(self.data.row_hashes(self.class_ids, n_threads))
+        """Rows of all workers that differ in codes, class or offset: copies and weights do not count."""
+        hashes = self.row_weights().gather(self._hashes(n_threads))
         hashes.sort()  # in place: there may be many
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
+    def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
+        """Of the content of each row."""
+        return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)
+
     def _split(self, part: float | tuple[float, float], seed: int, n_threads: int) -> tuple[Places, Places]:
-        hashes = self.data.row_hashes(self.class_ids, n_threads)
+        hashes = self._hashes(n_threads)
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
@@ -221,6 +239,7 @@ class PreparedRows:
             class_ids=self.class_ids[places],
             weights=_select(self.weights, places),
             targets=_select(self.targets, places),
+            offset=_select(self.offset, places),
         )
 
     def digests(self) -> dict[str, str]:
@@ -234,6 +253,10 @@ class PreparedRows:
         if self.validation is not None:
             watched = self.validation
             found["validation rows"] = digest_of([watched.X, watched.class_ids, watched.weights, watched.targets])
+            if watched.offset is not None:
+                found["validation offsets"] = digest_of([watched.offset])
+        if self.offset is not None:
+            found["offsets"] = digest_of([self.offset])
         if self.metrics:
             found["metrics"] = digest_of([[metric.name for metric in self.metrics]])
         if self.costs is not None:

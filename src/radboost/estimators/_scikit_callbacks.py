@@ -1,0 +1,90 @@
+"""Callbacks of scikit-learn (`sklearn.callback`, from version 1.9): told of a fit and of each of its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, Self
+
+from sklearn.utils.metaestimators import available_if
+
+from radboost.boosting import FitContext
+
+STOPPED = "stopped by a callback of scikit-learn"
+# What scikit-learn keeps on an estimator while it is fitted.
+OF_ONE_FIT = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+def _has_callbacks(estimator: Any) -> bool:
+    return find_spec("sklearn.callback") is not None
+
+
+class CallbackSupport:
+    """`set_callbacks` of scikit-learn. Its module is imported when it is asked for: it loads optional packages."""
+
+    _skl_callbacks: list[Any]
+
+    @available_if(_has_callbacks)
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Callbacks of scikit-learn, `sklearn.callback.ProgressBar()` for instance, for all fits to come.
+
+        They are told of the fit and of each round, and may end it; inside of a search or a pipeline they are given to
+        that. Without arguments: none any more. Needs scikit-learn 1.9 or newer.
+        """
+        from sklearn.callback import CallbackSupportMixin
+
+        CallbackSupportMixin.set_callbacks(self, *callbacks)
+        return self
+
+
+class Bridge:
+    """A callback of ours that tells those of scikit-learn: the fit is a task, and each round a task within it."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._told = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        self._estimator = estimator
+        self._round: Any = None  # the task of the round that is being made
+
+    def on_fit_begin(self, context: FitContext) -> None:
+        from sklearn.callback import CallbackSupportMixin
+
+        self._fit = CallbackSupportMixin._init_callback_context(self._estimator, max_subtasks=context.n_rounds)
+        self._fit.call_on_fit_task_begin(**self._told)
+        self._begin_round(context)
+
+    def on_round_end(self, context: FitContext) -> None:
+        if self._end_round(context):
+            context.stop(STOPPED)
+        self._begin_round(context)
+
+    def on_fit_end(self, context: FitContext) -> None:
+        if self._round is not None:  # it was not to be made
+            self._end_round(context)
+        self._fit.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: _attributes(context))
+
+    def _begin_round(self, context: FitContext) -> None:
+        if context.stop_reason is None and context.round + 1 < context.n_rounds:
+            self._round = self._fit.subcontext(task_name="round")
+            self._round.call_on_fit_task_begin(**self._told, reconstruction_attributes=lambda: _attributes(context))
+
+    def _end_round(self, context: FitContext) -> bool:
+        ended, self._round = self._round, None
+        return bool(ended.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: _attributes(context)))
+
+
+def _attributes(context: FitContext) -> dict[str, Any]:
+    """What makes a copy of the estimator a model of the rounds so far."""
+    return {name: value for name, value in vars(context.fitted_estimator).items() if name not in OF_ONE_FIT}
+
+
+def tell_callbacks(estimator: Any, X: Any, y: Any, sample_weight: Any, fit: Callable[[list[Any]], Any]) -> Any:
+    """What `fit` makes of a list of callbacks of ours, while those that `set_callbacks` was given are told of it."""
+    if not hasattr(estimator, "_skl_callbacks"):
+        return fit([])
+    from sklearn.callback import with_callbacks
+
+    fitted = with_callbacks(lambda one: fit([Bridge(one, X, y, sample_weight)]))(estimator)
+    for name in OF_ONE_FIT:
+        vars(fitted).pop(name, None)
+    return fitted

@@ -1,0 +1,63 @@
+"""Where the scores of rows begin: numbers that are given with the rows, and that no model keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._tables import real_numbers, without_mask
+from radboost._typing import FloatArray
+
+# Of scores of classes: beyond this a row has one class for certain, and sums of steps would no longer be exact.
+LARGEST_OF_CLASSES = 1000.0
+MIXING = np.uint64(0x9E3779B97F4A7C15)
+
+
+def read_offset(offset: Any, n_rows: int, n_outputs: int, name: str = "offset", rows: str = "X") -> FloatArray | None:
+    """One number for each row, or, with more than two classes or several targets, a line with one for each; None where all are 0."""
+    if offset is None:
+        return None
+    offset = without_mask(offset, name, "with 0, say")
+    shape = (
+        "one number for each row"
+        if n_outputs == 1
+        else f"a line of {n_outputs} numbers, one per class or target, for each row"
+    )
+    try:
+        numbers = real_numbers(offset)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers: {shape}.") from None
+    if n_outputs == 1 and numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.shape != ((n_rows,) if n_outputs == 1 else (n_rows, n_outputs)):
+        raise ValueError(f"{name} must be {shape}; got the shape {numbers.shape}, and {rows} has {n_rows} rows.")
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{name} holds NaN or infinity; every entry must be a finite number. The logarithm of an exposure of 0 is "
+            "infinite: leave such rows out, or give them the weight 0 and any offset."
+        )
+    return np.ascontiguousarray(numbers + 0.0) if numbers.any() else None  # -0.0 becomes 0.0
+
+
+def check_offset_of_classes(offset: FloatArray | None, name: str = "offset") -> None:
+    """Refuses scores of classes that are none."""
+    if offset is not None and len(offset) and np.abs(offset).max() > LARGEST_OF_CLASSES:
+        raise ValueError(
+            f"{name} goes up to {np.abs(offset).max():g} in size, and scores of classes must not begin beyond "
+            f"{LARGEST_OF_CLASSES:g}: offsets are scores, logarithms of odds in RGBClassifier, and no probabilities or "
+            "counts."
+        )
+
+
+def mixed_in(hashes: npt.NDArray[np.uint64], offset: FloatArray | None) -> npt.NDArray[np.uint64]:
+    """Hashes of rows that tell different offsets apart; those of an offset of 0 stay as they are."""
+    if offset is None:
+        return hashes
+    mixed = np.zeros(len(offset), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in offset.reshape(len(offset), -1).T:
+            mixed = (mixed ^ np.ascontiguousarray(column).view(np.uint64)) * MIXING
+            mixed ^= mixed >> np.uint64(31)
+    return np.asarray(hashes ^ mixed)

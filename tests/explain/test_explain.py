@@ -31,7 +31,8 @@ from radboost import (
     load,
 )
 from radboost.baselines import AdaBoostMHClassifier, MartiBoostClassifier, SAMMEClassifier
-from radboost.explain import Explanation
+from radboost.explain import Asked, Explanation
+from radboost.explain.explanation import gather
 from radboost.explain.walk import asked, company, expected_values, leaf_values
 from radboost.structured import SequenceClassifier
 from radboost.trees.describe import TreeNames
@@ -172,6 +173,21 @@ def test_a_tree_by_hand() -> None:
     one.cover[:] = 0.0
     np.testing.assert_allclose(expected_values(one, values), [-0.5, -1, 0, -1, 1])
     assert company([one], np.ones(1), np.array([3]), 100.0) == (0.0, 0.0)
+
+
+def test_questions_that_differ_in_thresholds_are_told_together() -> None:
+    def question(threshold: float | None, yes: bool, effect: float, text: str = "") -> Asked:
+        return Asked(text or f"a <= {threshold:.4g}", yes, effect, 2, 0, threshold)
+
+    some = [question(1.5, True, 0.5), question(3.0, True, -0.1), question(0.5, False, 2.0), question(2.0, True, 1.0)]
+    some += [question(None, True, 0.3, "a in {b, c}"), question(None, True, 0.1, "a in {b}")]
+    told = [(one.text, round(one.effect, 9)) for one in gather(some)]
+    assert told == [
+        ("a <= 0.5? no, 2 times", 2.0),
+        ("a <= 1.5 ... 3? yes, 6 times", 1.4),
+        ("a in {b, c}? yes, 2 times", 0.3),
+        ("a in {b}? yes, 2 times", 0.1),
+    ]
 
 
 def test_alike_counts_the_training_rows_in_the_same_leaves() -> None:

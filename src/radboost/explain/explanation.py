@@ -60,10 +60,12 @@ class Asked:
     effect : float
         How far the answer moved the score that is expected by the training rows, added up over the trees that asked;
         positive where it speaks for the answer of the model.
-    n_trees : int
-        How many trees asked.
+    times : int
+        How often it was asked.
     column : int
         The column of X that it is about.
+    threshold : float or None
+        Of a question that is true up to a number; None of one about categories or whether there is a value.
     missing : bool
         Whether the row has no value there, or a category that the model does not know.
     """
@@ -71,16 +73,20 @@ class Asked:
     question: str
     yes: bool
     effect: float
-    n_trees: int
+    times: int
     column: int
+    threshold: float | None = None
     missing: bool = False
 
     @property
     def text(self) -> str:
         """The question and its answer."""
-        often = "" if self.n_trees == 1 else f", asked by {self.n_trees} trees"
-        taken = "missing, taken as " if self.missing else ""
-        return f"{self.question}? {taken}{'yes' if self.yes else 'no'}{often}"
+        return f"{self.question}? {self.said}{_often(self.times)}"
+
+    @property
+    def said(self) -> str:
+        """The answer in a word, or a few where there is no value."""
+        return ("missing, taken as " if self.missing else "") + ("yes" if self.yes else "no")
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ class Explanation:
     def __str__(self) -> str:
         parts = [self.heading(), self._contributions()]
         if self.questions:
-            told = [f"{effect:+.4g}  {text}" for text, effect in added_up(self.questions, SHOWN, "more answer")]
+            gathered = gather(self.questions)
+            told = [f"{effect:+.4g}  {text}" for text, effect in added_up(gathered, SHOWN, "more answer")]
             parts.append(["Answers that moved the score most:", *_aligned(told)])
         if self.alike is not None:
             parts.append([self._company()])
@@ -202,7 +209,36 @@ class Explanation:
         return f"On average over the trees {rows} share its leaf{fewest}."
 
 
-def added_up(parts: Sequence[Contribution] | Sequence[Asked], n: int, what: str) -> list[tuple[str, float]]:
+@dataclass(frozen=True)
+class Gathered:
+    """Questions about one column that had the same answer."""
+
+    text: str
+    effect: float
+
+
+def gather(questions: Sequence[Asked]) -> list[Gathered]:
+    """Those that differ in their thresholds only, as one; the largest effects first."""
+    groups: dict[tuple[Any, ...], list[Asked]] = {}
+    for one in questions:
+        groups.setdefault((one.column, one.yes, one.question if one.threshold is None else ""), []).append(one)
+    found = []
+    for group in groups.values():
+        thresholds = [one.threshold for one in group if one.threshold is not None]
+        first, times = group[0], sum(one.times for one in group)
+        question = first.question
+        if len({one.question for one in group}) > 1:
+            question = f"{question[: question.rindex(' <= ')]} <= {min(thresholds):.4g} ... {max(thresholds):.4g}"
+        effect = math.fsum(one.effect for one in group)
+        found.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
+    return sorted(found, key=lambda one: -abs(one.effect))
+
+
+def _often(times: int) -> str:
+    return "" if times == 1 else f", {times} times"
+
+
+def added_up(parts: Sequence[Contribution] | Sequence[Gathered], n: int, what: str) -> list[tuple[str, float]]:
     """Texts and effects of the first parts, and the others in one, which is called so many `what`."""
     found = [(part.text, part.effect) for part in parts[:n]]
     n_left = len(parts) - n

@@ -65,15 +65,28 @@ def asked(
     The moves on a way sum to the answer of the tree minus its mean, so that all together are f(x) minus its base. They
     are what the answers do in the order in which they are given; Shapley values are the mean over all orders.
     """
-    effects: dict[tuple[int, str, bool], list[float]] = {}
+    effects: dict[tuple[Any, ...], list[float]] = {}
+    questions: dict[tuple[Any, ...], str] = {}
     for tree, weight, leaf in zip(trees, weights.tolist(), leaves.tolist(), strict=True):
         expected = weight * expected_values(tree, leaf_values(tree, direction))
         for node, child in path_to(tree, leaf):
-            key = (int(tree.feature[node]), plain_question(tree, node, names), child == tree.left[node])
+            codes = tree.categories_left(node)
+            set_or_number = float(tree.threshold[node]) if codes is None else tuple(codes)
+            key = (int(tree.feature[node]), set_or_number, bool(child == tree.left[node]))
             effects.setdefault(key, []).append(float(expected[child] - expected[node]))
+            if key not in questions:
+                questions[key] = plain_question(tree, node, names)
     found = [
-        Asked(question, bool(yes), float(np.sum(moves)), len(moves), column, bool(np.isnan(matrix[column])))
-        for (column, question, yes), moves in effects.items()
+        Asked(
+            question=questions[key],
+            yes=key[2],
+            effect=float(np.sum(moves)),
+            times=len(moves),
+            column=key[0],
+            threshold=key[1] if isinstance(key[1], float) and np.isfinite(key[1]) else None,
+            missing=bool(np.isnan(matrix[key[0]])),
+        )
+        for key, moves in effects.items()
     ]
     return tuple(sorted(found, key=lambda one: (-abs(one.effect), one.question, one.yes)))
 

@@ -306,9 +306,7 @@ def test_what_is_refused() -> None:
         model.fit(X, y, offset=np.column_stack([offset, offset]))
     with pytest.raises(ValueError, match=r"offset must be one number for each row; got the shape \(9,\)"):
         model.fit(X, y, offset=offset[:9])
-    with pytest.raises(
-        ValueError, match=r"a line of 3 numbers, one per class or target, for each row; got the shape \(160,\)"
-    ):
+    with pytest.raises(ValueError, match=r"a line of 3 numbers, one per class or target, for each row; got"):
         model.fit(X, np.arange(160) % 3, offset=offset)
     with pytest.raises(ValueError, match="The logarithm of an exposure of 0 is infinite"):
         model.fit(X, y, offset=np.where(offset > 0, offset, -np.inf))

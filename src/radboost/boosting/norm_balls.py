@@ -17,8 +17,9 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import MultinomialLoss, NativeTargetLoss, ask
+from radboost.losses import MultinomialLoss, NativeTargetLoss, TargetLoss, ask
 from radboost.losses.own import checked_numbers
+from radboost.losses.several import SeveralTargets
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
 from radboost.trees import constant_tree, regression_tree
@@ -72,15 +73,14 @@ def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | Non
     if not isinstance(rows, OwnLossRows | NativeRows):
         return rows.constant()
     start = np.zeros(targets.shape) if offset is None else offset
-    if targets.ndim == 2:
-        columns = zip(targets.T, start.T, strict=True)
-        return np.concatenate([_least(rows, *map(np.ascontiguousarray, column), offset is None) for column in columns])
-    return _least(rows, targets, start, offset is None)
+    if isinstance(loss, SeveralTargets):
+        columns = zip(np.ascontiguousarray(targets.T), np.ascontiguousarray(start.T), strict=True)
+        return np.concatenate([_least(rows, loss.each, own, at, offset is None) for own, at in columns])
+    return _least(rows, loss, targets, start, offset is None)
 
 
-def _least(rows: LossRows, targets: FloatArray, start: FloatArray, is_rough: bool) -> FloatArray:
+def _least(rows: LossRows, loss: TargetLoss, targets: FloatArray, start: FloatArray, is_rough: bool) -> FloatArray:
     """The constant, beside where rows start, of least loss."""
-    loss = rows.loss
 
     def at(constant: float) -> tuple[float, float]:
         """The mean loss, and its derivative by the constant."""

@@ -147,15 +147,17 @@ class TreesDescribing(Describing, ExplainingMixin):
         Explanation
             `print` shows it in words; a notebook shows a table.
         """
+        return self._explain_trees(x)
+
+    def _explain_trees(self, x: Any, target: int = 0) -> Explanation:
         check_is_fitted(self)
         self._sum_of_trees("explain")  # raises where the model is none
         row = read_one_row(x, getattr(self, "feature_names_in_", None))
         matrix = as_numbers(read_matrix(_asked_by(self, row), row.table, self.ensemble_.categories))
         model = _unnamed(self, row)
         contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
-        return explained_by_trees(
-            self.ensemble_, row, matrix, _verdict_of_trees(model, row.table), contributions, model.apply(row.table)[0]
-        )
+        verdict = _verdict_of_trees(model, row.table, target)
+        return explained_by_trees(self.ensemble_, row, matrix, verdict, contributions, model.apply(row.table)[0])
 
     def _text(self, max_trees: int | None) -> str:
         return boosted_text(self.ensemble_, max_trees)
@@ -168,6 +170,33 @@ class TreesDescribing(Describing, ExplainingMixin):
                 return range(self.n_features_in_)
             used.update(columns)
         return sorted(used)
+
+
+class TargetsDescribing(TreesDescribing):
+    """For sums of trees that answer with numbers, perhaps several for a row."""
+
+    @of_one_fit
+    def explain(self, x: Any, *, target: int | None = None) -> Explanation:
+        """Why the model answers as it does for one row: what each feature and each question contributed.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of values, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+        target : int or None
+            The column of y that is explained; None is for models of one target.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        check_is_fitted(self)
+        n_targets = self.ensemble_.n_outputs
+        if target is None and n_targets > 1:
+            raise ValueError(f"The model has {n_targets} targets; say which one to explain: explain(x, target=0).")
+        return self._explain_trees(x, 0 if target is None else check_integer("target", target, 0, n_targets - 1))
 
 
 class TermsDescribing(Describing):
@@ -231,7 +260,7 @@ class TermsDescribing(Describing):
     def _verdict(self, table: Any, scores: FloatArray) -> Verdict:
         """What the model says of a table of one row with these scores."""
         if not hasattr(self, "classes_"):
-            return verdict_on_number(scores[0], scores[0])
+            return verdict_on_number(scores, scores)
         model: Any = self
         return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])
 
@@ -303,10 +332,10 @@ def _unnamed(model: Any, row: GivenRow) -> Any:
     return view
 
 
-def _verdict_of_trees(model: Any, table: Any) -> Verdict:
-    """What the model says of a table of one row."""
+def _verdict_of_trees(model: Any, table: Any, target: int) -> Verdict:
+    """What the model says of a table of one row; of several targets, of one."""
     if not hasattr(model, "classes_"):
         (scores,) = model._scores_by_block(table)
-        return verdict_on_number(scores[0], model.predict(table)[0])
+        return verdict_on_number(np.atleast_1d(scores[0]), np.atleast_1d(model.predict(table)[0]), target)
     scores = np.atleast_1d(model.decision_function(table)[0])
     return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])

@@ -319,14 +319,15 @@ class GradientBoosting(BoostingEstimator):
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, growth.seed, growth.n_threads)
         weights = prepared.row_weights(folds_large=True)
         learned, named = self._targets(prepared.class_ids, prepared.targets, n_outputs), self._name_of_loss()
-        units = self._units(learned, weights, growth.n_threads)
-        learned = learned if units is None else learned / units
+        # Where the loss is one of differences, an offset of the scores is one of the targets.
+        of_difference = isinstance(loss, NativeTargetLoss) and loss.of_difference
+        within = learned if prepared.offset is None or not of_difference else learned - prepared.offset
+        units = self._units(within, weights, growth.n_threads)
+        if units is not None:
+            learned, within = learned / units, within / units
         loss_of_fit = named
         if isinstance(loss, NativeTargetLoss):
             mean = partial(weights.mean, n_threads=growth.n_threads)
-            within = learned
-            if prepared.offset is not None and loss.of_difference:
-                within = learned - (prepared.offset if units is None else prepared.offset / units)
             adapted = loss.for_rows(WeightedRows(within, weights.given, mean, weights.gather))
             loss, loss_of_fit = adapted, named if adapted is loss else adapted
         watch = None

@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from radboost._typing import ClassIds, FloatArray
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
+from radboost.estimators._describing import TargetsDescribing
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
@@ -271,7 +272,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
 
 @storable_estimator
-class RGBRegressor(RegressorMixin, GradientBoosting):
+class RGBRegressor(RegressorMixin, TargetsDescribing, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
     The same algorithm as RGBClassifier's, with other losses. y may have a column for each of several targets: a tree

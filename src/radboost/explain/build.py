@@ -58,8 +58,10 @@ def verdict_on_task(
     return replace(alone, direction=direction)
 
 
-def verdict_on_number(score: float, prediction: float) -> Verdict:
-    return Verdict(float(prediction), None, np.ones(1), float(score))
+def verdict_on_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> Verdict:
+    """What is said of a row whose answer is a number, or of one of several numbers."""
+    direction = (np.arange(len(scores)) == target).astype(np.float64)
+    return Verdict(float(predictions[target]), None, direction, float(scores[target]))
 
 
 def explained_by_trees(

@@ -19,6 +19,7 @@ class SeveralTargets(NativeTargetLoss):
         self.n_targets = n_targets
         self.name = each.name  # type: ignore[misc]
         self.smooth = each.smooth  # type: ignore[misc]
+        self.of_difference = each.of_difference  # type: ignore[misc]
         lipschitz = getattr(each, "lipschitz", None)
         self.lipschitz = None if lipschitz is None else lipschitz / n_targets  # type: ignore[misc]
 

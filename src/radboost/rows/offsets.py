@@ -16,15 +16,13 @@ MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
 def read_offset(offset: Any, n_rows: int, n_outputs: int, name: str = "offset", rows: str = "X") -> FloatArray | None:
-    """One number for each row, or, with more than two classes or several targets, a line with one for each; None where all are 0."""
+    """One number for each row, or a line with one for each of several classes or targets; None where all are 0."""
     if offset is None:
         return None
     offset = without_mask(offset, name, "with 0, say")
-    shape = (
-        "one number for each row"
-        if n_outputs == 1
-        else f"a line of {n_outputs} numbers, one per class or target, for each row"
-    )
+    shape = "one number for each row"
+    if n_outputs > 1:
+        shape = f"a line of {n_outputs} numbers, one per class or target, for each row"
     try:
         numbers = real_numbers(offset)
     except (TypeError, ValueError, OverflowError):

@@ -69,6 +69,7 @@ def drawn(data: Any, y: np.ndarray, subsample: float) -> list[int] | None:
     st.sampled_from(["gini", "edge"]),
     st.sampled_from([1.0, 0.7]),
     st.sampled_from([0, 1, 2]),
+    st.sampled_from(["layers", "best_first"]),
 )
 def test_monotone_trees_match_the_naive_grower(
     seed: int,
@@ -79,13 +80,16 @@ def test_monotone_trees_match_the_naive_grower(
     criterion: str,
     subsample: float,
     max_features: int,
+    growth: str,
 ) -> None:
     X, y, data, state, sample = problem(seed, weighted=weighted)
     made = grower(
         data,
         state,
+        growth=growth,
         criterion=criterion,
-        max_depth=4,
+        max_depth=4 if growth == "layers" else 0,
+        max_leaves=0 if growth == "layers" else 7,
         rated=rated,
         random_thresholds=random,
         subsample=subsample,
@@ -96,7 +100,8 @@ def test_monotone_trees_match_the_naive_grower(
     naive = constraints.Grower(
         sample, criterion, directions, random=random, max_features=max_features, seed=0, round_number=5
     )
-    same_trees(made, sizes, naive.grow(4, drawn(data, y, subsample)), rated)
+    rows = drawn(data, y, subsample)
+    same_trees(made, sizes, naive.grow(4, rows) if growth == "layers" else naive.grow_best_first(7, rows), rated)
     for n, edge in zip(sizes, edges, strict=True):
         arrays = made.rated_tree(n) if rated else made.tree(n)
         h = Tree(arrays[:7], 3, n, 1, *arrays[7:9]).predict(X)

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import growth
 from .chance import drawn_columns, node_key, random_question
-from .growth import Node, all_nodes, by_layers, new_root
+from .growth import Node, all_nodes, by_gain, by_layers, new_root
 from .splits import Question, Sample, Split, best_split, parts, questions, total
 
 
@@ -35,7 +35,7 @@ def groups_of(rng: np.random.Generator, d: int) -> list[list[int]]:
 
 @dataclass
 class Grower:
-    """Layer by layer. `directions` has -1, 0 or +1 for each column, or is empty; `most` = 0: paths of any columns."""
+    """`directions` has -1, 0 or +1 for each column, or is empty; with `most` = 0 paths have any number of columns."""
 
     sample: Sample
     criterion: str
@@ -53,6 +53,11 @@ class Grower:
         """The tree after each layer: {path: (column, threshold, missing_left, value)}; leaves have column -1."""
         root = new_root(self.sample, grow_rows)
         return by_layers(root, max_depth, self.choose, self.ask, self.freeze)
+
+    def grow_best_first(self, max_leaves: int, grow_rows: Sequence[int] | None) -> list[dict[str, tuple[object, ...]]]:
+        """The tree after each split."""
+        root = new_root(self.sample, grow_rows)
+        return by_gain(root, max_leaves, None, self.choose, self.ask, self.freeze, 0.0)
 
     def value(self, rows: Sequence[int], path: str) -> tuple[float, float]:
         """What some of a node's rows may answer with, the closest to their mean sign, and what that scores."""

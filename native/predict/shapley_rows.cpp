@@ -9,6 +9,8 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t W = kShapleyRows;
+// Unrolled before the compiler makes vectors of them, these loops would become single numbers.
+#define EACH_ROW _Pragma("GCC unroll 1") for (std::size_t i = 0; i < W; ++i)
 constexpr std::size_t kBlocks = 5;  // of K x W numbers, at every depth
 
 // For each depth of the way: the chance to come here at each point (times the point's weight), the share of the left side,
@@ -34,14 +36,14 @@ struct Run {
         const double* const values = at.x + node.column * W;
         if (node.set >= 0) {
             const CategorySet& set = sets[node.set];
-            for (std::size_t i = 0; i < W; ++i) {
+            EACH_ROW {
                 const bool known = values[i] >= 0.0 && values[i] < static_cast<double>(kMostCategories);
                 left[i] = known ? set.has(static_cast<std::size_t>(values[i])) : node.missing_left != 0;
             }
         } else if (node.missing_left != 0) {
-            for (std::size_t i = 0; i < W; ++i) left[i] = values[i] > node.threshold ? 0 : 1;
+            EACH_ROW left[i] = values[i] > node.threshold ? 0 : 1;
         } else {
-            for (std::size_t i = 0; i < W; ++i) left[i] = values[i] <= node.threshold ? 1 : 0;
+            EACH_ROW left[i] = values[i] <= node.threshold ? 1 : 0;
         }
     }
 
@@ -50,10 +52,10 @@ struct Run {
     RADBOOST_INLINE void remember(const ShapleyNode& node, bool to_left) const {
         const std::int64_t* __restrict left = goes_left(node.depth);
         std::int64_t* __restrict known = fulfils(node.depth);
-        for (std::size_t i = 0; i < W; ++i) known[i] = to_left ? left[i] : 1 - left[i];
+        EACH_ROW known[i] = to_left ? left[i] : 1 - left[i];
         if (node.above >= 0) {
             const std::int64_t* __restrict before = fulfils(static_cast<std::size_t>(node.above));
-            for (std::size_t i = 0; i < W; ++i) known[i] &= before[i];
+            EACH_ROW known[i] &= before[i];
         }
         if (!kPairs) return;
         const double* numbers = program.numbers.data() + node.numbers + (node.above >= 0 ? 3 : 2) * points();
@@ -61,7 +63,7 @@ struct Run {
         double* __restrict out = quotient(node.depth);
         for (std::size_t k = 0; k < points(); ++k) {
             const double yes = numbers[k], no = -1.0 / (1.0 - rule_points[k]);
-            for (std::size_t i = 0; i < W; ++i) out[k * W + i] = known[i] != 0 ? yes : no;
+            EACH_ROW out[k * W + i] = known[i] != 0 ? yes : no;
         }
     }
 
@@ -77,14 +79,14 @@ struct Run {
         for (std::size_t k = 0; k < points(); ++k) {
             const double yes = numbers[k], no = numbers[points() + k], without = node.share_left;
             if (before == nullptr)
-                for (std::size_t i = 0; i < W; ++i) shares[k * W + i] = left[i] != 0 ? yes : no;
+                EACH_ROW shares[k * W + i] = left[i] != 0 ? yes : no;
             else
-                for (std::size_t i = 0; i < W; ++i)
+                EACH_ROW
                     shares[k * W + i] = before[i] == 0 ? without : left[i] != 0 ? yes : no;
             if (to_left)
-                for (std::size_t i = 0; i < W; ++i) next[k * W + i] = here[k * W + i] * shares[k * W + i];
+                EACH_ROW next[k * W + i] = here[k * W + i] * shares[k * W + i];
             else
-                for (std::size_t i = 0; i < W; ++i)
+                EACH_ROW
                     next[k * W + i] = here[k * W + i] - here[k * W + i] * shares[k * W + i];
         }
         if (node.remembered != 0) remember<kPairs>(node, to_left);
@@ -111,11 +113,11 @@ struct Run {
         const double* __restrict shares = share(node.depth);
         const double* const inverse = program.numbers.data() + node.numbers + 2 * points();
         double* __restrict out = answer(node.depth);
-        double total[W] = {};
         double* __restrict terms = at.terms;
+        alignas(64) double total[W] = {};
         for (std::size_t k = 0; k < points(); ++k) {
             const double factor = node.above < 0 ? 1.0 : inverse[k];
-            for (std::size_t i = 0; i < W; ++i) {
+            EACH_ROW {
                 const std::size_t j = k * W + i;
                 const double right = right_answer(j), gap = left_answer(j) - right;
                 out[j] = right + shares[j] * gap;
@@ -131,23 +133,23 @@ struct Run {
     RADBOOST_INLINE void contribute(const ShapleyNode& node, const double* __restrict total) const {
         const std::int64_t* __restrict left = goes_left(node.depth);
         double* __restrict own = at.sums + node.column * W;
-        double signs[W];
-        for (std::size_t i = 0; i < W; ++i) signs[i] = left[i] != 0 ? node.w_right : -node.w_left;
+        alignas(64) double signs[W];
+        EACH_ROW signs[i] = left[i] != 0 ? node.w_right : -node.w_left;
         if (node.above >= 0) {
             const std::int64_t* __restrict before = fulfils(static_cast<std::size_t>(node.above));
-            for (std::size_t i = 0; i < W; ++i) signs[i] = before[i] != 0 ? signs[i] : 0.0;
+            EACH_ROW signs[i] = before[i] != 0 ? signs[i] : 0.0;
         }
-        for (std::size_t i = 0; i < W; ++i) own[i] += signs[i] * total[i];
+        EACH_ROW own[i] += signs[i] * total[i];
         if (!kPairs) return;
         const double* __restrict terms = at.terms;
         for (std::uint32_t place = node.pairs_begin; place < node.pairs_end; ++place) {
             const ShapleyPair& pair = program.pairs[place];
             const double* __restrict quotients = quotient(pair.depth);
-            double both[W] = {};
+            alignas(64) double both[W] = {};
             for (std::size_t k = 0; k < points(); ++k)
-                for (std::size_t i = 0; i < W; ++i) both[i] += terms[k * W + i] * quotients[k * W + i];
+                EACH_ROW both[i] += terms[k * W + i] * quotients[k * W + i];
             double* __restrict out = at.pair_sums + static_cast<std::size_t>(pair.pair) * W;
-            for (std::size_t i = 0; i < W; ++i) out[i] += signs[i] * both[i];
+            EACH_ROW out[i] += signs[i] * both[i];
         }
     }
 
@@ -161,24 +163,24 @@ struct Run {
         const std::int64_t* __restrict before = node.above < 0 ? nullptr : fulfils(static_cast<std::size_t>(node.above));
         double* __restrict out = answer(node.depth);
         double* __restrict terms = at.terms;
-        double total[W] = {};
+        alignas(64) double total[W] = {};
         const double gap = node.left_value - node.right_value, without = node.right_value + node.share_left * gap;
         for (std::size_t k = 0; k < points(); ++k) {
             const double yes = numbers[k], no = numbers[points() + k];
             if (before == nullptr) {
-                for (std::size_t i = 0; i < W; ++i) out[k * W + i] = left[i] != 0 ? yes : no;
-                for (std::size_t i = 0; i < W; ++i) total[i] += here[k * W + i];
+                EACH_ROW out[k * W + i] = left[i] != 0 ? yes : no;
+                EACH_ROW total[i] += here[k * W + i];
                 if (kPairs)
-                    for (std::size_t i = 0; i < W; ++i) terms[k * W + i] = here[k * W + i] * gap;
+                    EACH_ROW terms[k * W + i] = here[k * W + i] * gap;
             } else {
                 const double factor = numbers[2 * points() + k];
-                for (std::size_t i = 0; i < W; ++i) out[k * W + i] = before[i] == 0 ? without : left[i] != 0 ? yes : no;
-                for (std::size_t i = 0; i < W; ++i) total[i] += here[k * W + i] * factor;
+                EACH_ROW out[k * W + i] = before[i] == 0 ? without : left[i] != 0 ? yes : no;
+                EACH_ROW total[i] += here[k * W + i] * factor;
                 if (kPairs)
-                    for (std::size_t i = 0; i < W; ++i) terms[k * W + i] = here[k * W + i] * factor * gap;
+                    EACH_ROW terms[k * W + i] = here[k * W + i] * factor * gap;
             }
         }
-        for (std::size_t i = 0; i < W; ++i) total[i] *= gap;
+        EACH_ROW total[i] *= gap;
         contribute<kPairs>(node, total);
     }
 
@@ -186,7 +188,7 @@ struct Run {
     RADBOOST_INLINE void all(const double* point_weights) const {
         double* const first = chance(0);
         for (std::size_t k = 0; k < points(); ++k)
-            for (std::size_t i = 0; i < W; ++i) first[k * W + i] = point_weights[k];
+            EACH_ROW first[k * W + i] = point_weights[k];
         for (const ShapleyStep& step : program.steps) {
             const ShapleyNode& node = program.nodes[step.node];
             const double* const found = answer(node.depth + 1);
@@ -234,18 +236,21 @@ RADBOOST_SHAPLEY(4)
 RADBOOST_SHAPLEY(5)
 RADBOOST_SHAPLEY(6)
 #undef RADBOOST_SHAPLEY
+#undef EACH_ROW
 
 }  // namespace
 
 ShapleyTile::ShapleyTile(const ShapleyChunk& chunk)
-    : x_(chunk.columns.size() * W), sums_(chunk.columns.size() * W), pair_sums_(chunk.pairs.size() * W),
-      numbers_((chunk.longest + 1) * kBlocks * chunk.most_points * W), terms_(chunk.most_points * W),
-      flags_(2 * (chunk.longest + 1) * W) {}
+    : x_(chunk.columns.size()), sums_(chunk.columns.size()), pair_sums_(chunk.pairs.size()),
+      numbers_((chunk.longest + 1) * kBlocks * chunk.most_points), terms_(chunk.most_points),
+      flags_(2 * (chunk.longest + 1)) {}
 
 void ShapleyTile::run(const ShapleyChunk& chunk, const std::vector<Quadrature>& rules, const CategorySet* sets) {
-    std::fill(sums_.begin(), sums_.end(), 0.0);
-    std::fill(pair_sums_.begin(), pair_sums_.end(), 0.0);
-    const ShapleyRoom room{x_.data(), sums_.data(), pair_sums_.data(), numbers_.data(), terms_.data(), flags_.data()};
+    std::fill(sums_.begin(), sums_.end(), RowNumbers{});
+    std::fill(pair_sums_.begin(), pair_sums_.end(), RowNumbers{});
+    const auto start = [](std::vector<RowNumbers>& rows) { return reinterpret_cast<double*>(rows.data()); };
+    const ShapleyRoom room{start(x_),       start(sums_),  start(pair_sums_),
+                           start(numbers_), start(terms_), reinterpret_cast<std::int64_t*>(flags_.data())};
     constexpr decltype(&run_0) kRuns[] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6};
     for (const ShapleyProgram& program : chunk.programs) {
         const std::size_t known = program.points < std::size(kRuns) ? program.points : 0;

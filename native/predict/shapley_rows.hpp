@@ -11,6 +11,14 @@ namespace radboost {
 
 constexpr std::size_t kShapleyRows = 16;  // that go through a program together
 
+// Whole lines of the cache: wide registers are read and written without crossing them.
+struct alignas(64) RowNumbers {
+    double of[kShapleyRows];
+};
+struct alignas(64) RowFlags {
+    std::int64_t of[kShapleyRows];
+};
+
 struct ShapleyRoom {
     const double* x;
     double *sums, *pair_sums;
@@ -25,16 +33,16 @@ class ShapleyTile {
 public:
     explicit ShapleyTile(const ShapleyChunk& chunk);
 
-    double* x(std::size_t column) { return x_.data() + column * kShapleyRows; }
-    const double* sums(std::size_t column) const { return sums_.data() + column * kShapleyRows; }
-    const double* pair_sums(std::size_t pair) const { return pair_sums_.data() + pair * kShapleyRows; }
+    double* x(std::size_t column) { return x_[column].of; }
+    const double* sums(std::size_t column) const { return sums_[column].of; }
+    const double* pair_sums(std::size_t pair) const { return pair_sums_[pair].of; }
 
     // Adds what each column, and each pair of columns, contributes to the programs' answers for the rows in `x`.
     void run(const ShapleyChunk& chunk, const std::vector<Quadrature>& rules, const CategorySet* sets);
 
 private:
-    std::vector<double> x_, sums_, pair_sums_, numbers_, terms_;
-    std::vector<std::int64_t> flags_;
+    std::vector<RowNumbers> x_, sums_, pair_sums_, numbers_, terms_;
+    std::vector<RowFlags> flags_;
 };
 
 }  // namespace radboost

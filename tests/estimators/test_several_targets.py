@@ -189,3 +189,50 @@ class _Own:
 
     def derivative(self, targets: Any, scores: Any) -> Any:
         return scores - targets
+
+
+def rows_with_offsets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 4))
+    Y = np.column_stack([3.0 * X[:, 0] + 0.1 * rng.normal(size=200), 1000.0 * X[:, 1]])
+    return X, Y, np.column_stack([2.0 * X[:, 0], 700.0 * X[:, 2]])
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_offsets_of_several_targets_are_those_of_their_differences(loss: str) -> None:
+    X, Y, offset = rows_with_offsets()
+    model = RGBRegressor(20, loss=loss, subsample=1.0)
+    wanted = model.fit(X, Y - offset).predict(X) + offset
+    watched = {"X_val": X[:50], "y_val": Y[:50], "offset_val": offset[:50]}
+    found = model.fit(X, Y, offset=offset, **watched)
+    np.testing.assert_allclose(found.predict(X, offset=offset), wanted, rtol=0, atol=1e-8)
+    losses = np.abs if loss == "absolute" else lambda errors: 0.5 * errors**2
+    units = found._units_of_fit
+    last = losses((wanted[:50] - Y[:50]) / units).mean()
+    assert found.history_["validation_loss"][-1] == pytest.approx(last)
+    with pytest.raises(ValueError, match="a line of 2 numbers, one per class or target, for each row"):
+        model.fit(X, Y, offset=offset[:, 0])
+
+
+def test_offsets_of_several_counts_are_logarithms_of_exposures() -> None:
+    rng = np.random.default_rng(6)
+    X, exposures = rng.normal(size=(300, 2)), rng.uniform(0.5, 20.0, size=(300, 2))
+    counts = rng.poisson(exposures * [2.0, 0.5]).astype(float)
+    model = RGBRegressor(1, loss="poisson", learning_rate=1e-9).fit(X, counts, offset=np.log(exposures))
+    rates = model.predict(X)  # of an exposure of 1, and with next to no learning the same for all
+    np.testing.assert_allclose(rates, np.tile(counts.sum(axis=0) / exposures.sum(axis=0), (300, 1)), rtol=1e-4)
+
+
+def test_one_of_several_targets_is_explained() -> None:
+    X, Y, _ = rows_with_offsets()
+    model = RGBRegressor(20).fit(X, Y)
+    found = model.predict_contributions(X[:9])
+    np.testing.assert_allclose(found.sum(axis=2), model.predict(X[:9]), rtol=1e-9)
+    for target in (0, 1):
+        told = model.explain(X[0], target=target)
+        assert told.answer == pytest.approx(model.predict(X[:1])[0, target])
+        assert told.base + sum(part.effect for part in told.contributions) == pytest.approx(told.score)
+    with pytest.raises(ValueError, match=r"2 targets; say which one to explain: explain\(x, target=0\)"):
+        model.explain(X[0])
+    with pytest.raises(ValueError, match="target must be"):
+        model.explain(X[0], target=2)

@@ -310,7 +310,7 @@ def split_by_content(
     all_keyed, all_ids = weights.gather(keyed), weights.gather(class_ids)
     held_back, any_held = np.zeros(len(class_ids), dtype=bool), False
     for class_id in np.unique(all_ids):
-        ranked = np.unique(all_keyed[all_ids == class_id])
+        ranked = _different(all_keyed[all_ids == class_id])
         first, last = (math.ceil(share * len(ranked)) for share in between)
         last = min(last, first + len(ranked) - 1)  # never all of a class
         if first < last:
@@ -322,6 +322,14 @@ def split_by_content(
             "stopping. Switch early_stopping off, or give more rows."
         )
     return np.flatnonzero(~held_back), np.flatnonzero(held_back)
+
+
+def _different(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The different ones in their order, as np.unique finds them in several times the time; sorts in place."""
+    hashes.sort()
+    first = np.ones(len(hashes), dtype=bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
+    return hashes[first]
 
 
 def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:

@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
     {"estimators", "sparsity"},
+    {"tuning"},
     {"baselines"},
     {"structured"},
     {"federated", "torch"},

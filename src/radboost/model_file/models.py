@@ -12,9 +12,8 @@ from radboost.model_file.container import AnyArray, PathLike, read_versioned, wr
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
-
-# By the estimators' `_kind_of_file`.
-KINDS = {"boosted": boosted, "sparse": sparse, "sequences": sequences, "projections": projections}
+from radboost.model_file.searches import Searches
+from radboost.model_file.sections import Content
 
 
 def save_model(estimator: Any, path: PathLike) -> None:
@@ -23,6 +22,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     A loss, a kernel or a generator of the user's own is not stored: the file notes its ``repr``, and the loaded
     model asks for it where it is needed.
     """
+    write(path, *content_of(estimator))
+
+
+def content_of(estimator: Any) -> Content:
+    """Header and arrays of a fitted estimator."""
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         raise ModelFileError(
@@ -51,7 +55,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             f"This model cannot be saved to a model file, because it could not be loaded: {error} Correct the "
             "parameter with set_params."
         ) from error
-    write(path, header, arrays)
+    return header, arrays
 
 
 def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
@@ -130,6 +134,24 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
     return params, given
 
 
+def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
+    """The class and the parameters of an estimator; None where files do not know its class."""
+    name = type(estimator).__name__
+    if estimator_named(name) is not type(estimator):
+        return None
+    return {"model": name, "params": _encode_params(estimator.get_params(deep=False))}
+
+
+def restore_unfitted(header: Mapping[str, Any]) -> Any:
+    """What `describe_unfitted` has described."""
+    estimator = estimator_named(header["model"])
+    if estimator is None:
+        raise ModelFileError(
+            f"it names a {str(header['model'])[:40]!r}, and known are {', '.join(known_estimators())}."
+        )
+    return estimator(**_decode_params(estimator, header)[0])
+
+
 def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
     if not isinstance(params, dict):
@@ -145,3 +167,13 @@ def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
             "radboost to open the file."
         )
     return decoded
+
+
+# By the estimators' `_kind_of_file`.
+KINDS: dict[str, Any] = {
+    "boosted": boosted,
+    "sparse": sparse,
+    "sequences": sequences,
+    "projections": projections,
+    "searches": Searches(content_of, _restore, describe_unfitted, restore_unfitted),
+}

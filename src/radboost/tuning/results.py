@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.tuning.race import Key, Race, Trial, parameters_of, standard_error
+from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
 
 RULES = ["best", "one_standard_error"]
@@ -53,12 +54,9 @@ def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dic
         found = [list(getattr(trial, times).values()) for trial in trials]
         results[f"mean_{name}_time"] = np.array([np.mean(values) if values else np.nan for values in found])
         results[f"std_{name}_time"] = np.array([np.std(values) if values else np.nan for values in found])
-    names = sorted({name for trial in trials for name in trial.setting} - {"n_rounds"})
-    results |= {f"param_{name}": _column(trials, name) for name in names}
-    results["param_n_rounds"] = np.ma.masked_array(np.array(rounds, dtype=np.int64))
-    results["params"] = [
-        parameters_of(base, {**trial.setting, "n_rounds": n}) for trial, n in zip(trials, rounds, strict=True)
-    ]
+    settings = [{**trial.setting, "n_rounds": n} for trial, n in zip(trials, rounds, strict=True)]
+    results |= parameter_columns(settings)
+    results["params"] = [parameters_of(base, setting) for setting in settings]
     for index in indices:
         results[f"split{index}_test_score"] = np.array(
             [_score(trial, (level, index), n) for trial, n in zip(trials, rounds, strict=True)]
@@ -76,12 +74,24 @@ def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dic
     return results, curves, trials.index(chosen)
 
 
-def _column(trials: Sequence[Trial], name: str) -> Any:
-    """Masked where a setting says nothing of it."""
-    column = np.empty(len(trials), dtype=object)
-    for place, trial in enumerate(trials):
-        column[place] = trial.setting.get(name)
-    return np.ma.masked_array(column, mask=[name not in trial.setting for trial in trials])
+def parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
+    """What `cv_results_` says of each parameter; masked where a setting does not name it."""
+    found = {}
+    for name in sorted({name for setting in settings for name in setting}):
+        column = np.empty(len(settings), dtype=object)
+        for place, setting in enumerate(settings):
+            column[place] = setting.get(name)
+        found[f"param_{name}"] = np.ma.masked_array(column, mask=[name not in setting for setting in settings])
+    return found
+
+
+def settings_of(results: Mapping[str, Any]) -> list[Setting]:
+    """The settings that the columns of `cv_results_` were made of."""
+    columns = {name.removeprefix("param_"): column for name, column in results.items() if name.startswith("param_")}
+    return [
+        {name: column[i] for name, column in columns.items() if column[i] is not np.ma.masked}
+        for i in range(len(results["params"]))
+    ]
 
 
 def _rounds_of(trial: Trial) -> int:
@@ -131,3 +141,8 @@ def _ranks(trials: Sequence[Trial], means: FloatArray) -> npt.NDArray[np.int32]:
     ranks = np.empty(len(trials), dtype=np.int32)
     ranks[order] = np.arange(1, len(trials) + 1)
     return ranks
+
+
+def number_columns(results: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+    """The columns of `cv_results_` that hold numbers."""
+    return {name: np.asarray(column) for name, column in results.items() if not name.startswith("param")}

@@ -49,6 +49,7 @@ OPTIONAL = {
     "xgboost",
     "catboost",
     "flwr",
+    "optuna",
     "ray",
     "torch",
     "pynini",

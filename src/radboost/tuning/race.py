@@ -26,6 +26,8 @@ from radboost.tuning.splits import Splits
 KEPT = 3
 # Held-back answers of the first rung, and of those that are left in the end; and repeats of the folds at most.
 FIRST_ANSWERS, LAST_ANSWERS, MOST_REPEATS = 600, 1500, 10
+# The same of parts of large data.
+ANSWERS_OF_PARTS = 3_000
 # With a time budget, what is left of it goes into repeats, up to so many answers, and into passes over neighbours.
 ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 1
 # A setting beside the best has to be better by so many standard errors, and the best one than the default. Fewer rounds
@@ -127,6 +129,7 @@ class Bench:
     refit_seconds: float  # of the default
     verbose: int = 0
     _advance: Progress | None = None
+    reserve: float = 0.0  # seconds that a fit to all rows of the best setting so far may take
     _round_per_row: float = 0.0  # seconds
 
     def run(self, trials: Sequence[Trial], level: int, index: int) -> list[Trial]:
@@ -161,13 +164,13 @@ class Bench:
         return self._round_per_row * trial.rounds[-1] or self.refit_seconds / self.n_rows
 
     def _affords(self, trial: Trial, level: int) -> bool:
-        return self.clock.left() > self.fit_time(trial, level) + self.refit_time(trial)
+        return self.clock.left() > self.fit_time(trial, level) + max(self.reserve, self.refit_time(trial))
 
     def _try(self, trial: Trial, key: Key, split: Any) -> None:
         estimator = with_setting(self.base, trial.setting)
         if hasattr(estimator, "calibration"):
             estimator.calibration = None
-        callbacks = [_Deadline(self.clock, self.refit_time(trial))] if self.clock.limited else []
+        callbacks = [_Deadline(self.clock, max(self.reserve, self.refit_time(trial)))] if self.clock.limited else []
         began = time.perf_counter()
         try:
             model = learn(estimator, split.learned, callbacks=callbacks)
@@ -306,7 +309,7 @@ class Race:
         """Which rows, and how many splits of them: more answers with every rung."""
         levels = self.bench.levels
         for level, splits in enumerate(levels[:-1]):
-            yield level, self._n_splits(splits, FIRST_ANSWERS)
+            yield level, self._n_splits(splits, ANSWERS_OF_PARTS)
         last = levels[-1]
         first = self._n_splits(last, FIRST_ANSWERS)
         enough = max(first, self._n_splits(last, LAST_ANSWERS))
@@ -336,10 +339,8 @@ class Race:
     def _halve(self, plan: Sequence[tuple[int, int]]) -> None:
         for rung, (level, n_splits) in enumerate(plan):
             for index in range(n_splits):
-                kept = self.bench.run(self.alive, level, index)
-                if not kept:
+                if not self._try_all(level, index):
                     return
-                self.alive = self._with_default(kept)
             for trial in self.alive:
                 trial.rung = rung
             if rung + 1 < len(plan):
@@ -349,6 +350,23 @@ class Race:
             if best:
                 score = best[0].value(shared_keys(best))
                 say(self.verbose, f"{len(self.alive)} settings go on after {n_splits} splits; best score {score:.4f}")
+
+    def _try_all(self, level: int, index: int) -> bool:
+        """Tries those that are left on one more split; False where time is up, and they stay as they are.
+
+        Single settings that are too slow for the time that is left drop out, unless one of them is the best so far.
+        """
+        kept = self.bench.run(self.alive, level, index)
+        late = [trial for trial in self.alive if trial not in kept and trial.failure is None]
+        compared = [trial for trial in self.alive if trial.failure is None and trial.curves]
+        before = bool(late) and all(trial.curves for trial in late) and bool(shared_keys(compared))
+        if before and (2 * len(kept) < len(compared) or ranked(compared)[0] in late):
+            self.alive = compared
+            return False
+        if not kept:
+            return False
+        self.alive = self._with_default(kept)
+        return True
 
     def _with_default(self, trials: list[Trial]) -> list[Trial]:
         """The default setting is always among those that go on."""
@@ -360,7 +378,12 @@ class Race:
         if not order:
             self._raise_failure()
             return self.trials[0]
-        return order[0]
+        return self._first_in_time(order)
+
+    def _first_in_time(self, order: Sequence[Trial]) -> Trial:
+        """The best setting that there is time to fit to all rows; the best of all where there is none."""
+        left = self.bench.clock.left()
+        return next((trial for trial in order if self.bench.refit_time(trial) <= left), order[0])
 
     def _raise_failure(self) -> None:
         failed = [trial for trial in self.trials if trial.failure is not None]
@@ -375,11 +398,12 @@ class Race:
         passes = PASSES_OF_BUDGET if self.bench.clock.limited else PASSES
         for _ in range(passes):
             before = leader
+            self.bench.reserve = self.bench.refit_time(leader)
             for setting in self.beside(leader.setting) if self.beside is not None else ():
                 if any(same_setting(trial.setting, setting) for trial in self.trials):
                     continue
                 trial = Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
-                if self.bench.clock.left() <= self.bench.refit_time(leader):
+                if self.bench.clock.left() <= self.bench.reserve:
                     return leader
                 self._challenge(trial, leader)
                 if trial.curves:
@@ -388,6 +412,7 @@ class Race:
                 if same and is_better(trial, leader, self._n_folds, WORTH_IT):
                     say(self.verbose, f"better beside it: {_difference(leader.setting, trial.setting)}")
                     leader = trial
+                    self.bench.reserve = self.bench.refit_time(leader)
                     self.alive.append(trial)
             if leader is before:
                 break
@@ -418,7 +443,7 @@ class Race:
                 break
         order = ranked(few)
         self.alive = few
-        return order[0] if order else leader
+        return self._first_in_time(order) if order else leader
 
     @property
     def _n_folds(self) -> int:

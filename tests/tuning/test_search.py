@@ -27,9 +27,10 @@ from radboost import (
 )
 from radboost.rows.costs import make_costs
 from radboost.rows.prepare import prepare
-from radboost.tuning import race as races
+from radboost.tuning import bench as benches
+from radboost.tuning.bench import Trial, standard_error
 from radboost.tuning.judging import judge_of_costs
-from radboost.tuning.race import Trial, ranked, standard_error
+from radboost.tuning.race import ranked
 from radboost.tuning.splits import GivenSplits
 
 RNG = np.random.default_rng(5)
@@ -231,7 +232,7 @@ def test_time_runs_out_between_settings(monkeypatch: pytest.MonkeyPatch) -> None
     """A clock that allows so many fits: whatever the number, there is a model, and the best of what was compared."""
     for allowed in (1, 2, 3, 5, 9):
         fits = iter([*[1e9] * allowed, *[-1.0] * 10_000])
-        monkeypatch.setattr(races.Bench, "_affords", lambda self, trial, level, fits=fits: next(fits) > 0)
+        monkeypatch.setattr(benches.Bench, "_affords", lambda self, trial, level, fits=fits: next(fits) > 0)
         search = small(time_budget=1e9).fit(X, Y)
         results = search.cv_results_
         assert results["n_splits"][search.best_index_] >= 1

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.tuning.race import Key, Race, Trial, parameters_of, standard_error
+from radboost.tuning.bench import Key, Trial, parameters_of, standard_error
+from radboost.tuning.race import Race
 from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
 
@@ -146,3 +147,42 @@ def _ranks(trials: Sequence[Trial], means: FloatArray) -> npt.NDArray[np.int32]:
 def number_columns(results: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """The columns of `cv_results_` that hold numbers."""
     return {name: np.asarray(column) for name, column in results.items() if not name.startswith("param")}
+
+
+def facts_of(search: Any) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What a model file keeps besides the best estimator."""
+    facts = {
+        "best_index": search.best_index_,
+        "refit_time": search.refit_time_,
+        "settings": settings_of(search.cv_results_),
+        "params": search.cv_results_["params"],
+    }
+    columns = number_columns(search.cv_results_)
+    columns["curves"] = np.concatenate(search.validation_curves_)
+    columns["curve_lengths"] = np.array([len(curve) for curve in search.validation_curves_], dtype=np.int64)
+    return facts, columns
+
+
+def take_facts(search: Any, best: Any, facts: Mapping[str, Any], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Takes what `_facts` gave, from a file that nobody vouches for."""
+    settings, params, index = facts["settings"], facts["params"], facts["best_index"]
+    for listed in (settings, params):
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise ValueError("the settings of the search must be a list of dicts")
+    numbers_found = {name: column for name, column in columns.items() if name not in ("curves", "curve_lengths")}
+    curves, lengths = columns["curves"], columns["curve_lengths"]
+    lists = [settings, params, lengths, *numbers_found.values()]
+    if any(len(one) != len(settings) for one in lists) or any(one.ndim != 1 for one in numbers_found.values()):
+        raise ValueError("the columns of the search have different lengths")
+    if type(index) is not int or not 0 <= index < len(settings):
+        raise ValueError("the best setting of the search does not exist")
+    sound = curves.dtype == np.float64 and lengths.dtype == np.int64 and lengths.min(initial=0) >= 0
+    if not sound or curves.shape != (lengths.sum(), 3):
+        raise ValueError("the curves of the search do not fit the settings")
+    results = {**numbers_found, **parameter_columns(settings), "params": params}
+    search.best_estimator_, search.best_index_, search.cv_results_ = best, index, results
+    search.best_params_ = params[index]
+    search.best_score_ = float(results["mean_test_score"][index])
+    search.n_splits_ = int(results["n_splits"][index])
+    search.refit_time_ = float(facts["refit_time"])
+    search.validation_curves_ = np.split(curves, np.cumsum(lengths)[:-1])

@@ -25,9 +25,10 @@ from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.model_file import MissingPartError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
+from radboost.tuning.bench import Bench, Clock, Trial, with_setting
 from radboost.tuning.judging import Given, resolve_judge, rounds_to_judge
-from radboost.tuning.race import Bench, Clock, Race, Trial, same_setting, with_setting
-from radboost.tuning.results import RULES, choose, cv_results, number_columns, parameter_columns, settings_of
+from radboost.tuning.race import Race, same_setting
+from radboost.tuning.results import RULES, choose, cv_results, facts_of, take_facts
 from radboost.tuning.spaces import Setting, Space, fixed_by_user, in_grid, names_of
 from radboost.tuning.splits import DEFAULT_FOLDS, Splits, SplitsByContent, given_splits, number_of_folds
 
@@ -342,42 +343,13 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
 
     def _facts(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """What a model file keeps besides the best estimator."""
-        facts = {
-            "best_index": self.best_index_,
-            "refit_time": self.refit_time_,
-            "settings": settings_of(self.cv_results_),
-            "params": self.cv_results_["params"],
-        }
-        columns = number_columns(self.cv_results_)
-        columns["curves"] = np.concatenate(self.validation_curves_)
-        columns["curve_lengths"] = np.array([len(curve) for curve in self.validation_curves_], dtype=np.int64)
-        return facts, columns
+        return facts_of(self)
 
     def _take_facts(self, best: Any, facts: Mapping[str, Any], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Takes what `_facts` gave, from a file that nobody vouches for."""
         if type(best) is not self._tuned:
             raise ValueError(f"its best estimator is a {type(best).__name__}, not a {self._tuned.__name__}")
-        settings, params, index = facts["settings"], facts["params"], facts["best_index"]
-        for listed in (settings, params):
-            if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-                raise ValueError("the settings of the search must be a list of dicts")
-        numbers_found = {name: column for name, column in columns.items() if name not in ("curves", "curve_lengths")}
-        curves, lengths = columns["curves"], columns["curve_lengths"]
-        lists = [settings, params, lengths, *numbers_found.values()]
-        if any(len(one) != len(settings) for one in lists) or any(one.ndim != 1 for one in numbers_found.values()):
-            raise ValueError("the columns of the search have different lengths")
-        if type(index) is not int or not 0 <= index < len(settings):
-            raise ValueError("the best setting of the search does not exist")
-        sound = curves.dtype == np.float64 and lengths.dtype == np.int64 and lengths.min(initial=0) >= 0
-        if not sound or curves.shape != (lengths.sum(), 3):
-            raise ValueError("the curves of the search do not fit the settings")
-        results = {**numbers_found, **parameter_columns(settings), "params": params}
-        self.best_estimator_, self.best_index_, self.cv_results_ = best, index, results
-        self.best_params_ = params[index]
-        self.best_score_ = float(results["mean_test_score"][index])
-        self.n_splits_ = int(results["n_splits"][index])
-        self.refit_time_ = float(facts["refit_time"])
-        self.validation_curves_ = np.split(curves, np.cumsum(lengths)[:-1])
+        take_facts(self, best, facts, columns)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")

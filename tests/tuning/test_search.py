@@ -28,6 +28,7 @@ from radboost import (
 from radboost.rows.costs import make_costs
 from radboost.rows.prepare import prepare
 from radboost.tuning import bench as benches
+from radboost.tuning import race as races
 from radboost.tuning.bench import Trial, standard_error
 from radboost.tuning.judging import judge_of_costs
 from radboost.tuning.race import ranked
@@ -57,6 +58,13 @@ SEARCHES = [
 EACH = pytest.mark.parametrize(
     ("search", "y"), SEARCHES, ids=[type(s).__name__ + str(len(set(y))) for s, y in SEARCHES]
 )
+
+
+@pytest.fixture(autouse=True)
+def few_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer repeats of the folds than small data would have."""
+    monkeypatch.setattr(races, "FIRST_ANSWERS", 160)
+    monkeypatch.setattr(races, "LAST_ANSWERS", 300)
 
 
 def same_search(one: Any, other: Any) -> None:

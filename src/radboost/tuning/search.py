@@ -132,6 +132,7 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
     ensemble_ = of_best("ensemble_")
     history_ = of_best("history_")
     n_iter_ = of_best("n_iter_")
+    n_skipped_rounds_ = of_best("n_skipped_rounds_")
     stop_reason_ = of_best("stop_reason_")
     categories_ = of_best("categories_")
     feature_importances_ = of_best("feature_importances_")

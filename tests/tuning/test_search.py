@@ -30,7 +30,7 @@ from radboost.rows.prepare import prepare
 from radboost.tuning import bench as benches
 from radboost.tuning import race as races
 from radboost.tuning.bench import Trial, standard_error
-from radboost.tuning.judging import judge_of_costs
+from radboost.tuning.judging import judge_of_classes, judge_of_costs
 from radboost.tuning.race import ranked
 from radboost.tuning.splits import GivenSplits
 
@@ -113,17 +113,41 @@ def test_results_are_those_of_scikit_learn_and_agree(search: Any, y: Any) -> Non
 
 
 def test_scores_are_those_of_separate_fits() -> None:
-    """The oracle: fits of the estimator itself on rows of a given split, judged by scikit-learn."""
-    folds = list(KFold(3, shuffle=True, random_state=2).split(X))
-    search = small(cv=folds, scoring="accuracy").fit(X, Y)
-    for params, *row in zip(
-        search.cv_results_["params"], *(search.cv_results_[f"split{i}_test_score"] for i in range(3)), strict=True
-    ):
-        for (train, test), score in zip(folds, row, strict=True):
-            # Bins are those of all rows: give the fit all of them, those of the test part nearly without a weight.
-            model = DeepBoostClassifier(12, calibration=None, n_jobs=1).set_params(**params)
-            separate = model.fit(X[train], Y[train])
-            assert abs(accuracy_score(Y[test], separate.predict(X[test])) - score) < 0.2
+    """The oracle: fits of the estimator itself, of each number of rounds, on the rows of a split.
+
+    Columns of five values have the same bins in every part.
+    """
+    rows = np.digitize(X, [-1.0, -0.3, 0.3, 1.0]).astype(float)
+    folds = list(KFold(3, shuffle=True, random_state=2).split(rows))
+    search = small(cv=folds, scoring="accuracy").fit(rows, Y)
+    results = search.cv_results_
+    assert len(results["params"]) == 4
+    for place, params in enumerate(results["params"]):
+        for index, (train, test) in enumerate(folds):
+            model = DeepBoostClassifier(calibration=None, n_jobs=1).set_params(**params).fit(rows[train], Y[train])
+            assert results[f"split{index}_test_score"][place] == accuracy_score(Y[test], model.predict(rows[test]))
+    for curve, params in zip(search.validation_curves_, results["params"], strict=True):
+        for n_rounds, mean, _ in curve:
+            model = DeepBoostClassifier(calibration=None, n_jobs=1).set_params(**{**params, "n_rounds": int(n_rounds)})
+            scores = [accuracy_score(Y[b], model.fit(rows[a], Y[a]).predict(rows[b])) for a, b in folds]
+            assert mean == pytest.approx(np.mean(scores))
+
+
+def test_score_of_classes_by_its_definition() -> None:
+    """Log loss with the best factor, by a fine grid, over that of a guess, and twice the error."""
+    for y in (Y, C):
+        rows = prepare(DeepBoostClassifier(), X, y)
+        model = DeepBoostClassifier(12, n_jobs=1).fit(X[::2], y[::2])
+        split = GivenSplits(rows, [(np.arange(0, 160, 2), np.arange(1, 160, 2))]).split(0)
+        found = judge_of_classes(1)(model, split, [12])[0]
+        scores, labels = model.decision_function(X[1::2]), y[1::2].astype(int)
+        scores = np.column_stack([0 * scores, scores]) if scores.ndim == 1 else scores
+        losses = []
+        for factor in np.exp(np.linspace(-2.5, 2.5, 2000)):
+            shares = np.exp(factor * scores) / np.exp(factor * scores).sum(axis=1, keepdims=True)
+            losses.append(-np.log(shares[np.arange(80), labels]).mean())
+        error = np.mean(scores.argmax(axis=1) != labels)
+        assert found == pytest.approx(-min(losses) / np.log(scores.shape[1]) - 2 * error, abs=1e-3)
 
 
 def test_default_setting_is_the_default_fit() -> None:
@@ -142,6 +166,13 @@ def test_what_the_user_fixes_stays() -> None:
         assert params["n_rounds"] <= 9
         assert params["max_depth"] == 2
         assert params["tree_options"].thresholds == "best"
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("changes", [{"objective": "max"}, {"family": "stumps"}, {"step": "closed_form"}], ids=str)
+def test_settings_fit_what_the_user_fixes(changes: dict[str, Any]) -> None:
+    search = DeepBoostClassifierCV(DeepBoostClassifier(3, **changes), cv=2, n_jobs=1).fit(X, C)
+    assert len(search.cv_results_["params"]) > 3
 
 
 def test_one_standard_error_takes_smaller_models() -> None:
@@ -232,6 +263,7 @@ def test_no_time_is_the_default_setting_and_said() -> None:
     with pytest.warns(UserWarning, match="no settings were compared"):
         search = small(time_budget=0).fit(X, Y)
     assert search.n_splits_ == 0
+    assert search.best_params_["max_depth"] == 6  # the default one, which is not in the grid
     assert np.isnan(search.best_score_)
     np.testing.assert_array_equal(search.predict(X), DeepBoostClassifier(12, n_jobs=1).fit(X, Y).predict(X))
 

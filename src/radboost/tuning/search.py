@@ -313,6 +313,9 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
     def _finish(self, race: Race, leader: Trial, default: Any, seconds: float, prepared: PreparedRows) -> None:
         trial, n_rounds = choose(race, leader, self.rule)
         base, tried = race.bench.base, bool(trial.curves)
+        if not tried:  # whatever was to be tried first
+            trial = replace(_trial(self._space.used(default), leader.n_folds), is_default=True)
+            race.trials, n_rounds = [trial], trial.rounds[-1]
         results, curves, index = cv_results(race, base, trial, n_rounds)
         if not tried:
             warnings.warn(

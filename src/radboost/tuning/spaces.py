@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from radboost.estimators._rgb_look import SMALL_SIZES, most_rounds
-from radboost.estimators.deepboost import AUTOMATIC, AUTOMATIC_RATE, AUTOMATIC_ROUNDS
-from radboost.families import TreeFamilies
+from radboost.estimators.deepboost import AUTOMATIC, AUTOMATIC_RATE, AUTOMATIC_ROUNDS, RATED_OBJECTIVES
+from radboost.families import TreeFamilies, Trees, get_families
+from radboost.losses import NativeLoss, get_loss
 from radboost.trees import TreeOptions
 
 # Parameters by their names, with the options of trees among them.
@@ -33,7 +34,7 @@ FIXED = {
     "decision": "it says what is to be minimised: give it to the estimator",
 }
 MOST_ROUNDS = 1000
-DEEPEST, SHALLOWEST = 14, 2
+DEEPEST, SHALLOWEST, MOST_LEAVES = 14, 2, 1024
 
 
 def used_by_deepboost(model: Any) -> Setting:
@@ -89,7 +90,20 @@ def around_deepboost(used: Setting, base: Any, n_classes: int) -> list[Setting]:
         (votes, {"split_criterion": "edge", "complexity_penalty": penalty / 3}),
         (votes, {"max_depth": depth + 3, "complexity_penalty": penalty / 3}),
     ]
-    return [{**used, **start, **change} for start, change in changes]
+    may_rate = _leaves_may_hold_numbers(base)
+    return [{**used, **start, **change} for start, change in changes if start is votes or may_rate]
+
+
+def _leaves_may_hold_numbers(base: Any) -> bool:
+    """As where a look at the data would try them."""
+    families = get_families(base.family)
+    return (
+        len(families) == 1
+        and isinstance(families[0], Trees)
+        and isinstance(get_loss(base.loss), NativeLoss)
+        and base.objective in RATED_OBJECTIVES
+        and base.step in ("auto", "line_search")
+    )
 
 
 def beside_deepboost(setting: Setting, base: Any) -> Iterator[Setting]:
@@ -170,7 +184,7 @@ def around_softmax(used: Setting, base: Any, n_classes: int) -> list[Setting]:
 
 def beside_softmax(setting: Setting, base: Any) -> Iterator[Setting]:
     leaves = setting.get("max_leaves", base.max_leaves)
-    yield {**setting, "max_leaves": 2 * leaves}
+    yield {**setting, "max_leaves": min(MOST_LEAVES, 2 * leaves)}
     yield {**setting, "max_leaves": max(2, leaves // 2)}
     yield {**setting, "thresholds": "best" if setting.get("thresholds", "random") == "random" else "random"}
     yield {**setting, "min_leaf_weight": 3.0 * setting.get("min_leaf_weight", 3.0)}

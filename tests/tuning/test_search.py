@@ -29,6 +29,7 @@ from radboost.rows.costs import make_costs
 from radboost.rows.prepare import prepare
 from radboost.tuning import bench as benches
 from radboost.tuning import race as races
+from radboost.tuning import search as searches
 from radboost.tuning.bench import Trial, standard_error
 from radboost.tuning.judging import judge_of_classes, judge_of_costs
 from radboost.tuning.race import ranked
@@ -348,3 +349,36 @@ def test_regression_learns() -> None:
     grid = {"learning_rate": [0.02, 0.3], "subsample": [0.3]}
     search = RGBRegressorCV(RGBRegressor(60), param_grid=grid, cv=3, n_jobs=1).fit(rows[::2], targets[::2])
     assert search.score(rows[1::2], targets[1::2]) > 0.35
+
+
+def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "ROWS_OF_FIRST_RUNG", 40)
+    monkeypatch.setattr(races, "ANSWERS_OF_PARTS", 24)
+    grid = {"max_depth": [1, 2, 3], "complexity_penalty": [0.0, 0.02, 0.1, 5.0], "subsample": [0.5, 1.0]}
+    plain = small(param_grid=grid).fit(X, Y)
+    learned = plain.cv_results_["n_resources"]
+    assert set(learned) == {27, 107}
+    assert learned[plain.best_index_] == 107
+    assert (learned == 107).sum() == 8  # a third of 24
+    assert (
+        plain.cv_results_["rank_test_score"][learned == 107].max()
+        < plain.cv_results_["rank_test_score"][learned == 27].min()
+    )
+    order = np.random.default_rng(0).permutation(len(X))
+    same_search(plain, small(param_grid=grid).fit(X[order], Y[order]))
+
+
+def test_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    small(verbose=1).fit(X, Y)
+    told = capfd.readouterr().err
+    assert "settings go on after" in told
+    assert "chosen: " in told
+    assert "score" in told
+    small().fit(X, Y)
+    assert not capfd.readouterr().err
+
+
+def test_a_generator_gives_one_seed_for_all_fits() -> None:
+    one, other = (small(random_state=np.random.RandomState(3)).fit(X, Y) for _ in range(2))
+    same_search(one, other)
+    assert isinstance(one.best_estimator_.random_state, int)

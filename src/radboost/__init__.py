@@ -29,6 +29,7 @@ from radboost.model_file import load_model as load
 from radboost.penalties import WeightedL1
 from radboost.projection.kernels import NamedKernel, PrecomputedKernel, column_kernels
 from radboost.trees import TreeOptions
+from radboost.tuning import DeepBoostClassifierCV, RGBClassifierCV, RGBRegressorCV, SoftmaxBoostClassifierCV
 
 __version__ = version("radboost")
 
@@ -38,6 +39,7 @@ __all__ = [
     "Candidates",
     "Checkpoint",
     "DeepBoostClassifier",
+    "DeepBoostClassifierCV",
     "EarlyStopping",
     "KernelFamily",
     "Mixtures",
@@ -48,8 +50,11 @@ __all__ = [
     "NamedKernel",
     "PrecomputedKernel",
     "RGBClassifier",
+    "RGBClassifierCV",
     "RGBRegressor",
+    "RGBRegressorCV",
     "SoftmaxBoostClassifier",
+    "SoftmaxBoostClassifierCV",
     "SparseBoostClassifier",
     "SparseBoostClassifierCV",
     "SparseBoostRegressor",

@@ -113,7 +113,7 @@ class _PlainLines:
 
 def _status(line: Mapping[str, float]) -> str:
     """Regression has no error rate, and models with all columns no number of members."""
-    parts = [f"objective {line['objective']:.4f}"]
+    parts = [f"{name} {line[name]:.4f}" for name in ("objective", "score") if name in line]
     if "train_error" in line:
         parts.append(f"error {line['train_error']:.4f}")
     for name, what in (("n_hypotheses", "hypotheses"), ("n_features", "features")):

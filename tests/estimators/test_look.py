@@ -14,6 +14,7 @@ from radboost.estimators._look import Look, damping, enough_rounds
 from radboost.estimators._race import Judged, ShortFit, Stages, calibrated_losses
 from radboost.rows.prepare import Watched, prepare
 from radboost.rows.weights import RowWeights
+from reference.data import smooth
 
 VOTES = {"n_rounds": 300, "learning_rate": 0.1, "max_depth": 6, "thresholds": "random", "leaves": "votes"}
 
@@ -333,3 +334,11 @@ def test_early_stopping_has_all_rounds(quick):
     model = DeepBoostClassifier(early_stopping=5).fit(X, y)
     assert model.chosen_["n_rounds"] == _look.MOST_ROUNDS
     assert "early stopping" in model.stop_reason_
+
+
+def test_given_thresholds_are_kept_where_leaves_vote() -> None:
+    X, y = smooth(3)
+    model = DeepBoostClassifier(5, tree_options=TreeOptions(thresholds="best")).fit(X, y)
+    given = DeepBoostClassifier(5, complexity_penalty=0.03, tree_options=TreeOptions(thresholds="best")).fit(X, y)
+    assert model.chosen_["thresholds"] == "best"
+    np.testing.assert_array_equal(model.decision_function(X), given.decision_function(X))

@@ -17,12 +17,16 @@ from radboost import (
     AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
+    DeepBoostClassifierCV,
     MultiSourceBoostClassifier,
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
+    RGBClassifierCV,
     RGBRegressor,
+    RGBRegressorCV,
     SoftmaxBoostClassifier,
+    SoftmaxBoostClassifierCV,
     SparseBoostClassifier,
     SparseBoostClassifierCV,
     SparseBoostRegressor,
@@ -68,6 +72,10 @@ ESTIMATORS = [
     SparseBoostRegressorCV(n_alphas=5, cv=3),
     MultiTaskSparseBoostClassifierCV(n_alphas=5, cv=3),
     SupervisedKernelProjection(rank=4, n_starts=1),
+    DeepBoostClassifierCV(DeepBoostClassifier(6), param_grid={"max_depth": [2, 4]}, cv=2),
+    RGBClassifierCV(RGBClassifier(6), param_grid={"subsample": [0.5, 1.0]}, cv=2),
+    RGBRegressorCV(RGBRegressor(30), param_grid={"subsample": [0.5, 1.0]}, cv=2),
+    SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(20), param_grid={"max_leaves": [4, 8]}, cv=2),
 ]
 
 
@@ -99,6 +107,9 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
         SparseBoostRegressorCV,
         MultiTaskSparseBoostClassifierCV,
         SupervisedKernelProjection,
+        DeepBoostClassifierCV,
+        RGBRegressorCV,
+        SoftmaxBoostClassifierCV,
     ],
 )
 def test_init_only_stores(estimator: Any) -> None:

@@ -17,6 +17,7 @@ from radboost import (
     AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
+    DeepBoostClassifierCV,
     EarlyStopping,
     KernelFamily,
     Mixtures,
@@ -25,8 +26,11 @@ from radboost import (
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
+    RGBClassifierCV,
     RGBRegressor,
+    RGBRegressorCV,
     SoftmaxBoostClassifier,
+    SoftmaxBoostClassifierCV,
     SparseBoostClassifier,
     SparseBoostClassifierCV,
     SparseBoostRegressor,
@@ -62,6 +66,10 @@ MODELS: list[tuple[Any, Any]] = [
     (SparseBoostClassifierCV(n_alphas=3, cv=2), Y),
     (SparseBoostRegressorCV(n_alphas=3, cv=2), T),
     (MultiTaskSparseBoostClassifierCV(n_alphas=3, cv=2), np.where(Y, 1.0, -1.0)[:, None]),
+    (DeepBoostClassifierCV(DeepBoostClassifier(4), param_grid={"max_depth": [1, 2]}, cv=2), Y),
+    (SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(4), param_grid={"thresholds": ["best", "random"]}, cv=2), Y),
+    (RGBClassifierCV(RGBClassifier(4), param_grid={"subsample": [0.5, 1.0]}, cv=2), Y),
+    (RGBRegressorCV(RGBRegressor(4), param_grid={"subsample": [0.5, 1.0]}, cv=2), T),
 ]
 
 

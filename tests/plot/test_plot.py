@@ -21,6 +21,7 @@ from hand_made import fitted, random_ensemble, random_rows
 from radboost import (
     AgnosticClassifier,
     DeepBoostClassifier,
+    DeepBoostClassifierCV,
     RGBRegressor,
     SoftmaxBoostClassifier,
     SparseBoostClassifier,
@@ -402,3 +403,29 @@ class TestReliability:
             plot.reliability(Sure(), [[0.5], [0.4]], ["a"])
         with pytest.raises(TypeError, match="RGBRegressor has no predict_proba"):
             plot.reliability(RGBRegressor(), [[0.5]], ["a"])
+
+
+def test_tuning_shows_the_chosen_setting() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(90, 3))
+    labels = rows[:, 0] * rows[:, 1] > 0
+    search = DeepBoostClassifierCV(
+        DeepBoostClassifier(20), param_grid={"max_depth": [1, 3], "complexity_penalty": [0.0, 0.1, 5.0]}, cv=3, n_jobs=1
+    ).fit(rows, labels)
+    ax = plot.tuning(search)
+    assert f"{search.best_params_['n_rounds']} rounds" in texts(ax)
+    marked = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in marked] == [
+        (search.best_params_["n_rounds"], search.best_score_)
+    ]
+    assert len(ax.lines) == 1 + len(search.cv_results_["params"])
+    low, high = ax.get_ylim()
+    assert low < search.best_score_ < high
+    ax = plot.tuning(search, "complexity_penalty")
+    assert ax.get_xlabel() == "complexity_penalty"
+    assert len(ax.containers) == len(search.cv_results_["params"])
+    assert plot.tuning(search, "leaves").get_xticklabels()[0].get_text() == "votes"
+    with pytest.raises(ValueError, match="there are complexity_penalty"):
+        plot.tuning(search, "depth")
+    with pytest.raises(TypeError, match="DeepBoostClassifierCV"):
+        plot.tuning(DeepBoostClassifier())

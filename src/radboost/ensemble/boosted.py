@@ -142,6 +142,23 @@ class Ensemble:
                 step = next(steps, None)
             yield scores.copy()
 
+    def of_rounds(self, n_rounds: int) -> Ensemble:
+        """The model of the first rounds alone."""
+        steps = self.steps[self.steps["round"] < n_rounds].copy()
+        n_used = 1 + int(steps["hypothesis"].max(initial=-1))
+        return type(self)(
+            self.entered[:n_used],
+            self.entered_complexities[:n_used].tolist(),
+            steps,
+            n_rounds=min(n_rounds, self.n_rounds),
+            n_features=self.n_features,
+            n_families=self.n_families,
+            sample_size=self.sample_size,
+            feature_names=self.feature_names,
+            n_outputs=self.n_outputs,
+            categories=self.categories,
+        )
+
     @property
     def spread(self) -> float:
         """How far apart the answers of one hypothesis for two classes can be: 2 where leaves hold numbers for each."""

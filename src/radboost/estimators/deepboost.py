@@ -422,8 +422,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             return self._plan_as_given(prepared, settings, trace)
         depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
         seen = look_at(self, prepared, settings, depth)
-        chosen = seen.chosen or {"thresholds": "auto"}
         given, growth = copy(self), settings.growth
+        chosen = seen.chosen or {"thresholds": growth.options.thresholds}
         for name in ("complexity_penalty", "max_depth", "learning_rate"):
             setattr(given, name, chosen.get(name, getattr(self, name)))
         options = replace(growth.options, thresholds=chosen["thresholds"], leaves="rated" if seen.chosen else "votes")

@@ -12,10 +12,8 @@ from radboost.model_file.container import AnyArray, PathLike, read_versioned, wr
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
+from radboost.model_file.searches import Searches
 from radboost.model_file.sections import Content
-
-# By the estimators' `_kind_of_file`.
-KINDS = {"boosted": boosted, "sparse": sparse, "sequences": sequences, "projections": projections}
 
 
 def save_model(estimator: Any, path: PathLike) -> None:
@@ -140,6 +138,24 @@ def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dic
     return params, given
 
 
+def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
+    """The class and the parameters of an estimator; None where files do not know its class."""
+    name = type(estimator).__name__
+    if estimator_named(name) is not type(estimator):
+        return None
+    return {"model": name, "params": _encode_params(estimator.get_params(deep=False))}
+
+
+def restore_unfitted(header: Mapping[str, Any]) -> Any:
+    """What `describe_unfitted` has described."""
+    estimator = estimator_named(header["model"])
+    if estimator is None:
+        raise ModelFileError(
+            f"it names a {str(header['model'])[:40]!r}, and known are {', '.join(known_estimators())}."
+        )
+    return estimator(**_decode_params(estimator, header)[0])
+
+
 def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
     if not isinstance(params, dict):
@@ -155,3 +171,13 @@ def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
             "radboost to open the file."
         )
     return decoded
+
+
+# By the estimators' `_kind_of_file`.
+KINDS: dict[str, Any] = {
+    "boosted": boosted,
+    "sparse": sparse,
+    "sequences": sequences,
+    "projections": projections,
+    "searches": Searches(content_of, _restore, describe_unfitted, restore_unfitted),
+}

@@ -12,6 +12,7 @@ from radboost.plot.probabilities import reliability
 from radboost.plot.sources import sources
 from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
+from radboost.plot.tuning import tuning
 
 __all__ = [
     "cost_confusion",
@@ -27,4 +28,5 @@ __all__ = [
     "sources",
     "tree",
     "tree_sizes",
+    "tuning",
 ]

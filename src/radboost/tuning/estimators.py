@@ -1,0 +1,82 @@
+"""Estimators that choose their own setting."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from radboost.estimators import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost.model_file import storable_estimator
+from radboost.tuning.search import ClassifierSearch, Search, described, of_best
+from radboost.tuning.spaces import DEEPBOOST, RGB, SOFTMAX, Space
+
+OF_CLASSES = (
+    "log loss,\n        with the best factor on the scores, as a share of that of a guess, plus twice the share of "
+    "wrong answers; both are\n        to be small."
+)
+
+
+@storable_estimator
+class DeepBoostClassifierCV(ClassifierMixin, ClassifierSearch):
+    __doc__ = described(
+        "DeepBoostClassifier", "DeepBoostClassifier with a setting that cross-validation chooses.", OF_CLASSES
+    )
+
+    _tuned: ClassVar[type[Any]] = DeepBoostClassifier
+    _space: ClassVar[Space] = DEEPBOOST
+
+    chosen_ = of_best("chosen_")
+
+
+@storable_estimator
+class RGBClassifierCV(ClassifierMixin, ClassifierSearch):
+    __doc__ = described("RGBClassifier", "RGBClassifier with a setting that cross-validation chooses.", OF_CLASSES)
+
+    _tuned: ClassVar[type[Any]] = RGBClassifier
+    _space: ClassVar[Space] = RGB
+
+    chosen_ = of_best("chosen_")
+
+
+@storable_estimator
+class RGBRegressorCV(RegressorMixin, Search):
+    __doc__ = described(
+        "RGBRegressor",
+        "RGBRegressor with a setting that cross-validation chooses.",
+        "the loss of the\n        estimator, which is to be small.",
+    )
+
+    _tuned: ClassVar[type[Any]] = RGBRegressor
+    _regression: ClassVar[bool] = True
+    _space: ClassVar[Space] = RGB
+
+    chosen_ = of_best("chosen_")
+
+
+@storable_estimator
+class SoftmaxBoostClassifierCV(ClassifierMixin, ClassifierSearch):
+    __doc__ = described(
+        "SoftmaxBoostClassifier",
+        "SoftmaxBoostClassifier with a setting that cross-validation chooses.",
+        OF_CLASSES + " With costs: those of the answers and of the rule, half each.",
+    )
+
+    _tuned: ClassVar[type[Any]] = SoftmaxBoostClassifier
+    _space: ClassVar[Space] = SOFTMAX
+
+    cost_ = of_best("cost_")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cost: Any = None, groups: Any = None) -> Self:
+        """Chooses a setting, then learns from all rows with it.
+
+        Parameters
+        ----------
+        X, y, sample_weight, cost :
+            As in SoftmaxBoostClassifier.
+        groups : array or None
+            As in DeepBoostClassifierCV.
+        """
+        return self._search(
+            X, y, sample_weight, groups, lambda base, training: {"costs": base._read_costs(training, cost)}
+        )

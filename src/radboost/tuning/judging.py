@@ -1,0 +1,205 @@
+"""How good a fit is on held-back rows, after each of some numbers of rounds."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.calibration import JudgedRows, fit_calibration
+from radboost.estimators._look import calibrated_losses
+from radboost.losses import ask
+from radboost.tuning.splits import Split
+
+# Numbers of rounds at which a fit is judged grow by this factor; the first of them.
+RATIO, FIRST_ROUND = 1.2, 8
+# What a wrong answer counts in the score "auto" beside the log loss, which is counted in that of a guess.
+WEIGHT_OF_ERRORS = 2.0
+
+
+def rounds_to_judge(n_rounds: int) -> list[int]:
+    """Numbers of rounds in about equal ratios; the last is that of the whole fit."""
+    found, at = {n_rounds}, float(FIRST_ROUND)
+    while at < n_rounds:
+        found.add(round(at))
+        at *= RATIO
+    return sorted(found)
+
+
+class Judge(Protocol):
+    """Scores, of which larger ones are better, of a model after each of the numbers of rounds."""
+
+    def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray: ...
+
+
+class OfScores:
+    """Judges by a number that the scores f(x) of the held-back rows have."""
+
+    def __init__(self, value: Callable[[Any, FloatArray, Split], float], n_threads: int) -> None:
+        self._value, self._n_threads = value, n_threads
+
+    def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray:
+        wanted, found = set(rounds), {}
+        ensemble = model.ensemble_
+        staged = ensemble.staged_decision_function(split.held_back.X, self._n_threads)
+        for n_rounds, scores in enumerate(staged, 1):
+            if n_rounds in wanted or n_rounds == ensemble.n_rounds:
+                found[n_rounds] = self._value(model, scores, split)
+        if not found:  # the fit ended before its first round
+            scores = ensemble.decision_function(split.held_back.X, self._n_threads)
+            found[0] = self._value(model, scores, split)
+        last = found[max(found)]
+        return np.array([found.get(n_rounds, last) for n_rounds in rounds])
+
+
+def judge_of_classes(n_threads: int) -> OfScores:
+    """Log loss and error together: minus the one as a share of that of a guess, minus twice the other.
+
+    The log loss is that with the best factor on the scores, because penalties and damping shrink them, which says
+    nothing about who is right. Errors are what most people want to be few, and vary much with few rows; log losses
+    tell settings apart with fewer, and are misled where some rows are very wrong.
+    """
+
+    def value(model: Any, scores: FloatArray, split: Split) -> float:
+        rows = split.held_back
+        weights = rows.row_weights()
+        answers = (scores > 0.0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        error = weights.mean((answers != rows.class_ids).astype(np.float64), n_threads)
+        n_classes = 2 if scores.ndim == 1 else scores.shape[1]
+        loss = weights.mean(calibrated_losses(scores, rows, n_threads), n_threads) / math.log(n_classes)
+        return -loss - WEIGHT_OF_ERRORS * error
+
+    return OfScores(value, n_threads)
+
+
+def judge_of_costs(n_threads: int) -> OfScores:
+    """Minus the mean cost of the answers, as `decision` makes them, and that of the rule, half each."""
+
+    def value(model: Any, scores: FloatArray, split: Split) -> float:
+        rows, costs = split.held_back, split.costs or model._costs_of(split.learned)
+        table = costs.of_rows(rows.class_ids)
+        answers = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        if model.decision == "minimum_cost":
+            answers = model._decision()(scores)
+        paid = table[np.arange(len(table)), answers] + (table * model._probabilities(scores)).sum(axis=1)
+        return -0.5 * costs.scale * rows.row_weights().mean(paid, n_threads)
+
+    return OfScores(value, n_threads)
+
+
+def judge_of_numbers(n_threads: int) -> OfScores:
+    """Minus the mean loss that the estimator minimises."""
+
+    def value(model: Any, scores: FloatArray, split: Split) -> float:
+        rows = split.held_back
+        loss = model._resolve_loss(split.learned)[0] if isinstance(model.loss_, str) else model.loss_
+        targets = model._targets(rows.class_ids, rows.targets, 1)
+        losses = np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
+        return -rows.row_weights().mean(losses, n_threads)
+
+    return OfScores(value, n_threads)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The rows as the user gave them, for scorers of scikit-learn's form."""
+
+    X: Any
+    y: Any
+    sample_weight: FloatArray | None
+    kept: Any  # places of the rows with a positive weight; None: all
+
+    def part(self, places: Any) -> tuple[Any, Any, FloatArray | None]:
+        from sklearn.utils import _safe_indexing
+
+        rows = places if self.kept is None else self.kept[places]
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
+
+
+class ByScorer:
+    """Judges by a scorer of scikit-learn's form: models of fewer rounds are made, and asked."""
+
+    def __init__(self, scorer: Any, given: Given, n_threads: int, *, calibrates: bool) -> None:
+        self._scorer, self._given, self._n_threads, self._calibrates = scorer, given, n_threads, calibrates
+        self._weighs = given.sample_weight is not None and _takes_weights(scorer)
+
+    def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray:
+        X, y, weights = self._given.part(split.places)
+        more = {"sample_weight": weights} if self._weighs else {}
+        found: dict[int, float] = {}
+        for n_rounds in (min(at, model.n_iter_) for at in rounds):
+            if n_rounds not in found:
+                found[n_rounds] = _as_score(self._scorer(self._model(model, n_rounds, split), X, y, **more))
+        return np.array([found[min(at, model.n_iter_)] for at in rounds])
+
+    def _model(self, model: Any, n_rounds: int, split: Split) -> Any:
+        shorter = model_of_rounds(model, n_rounds)
+        if self._calibrates and len(shorter.ensemble_):
+            # Two numbers that the held-back rows themselves choose: a fit to all rows has them from other ones.
+            rows = split.held_back
+            scores = shorter.ensemble_.decision_function(rows.X, self._n_threads)
+            judged = [JudgedRows(rows.row_weights(), rows.class_ids, scores)]
+            shorter.calibration_ = fit_calibration(shorter._probabilities, judged, self._n_threads)
+        return shorter
+
+
+def model_of_rounds(model: Any, n_rounds: int) -> Any:
+    """The model after its first rounds."""
+    shorter = copy(model)
+    shorter.ensemble_ = model.ensemble_.of_rounds(n_rounds)
+    shorter.n_iter_ = n_rounds
+    shorter._name_classes()
+    return shorter
+
+
+def resolve_judge(scoring: Any, given: Given, base: Any, n_threads: int, *, regression: bool, has_costs: bool) -> Judge:
+    """What the parameter `scoring` stands for."""
+    if scoring is None:
+        if regression:
+            return judge_of_numbers(n_threads)
+        return judge_of_costs(n_threads) if has_costs else judge_of_classes(n_threads)
+    from sklearn.metrics import check_scoring  # loads much that other fits do without
+
+    if isinstance(scoring, Mapping | list | tuple | set):
+        raise ValueError(f"scoring must be one name or one callable, which a setting is chosen by; got {scoring!r}.")
+    scorer = check_scoring(base, scoring)
+    calibrates = not regression and getattr(base, "calibration", None) is not None and not has_costs
+    asks = getattr(scorer, "_response_method", None)
+    wanted = asks is None or "predict_proba" in (asks if isinstance(asks, str) else list(asks))
+    return ByScorer(scorer, given, n_threads, calibrates=calibrates and wanted)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    if hasattr(scorer, "_score_func"):
+        return _has_argument(scorer._score_func)
+    return _has_argument(scorer)
+
+
+def _has_argument(function: Any) -> bool:
+    try:
+        return "sample_weight" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _as_score(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"scoring must return one number, of which larger ones are better; got {value!r}.") from error
+
+
+def sizes_by_round(model: Any, rounds: list[int]) -> FloatArray:
+    """Nodes of all trees that had entered by then."""
+    ensemble = model.ensemble_
+    entered = np.full(len(ensemble.entered), ensemble.n_rounds + 1)
+    np.minimum.at(entered, ensemble.steps["hypothesis"], ensemble.steps["round"] + 1)
+    nodes = np.array([hypothesis.n_nodes for hypothesis in ensemble.entered], dtype=np.float64)
+    return np.array([nodes[entered <= n_rounds].sum() for n_rounds in rounds])

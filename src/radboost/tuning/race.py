@@ -1,0 +1,257 @@
+"""Successive halving: many settings on few splits, the better ones on more, and what is beside the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from radboost._progress import say
+from radboost.tuning.bench import Bench, Key, Trial, standard_error
+from radboost.tuning.judging import rounds_to_judge
+from radboost.tuning.spaces import Setting
+from radboost.tuning.splits import Splits
+
+# Of a rung, so large a share goes on.
+KEPT = 3
+# Held-back answers of the first rung, and of those that are left in the end; and repeats of the folds at most.
+FIRST_ANSWERS, LAST_ANSWERS, MOST_REPEATS = 600, 1500, 10
+# The same of parts of large data.
+ANSWERS_OF_PARTS = 3_000
+# With a time budget, what is left of it goes into repeats, up to so many answers, and into passes over neighbours.
+ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 1
+# A setting beside the best has to be better by so many standard errors, and the best one than the default.
+WORTH_IT, WORTH_LEAVING = 0.3, 0.2
+FINALISTS = 4
+# The first rung takes such a share of a time budget, with fewer settings where need be, and so many at least.
+SHARE_OF_FIRST_RUNG, FEWEST_SETTINGS = 0.5, 4
+
+
+def shared_keys(trials: Sequence[Trial]) -> list[Key]:
+    """Splits of the most rows that all of them were tried on."""
+    common = set.intersection(*(set(trial.curves) for trial in trials))
+    level = max((key[0] for key in common), default=0)
+    return sorted(key for key in common if key[0] == level)
+
+
+def ranked(trials: Sequence[Trial]) -> list[Trial]:
+    """From the best, by the splits that all share; those without any left out."""
+    tried = [trial for trial in trials if trial.curves and trial.failure is None]
+    if not tried:
+        return []
+    keys = shared_keys(tried)
+    if not keys:
+        return tried[:1]
+    return sorted(tried, key=lambda trial: -trial.value(keys))
+
+
+def is_better(one: Trial, other: Trial, n_folds: int, errors: float) -> bool:
+    """Whether the mean score is higher by so many standard errors of the difference."""
+    keys = shared_keys([one, other])
+    if not keys:
+        return False
+    gain = one.scores(keys) - other.scores(keys)
+    if not np.isfinite(gain).all():
+        return one.value(keys) > other.value(keys)
+    if len(keys) == 1:
+        return bool(gain[0] > 0.0)
+    return float(gain.mean()) > errors * standard_error(gain, n_folds)
+
+
+@dataclass
+class Race:
+    """The course of a search; `trials` are all settings that were ever tried."""
+
+    bench: Bench
+    trials: list[Trial]
+    beside: Callable[[Setting], Iterable[Setting]] | None
+    verbose: int = 0
+    alive: list[Trial] = field(default_factory=list)
+
+    def run(self) -> Trial:
+        """The best setting; the default one where no other is better beyond chance."""
+        self.alive = list(self.trials)
+        plan = list(self._rungs())
+        if self.bench.clock.limited:
+            self._drop_what_time_forbids(*plan[0])
+        with self.bench.progress(self._planned(plan)):
+            self._halve(plan)
+        leader = self._leader()
+        if self.beside is not None:
+            leader = self._look_around(leader)
+        if self.bench.clock.limited:
+            leader = self._repeat(leader)
+        return self._or_default(leader)
+
+    def _drop_what_time_forbids(self, level: int, n_splits: int) -> None:
+        """So many settings, the first ones, that the first rung takes no more than a share of the time.
+
+        Few settings on enough splits are better than many on too few: the best of many is best by chance.
+        """
+        first = self.trials[:1]
+        if not self.bench.run(first, level, 0):
+            self.alive = first
+            return
+        by_setting = n_splits * self.bench.fit_time(first[0], level)
+        n_settings = int(SHARE_OF_FIRST_RUNG * self.bench.clock.left() / by_setting)
+        self.alive = self.alive[: max(FEWEST_SETTINGS, n_settings)]
+
+    def _rungs(self) -> Iterator[tuple[int, int]]:
+        """Which rows, and how many splits of them: more answers with every rung."""
+        levels = self.bench.levels
+        for level, splits in enumerate(levels[:-1]):
+            yield level, self._n_splits(splits, ANSWERS_OF_PARTS)
+        last = levels[-1]
+        first = self._n_splits(last, FIRST_ANSWERS)
+        enough = max(first, self._n_splits(last, LAST_ANSWERS))
+        enough = max(enough, min(last.n_folds, last.n_splits)) if len(levels) == 1 else enough
+        middle = round(math.sqrt(first * enough))
+        yield from ((len(levels) - 1, n) for n in sorted({first, middle, enough}))
+
+    @staticmethod
+    def _n_splits(splits: Splits, answers: int, repeats: int = MOST_REPEATS) -> int:
+        by_split = splits.n_learned / max(1, splits.n_folds - 1)
+        return max(1, min(splits.n_splits, repeats * splits.n_folds, math.ceil(answers / max(1.0, by_split))))
+
+    def _planned(self, plan: Sequence[tuple[int, int]]) -> int:
+        """Fits of all rungs."""
+        alive, total = len(self.trials), 0
+        done: dict[int, int] = {}
+        for level, n_splits in plan:
+            total += alive * (n_splits - done.get(level, 0))
+            done[level] = n_splits
+            alive = self._n_kept(alive)
+        return total
+
+    @staticmethod
+    def _n_kept(n_alive: int) -> int:
+        return min(n_alive, max(FINALISTS, math.ceil(n_alive / KEPT)))
+
+    def _halve(self, plan: Sequence[tuple[int, int]]) -> None:
+        for rung, (level, n_splits) in enumerate(plan):
+            for index in range(n_splits):
+                if not self._try_all(level, index):
+                    return
+            for trial in self.alive:
+                trial.rung = rung
+            if rung + 1 < len(plan):
+                order = ranked(self.alive)
+                self.alive = self._with_default(order[: self._n_kept(len(order))])
+            best = ranked(self.alive)
+            if best:
+                score = best[0].value(shared_keys(best))
+                say(self.verbose, f"{len(self.alive)} settings go on after {n_splits} splits; best score {score:.4f}")
+
+    def _try_all(self, level: int, index: int) -> bool:
+        """Tries those that are left on one more split; False where time is up, and they stay as they are.
+
+        Single settings that are too slow for the time that is left drop out, unless one of them is the best so far.
+        """
+        kept = self.bench.run(self.alive, level, index)
+        late = [trial for trial in self.alive if trial not in kept and trial.failure is None]
+        compared = [trial for trial in self.alive if trial.failure is None and trial.curves]
+        before = bool(late) and all(trial.curves for trial in late) and bool(shared_keys(compared))
+        if before and (2 * len(kept) < len(compared) or ranked(compared)[0] in late):
+            self.alive = compared
+            return False
+        if not kept:
+            return False
+        self.alive = self._with_default(kept)
+        return True
+
+    def _with_default(self, trials: list[Trial]) -> list[Trial]:
+        """The default setting is always among those that go on."""
+        missing = [t for t in self.trials if t.is_default and t not in trials and t.failure is None]
+        return [*missing, *trials]
+
+    def _leader(self) -> Trial:
+        order = ranked(self.alive) or ranked(self.trials)
+        if not order:
+            self._raise_failure()
+            return self.trials[0]
+        return self._first_in_time(order)
+
+    def _first_in_time(self, order: Sequence[Trial]) -> Trial:
+        """The best setting that there is time to fit to all rows; the best of all where there is none."""
+        left = self.bench.clock.left()
+        return next((trial for trial in order if self.bench.refit_time(trial) <= left), order[0])
+
+    def _raise_failure(self) -> None:
+        failed = [trial for trial in self.trials if trial.failure is not None]
+        if len(failed) == len(self.trials):
+            first = failed[0]
+            raise ValueError(
+                f"All {len(failed)} settings failed; the first, {first.setting}, with: {first.failure}"
+            ) from first.failure
+
+    def _look_around(self, leader: Trial) -> Trial:
+        """Settings one step away from the best, one after the other, as long as that gains something."""
+        passes = PASSES_OF_BUDGET if self.bench.clock.limited else PASSES
+        for _ in range(passes):
+            before = leader
+            self.bench.reserve = self.bench.refit_time(leader)
+            for setting in self.beside(leader.setting) if self.beside is not None else ():
+                if any(same_setting(trial.setting, setting) for trial in self.trials):
+                    continue
+                trial = Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
+                if self.bench.clock.left() <= self.bench.reserve:
+                    return leader
+                self._challenge(trial, leader)
+                if trial.curves:
+                    self.trials.append(trial)
+                same = set(leader.keys_of_last_rows) <= set(trial.curves)
+                if same and is_better(trial, leader, self._n_folds, WORTH_IT):
+                    say(self.verbose, f"better beside it: {_difference(leader.setting, trial.setting)}")
+                    leader = trial
+                    self.bench.reserve = self.bench.refit_time(leader)
+                    self.alive.append(trial)
+            if leader is before:
+                break
+        return leader
+
+    def _challenge(self, trial: Trial, leader: Trial) -> None:
+        """On the splits of the leader; given up where it is behind after the first ones."""
+        keys = leader.keys_of_last_rows
+        few = self._n_splits(self.bench.levels[-1], FIRST_ANSWERS)
+        for n_done, (level, index) in enumerate(keys, 1):
+            if not self.bench.run([trial], level, index):
+                return
+            if n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
+                return
+
+    def _repeat(self, leader: Trial) -> Trial:
+        """The best few on more repeats of the folds, as long as there is time."""
+        level = len(self.bench.levels) - 1
+        last = self.bench.levels[level]
+        reached = [trial for trial in ranked(self.alive) if trial.keys_of_last_rows and trial is not leader]
+        same = [trial for trial in reached if set(leader.keys_of_last_rows) <= set(trial.curves)]
+        default = [trial for trial in self.trials if trial.is_default and trial.failure is None]
+        few = [leader, *(trial for trial in same[: FINALISTS - 1] if not trial.is_default)]
+        few += [trial for trial in default if trial is not leader]
+        for index in range(self._n_splits(last, ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET)):
+            kept = self.bench.run(few, level, index)
+            if len(kept) < len(few):
+                break
+        order = ranked(few)
+        self.alive = few
+        return self._first_in_time(order) if order else leader
+
+    @property
+    def _n_folds(self) -> int:
+        return self.bench.levels[-1].n_folds
+
+    def _or_default(self, leader: Trial) -> Trial:
+        default = next((trial for trial in self.trials if trial.is_default and trial.curves), None)
+        if default is None or default.failure is not None or leader is default:
+            return leader
+        return leader if is_better(leader, default, self._n_folds, WORTH_LEAVING) else default
+
+
+def same_setting(one: Setting, other: Setting) -> bool:
+    return one.keys() == other.keys() and all(type(one[k]) is type(other[k]) and one[k] == other[k] for k in one)
+
+
+def _difference(one: Setting, other: Setting) -> str:
+    return ", ".join(f"{name} {value}" for name, value in other.items() if name not in one or one[name] != value)

@@ -1,0 +1,412 @@
+"""The search for the setting of a boosting estimator: what the four classes share."""
+
+from __future__ import annotations
+
+import numbers
+import time
+import warnings
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._progress import say
+from radboost._typing import FloatArray
+from radboost._validation import check_choice, check_integer, check_real, check_verbose, resolve_n_jobs, seed_from
+from radboost.estimators import learn
+from radboost.estimators._naming import NamedParameters
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._saving import SavingMixin
+from radboost.model_file import MissingPartError, NotStored
+from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
+from radboost.tuning.bench import Bench, Clock, Trial, with_setting
+from radboost.tuning.judging import Given, resolve_judge, rounds_to_judge
+from radboost.tuning.race import Race, same_setting
+from radboost.tuning.results import RULES, choose, cv_results, facts_of, take_facts
+from radboost.tuning.spaces import Setting, Space, fixed_by_user, in_grid, names_of
+from radboost.tuning.splits import DEFAULT_FOLDS, Splits, SplitsByContent, given_splits, number_of_folds
+
+# With more different rows than this the first rungs see a part of them; each further one so many times as many.
+ROWS_OF_FIRST_RUNG, MORE_ROWS = 8_000, 4
+
+PARAMETERS = """
+
+    Rows are binned once, for all folds and settings. One fit gives the scores of every smaller number of rounds, and
+    their number is read off the mean over the splits. Settings are tried by successive halving: all of them on few
+    splits (of large data: on few rows), the better third of them on more. The default setting of the estimator, with
+    what it finds for "auto" on all rows, is always among the last ones, and is taken unless another one is better.
+
+    Parameters
+    ----------
+    estimator : {name} or None
+        Its parameters are those of the default setting, and what differs from the defaults of the class stays as it is
+        in every setting. None for {name}().
+    param_grid : dict from names to lists of values, list of such dicts, or None
+        The settings to try: every combination. Names are parameters of the estimator and options of its trees
+        ("thresholds", "max_features", ...). What a setting does not name is what a fit with the parameters of the
+        estimator takes; `n_rounds` is the most rounds. None: settings that pay on most data, and those one step beside
+        the best.
+    cv : int, splitter, list of splits or None
+        A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
+        neither their order nor copies in place of weights matter; copies of a row are in one fold. Folds are repeated
+        with other draws until there are 1,500 held-back answers. A splitter of scikit-learn's form, or a list of
+        splits, is taken as it is: its folds may depend on the order of the rows, and are not repeated.
+    scoring : str, callable or None
+        What is to be large: a name of scikit-learn's, or a function of a fitted model, X and y. None: {scoring}
+    rule : {{"best", "one_standard_error"}}
+        Which setting is taken: the one with the best mean score, or the one with the smallest models (nodes of all
+        trees) whose mean score is within one standard error of that.
+    time_budget : float or None
+        Seconds for `fit`, about. What a search of the whole space leaves of them goes into further settings and repeats
+        of the folds; where they do not suffice, what was tried until then decides. With a budget two runs may try
+        different settings: it is the one parameter through which the speed of the machine matters. None: the whole
+        search.
+    n_jobs : int or None
+        Threads, at most 1024; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the folds and of all fits.
+    verbose : int
+        Show a progress bar, and which settings go on.
+
+    Attributes
+    ----------
+    best_estimator_ : {name}
+        The chosen setting, fitted to all rows. What the search predicts, it does.
+    best_params_ : dict
+        The parameters of the chosen setting. An estimator with these, the other parameters of `estimator` and the same
+        seed, fitted to the same rows, is `best_estimator_`, bit for bit.
+    best_score_ : float
+        Its mean score.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict of arrays
+        As in scikit-learn's searches ("params", "param_...", "split0_test_score", ..., "mean_test_score",
+        "std_test_score", "rank_test_score", "mean_fit_time", ...), with "n_rounds" (the number that was read off),
+        "n_splits", "n_resources" (rows that fits learned from), "iter" (the last rung) and "mean_n_nodes". Settings
+        that were dropped early were tried on fewer splits, and their means do not compare: ranks go by how far they
+        came first.
+    validation_curves_ : list of arrays of shape (n, 3)
+        For each setting numbers of rounds, mean scores and their standard errors.
+    n_splits_ : int
+        Splits that the chosen setting was tried on.
+    refit_time_ : float
+        Seconds of the fit to all rows.
+    classes_, ensemble_, chosen_, history_, n_iter_, feature_importances_, n_features_in_, feature_names_in_ and others
+        Those of `best_estimator_`.
+    """
+
+
+def of_best(name: str) -> Any:
+    """An attribute that is the one of the best estimator."""
+
+    def get(self: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)
+
+    return property(get, doc=f"`{name}` of `best_estimator_`.")
+
+
+class Search(SavingMixin, NamedParameters, BaseEstimator):
+    """Chooses a setting, and predicts with it."""
+
+    _kind_of_file: ClassVar[str] = "searches"
+    _tuned: ClassVar[type[Any]]
+    _regression: ClassVar[bool] = False
+    _space: ClassVar[Space]
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[str, Any]
+    validation_curves_: list[FloatArray]
+    n_splits_: int
+    refit_time_: float
+
+    ensemble_ = of_best("ensemble_")
+    history_ = of_best("history_")
+    n_iter_ = of_best("n_iter_")
+    n_skipped_rounds_ = of_best("n_skipped_rounds_")
+    stop_reason_ = of_best("stop_reason_")
+    categories_ = of_best("categories_")
+    feature_importances_ = of_best("feature_importances_")
+    n_features_in_ = of_best("n_features_in_")
+    feature_names_in_ = of_best("feature_names_in_")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        param_grid: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        rule: str = "best",
+        time_budget: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.time_budget = time_budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Chooses a setting, then learns from all rows with it.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As in the estimator without CV.
+        groups : array or None
+            Rows of one group are held back together: for a splitter that asks for them; with a number of folds,
+            those of scikit-learn's GroupKFold.
+        """
+        return self._search(X, y, sample_weight, groups)
+
+    @of_one_fit
+    def predict(self, X: Any) -> Any:
+        """The answer of `best_estimator_` for each row."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    @of_one_fit
+    def staged_predict(self, X: Any) -> Any:
+        """The same after each round."""
+        check_is_fitted(self)
+        return self.best_estimator_.staged_predict(X)
+
+    def _read_parameters(self) -> Any:
+        """Everything that can be checked before the data are seen."""
+        check_choice("rule", self.rule, RULES)
+        check_verbose(self.verbose)
+        resolve_n_jobs(self.n_jobs)
+        if self.time_budget is not None:
+            check_real("time_budget", self.time_budget, low=0.0)
+        if self.cv is not None and isinstance(self.cv, numbers.Integral):
+            check_integer("cv", self.cv, 2)
+        base = self._base()
+        if self.param_grid is not None:
+            in_grid(self.param_grid, base, names_of(self._tuned))
+        return base._read_parameters()
+
+    def _base(self) -> Any:
+        """The estimator with what all settings share."""
+        given = self._tuned() if self.estimator is None else self.estimator
+        if not isinstance(given, self._tuned):
+            raise TypeError(f"estimator must be a {self._tuned.__name__} or None; got {given!r}.")
+        if given.early_stopping is not None and given.early_stopping is not False:
+            raise ValueError(
+                "The number of rounds is read off the folds: give an estimator with early_stopping=False, not "
+                f"{given.early_stopping!r}."
+            )
+        base = clone(given)
+        base.n_jobs, base.verbose, base.warm_start = self.n_jobs, 0, False
+        base.random_state = self.random_state
+        return base
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, add: Any = None) -> Self:
+        clock = Clock(None if self.time_budget is None else float(self.time_budget))
+        for name in ("estimator", "param_grid", "cv", "scoring"):
+            if isinstance(getattr(self, name), NotStored):
+                raise MissingPartError(getattr(self, name).message())
+        self._read_parameters()
+        base = self._base()
+        if not isinstance(self.random_state, numbers.Integral):  # one seed for all fits
+            base.random_state = seed_from(self.random_state) % 2**32
+        settings = base._read_parameters()
+        reader, growth = copy(base), settings.growth
+        training = read_training(reader, X, y, sample_weight, regression=self._regression)
+        base._check_training(training)
+        added = {} if add is None else add(base, training)
+        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        began = time.perf_counter()
+        default = learn(base, prepared, settings=settings)
+        base._warn(default)
+        seconds = time.perf_counter() - began
+        levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        given = Given(X, np.asarray(training.rows.y) if training.kept is None else y, weights, training.kept)
+        judge = resolve_judge(
+            self.scoring,
+            given,
+            default,
+            growth.n_threads,
+            regression=self._regression,
+            has_costs=prepared.costs is not None or getattr(base, "cost", None) is not None,
+        )
+        n_rows = float(prepared.n_rows)
+        bench = Bench(base, levels, judge, clock, n_rows, seconds, int(self.verbose))
+        race = self._race(bench, base, default, prepared)
+        leader = race.run()
+        self._finish(race, leader, default, seconds, prepared)
+        return self
+
+    def _levels(
+        self, prepared: PreparedRows, training: CheckedRows, groups: Any, seed: int, n_threads: int
+    ) -> list[Splits]:
+        whole = self.cv is None or isinstance(self.cv, numbers.Integral)
+        n_folds = DEFAULT_FOLDS if self.cv is None else int(self.cv) if whole else 0
+        if groups is not None and whole:
+            from sklearn.model_selection import GroupKFold
+
+            cv: Any = GroupKFold(n_folds)
+        else:
+            cv = self.cv
+        if groups is not None or not whole:
+            y = np.zeros(training.n_given)
+            if training.classes is not None:
+                # Rows of weight zero are in no part: which class they are counted to does not matter.
+                ids = np.zeros(training.n_given, dtype=np.int64)
+                ids[np.arange(training.n_given) if training.kept is None else training.kept] = training.class_ids
+                y = training.classes[ids]
+            return [given_splits(prepared, cv, y, groups, training.kept, training.n_given)]
+        n_folds = number_of_folds(prepared, n_folds, n_threads)
+        n_different = prepared.n_different(n_threads)
+        sizes, size = [], ROWS_OF_FIRST_RUNG
+        while 1.5 * size < n_different:
+            sizes.append(size)
+            size *= MORE_ROWS
+        rows = replace(prepared, validation=None)
+        return [
+            SplitsByContent(rows, n_folds, seed, n_threads, n_different, n_rows) for n_rows in [*sizes, n_different]
+        ]
+
+    def _race(self, bench: Bench, base: Any, default: Any, prepared: PreparedRows) -> Race:
+        names = names_of(self._tuned)
+        used = self._space.used(default)
+        n_classes = 0 if prepared.classes is None else len(prepared.classes)
+        trial = partial(_trial, n_folds=bench.levels[-1].n_folds)
+        if self.param_grid is not None:
+            given = in_grid(self.param_grid, base, names)
+            if self._regression and self.scoring is None and any("loss" in setting for setting in given):
+                raise ValueError('Settings with different losses cannot be compared by them: give scoring="r2", say.')
+            found = [{**used, **setting} for setting in given]
+            return Race(bench, list(map(trial, found)), None, int(self.verbose))
+        fixed = fixed_by_user(base, names)
+
+        def free(setting: Setting) -> Setting:
+            return {**setting, **{name: value for name, value in fixed.items() if name in setting}}
+
+        settings: list[Setting] = []
+        for setting in map(free, self._space.around(used, base, n_classes)):
+            if not any(same_setting(setting, other) for other in [used, *settings]):
+                settings.append(setting)
+        trials = [replace(trial(used), is_default=True), *map(trial, settings)]
+
+        def beside(setting: Setting) -> Any:
+            return map(free, self._space.beside(setting, base))
+
+        return Race(bench, trials, beside, int(self.verbose))
+
+    def _finish(self, race: Race, leader: Trial, default: Any, seconds: float, prepared: PreparedRows) -> None:
+        trial, n_rounds = choose(race, leader, self.rule)
+        base, tried = race.bench.base, bool(trial.curves)
+        if not tried:  # whatever was to be tried first
+            trial = replace(_trial(self._space.used(default), leader.n_folds), is_default=True)
+            race.trials, n_rounds = [trial], trial.rounds[-1]
+        results, curves, index = cv_results(race, base, trial, n_rounds)
+        if not tried:
+            warnings.warn(
+                f"time_budget={self.time_budget!r} was over after the first fit: no settings were compared, and the "
+                "model is that of the default setting. Give more seconds.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if not tried or (trial.is_default and n_rounds == trial.setting["n_rounds"]):
+            model = default
+        else:
+            began = time.perf_counter()
+            model = learn(with_setting(base, {**trial.setting, "n_rounds": n_rounds}), prepared)
+            seconds = time.perf_counter() - began
+        say(self.verbose, f"chosen: {results['params'][index]}")
+        fitted = copy(self)
+        for name in list(fitted.__dict__):
+            if name.endswith("_"):
+                del fitted.__dict__[name]
+        fitted.best_estimator_ = model
+        fitted.best_index_ = index
+        fitted.best_params_ = results["params"][index]
+        fitted.best_score_ = float(results["mean_test_score"][index])
+        fitted.cv_results_, fitted.validation_curves_ = results, curves
+        fitted.n_splits_ = int(results["n_splits"][index])
+        fitted.refit_time_ = seconds
+        # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
+        self.__dict__ = fitted.__dict__
+
+    def _facts(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What a model file keeps besides the best estimator."""
+        return facts_of(self)
+
+    def _take_facts(self, best: Any, facts: Mapping[str, Any], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Takes what `_facts` gave, from a file that nobody vouches for."""
+        if type(best) is not self._tuned:
+            raise ValueError(f"its best estimator is a {type(best).__name__}, not a {self._tuned.__name__}")
+        take_facts(self, best, facts, columns)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = self.estimator if isinstance(self.estimator, self._tuned) else self._tuned()
+        tags.input_tags = given.__sklearn_tags__().input_tags
+        return tags
+
+
+def _trial(setting: Mapping[str, Any], n_folds: int) -> Trial:
+    n_rounds = check_integer("n_rounds", setting["n_rounds"], 1)
+    return Trial(dict(setting), rounds_to_judge(n_rounds), n_folds)
+
+
+class ClassifierSearch(Search):
+    """Also has classes, scores and probabilities."""
+
+    classes_ = of_best("classes_")
+    calibration_ = of_best("calibration_")
+
+    @of_one_fit
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the classes, by `best_estimator_`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    @of_one_fit
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Logarithms of predict_proba."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_log_proba(X))
+
+    @of_one_fit
+    def decision_function(self, X: Any) -> FloatArray:
+        """The scores f(x) of `best_estimator_`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    @of_one_fit
+    def staged_decision_function(self, X: Any) -> Any:
+        """The scores after each round."""
+        check_is_fitted(self)
+        return self.best_estimator_.staged_decision_function(X)
+
+    @of_one_fit
+    def staged_predict_proba(self, X: Any) -> Any:
+        """Probabilities after each round, with the calibration of the last."""
+        check_is_fitted(self)
+        return self.best_estimator_.staged_predict_proba(X)
+
+
+def described(name: str, what: str, scoring: str) -> str:
+    """The docstring of a class."""
+    return what + PARAMETERS.format(name=name, scoring=scoring)

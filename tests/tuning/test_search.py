@@ -302,7 +302,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-@pytest.mark.parametrize(("changes", "error", "match"), BAD, ids=[str(next(iter(c.items())))[:40] for c, _, _ in BAD])
+@pytest.mark.parametrize(
+    ("changes", "error", "match"), BAD, ids=[f"{next(iter(c))}-{n}" for n, (c, *_) in enumerate(BAD)]
+)
 def test_bad_parameters(changes: dict[str, Any], error: type[Exception], match: str) -> None:
     search = small(**changes)
     with pytest.raises(error, match=match):

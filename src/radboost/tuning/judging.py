@@ -13,7 +13,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.calibration import JudgedRows, fit_calibration
-from radboost.estimators._look import calibrated_losses
+from radboost.estimators._race import calibrated_losses
 from radboost.losses import ask
 from radboost.tuning.splits import Split
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from export_tools import GCC, Compiled, run_onnx, run_treelite, same_kind
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
 from radboost.baselines import AdaBoostMHClassifier
 from radboost.export import ExportError
+from radboost.export.onnx_graph import onnx_model
+from radboost.export.onnx_rules import MOST_BALANCED
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("treelite")
@@ -217,6 +220,16 @@ def test_losses_of_users_have_no_probabilities_elsewhere(estimator: Any, plain: 
     found = run_onnx(model.to_onnx(probabilities=False), X)
     assert set(found) == {"label", "scores"}
     np.testing.assert_array_equal(found["label"], model.predict(X))
+
+
+def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = plain
+    exported = DeepBoostClassifier(2, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))._exported()
+    labels = tuple(range(MOST_BALANCED + 1))
+    many = replace(exported, answer=replace(exported.answer, labels=labels))
+    with pytest.raises(ExportError, match=rf"at most {MOST_BALANCED}\. probabilities=False"):
+        onnx_model(many, True)
+    onnx_model(many, False)
 
 
 def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, plain: tuple[np.ndarray, np.ndarray]) -> None:

@@ -52,6 +52,7 @@ CHOSEN = [
     "SparseBoostClassifier stumps, 2 classes",
     "SparseBoostClassifier trees, 3 classes",
     "SparseBoostRegressor given, 0 classes",
+    "MultiTaskSparseBoostClassifier given, 2 classes",
 ]
 BY_NAME = {case.name: case for case in CASES}
 REFUSED = {
@@ -59,7 +60,6 @@ REFUSED = {
     "Sources default, 2 classes": "domain classifier",
     "MartiBoostClassifier, 2 classes": "BranchingProgram",
     "SparseBoostClassifier kernel, 2 classes": "Centre",
-    "MultiTaskSparseBoostClassifier given, 2 classes": "tasks",
     "Projection, 2 classes": "no sum of trees",
 }
 
@@ -194,7 +194,12 @@ def check_c(one: Fitted, compiled: Compiled) -> None:
         same_kind(scores, one.scores)
     else:
         np.testing.assert_array_equal(scores, one.scores)
-    if one.case.classifies:
+    if one.case.tasks:
+        places = compiled.task_places(one.name, one.rows, one.n_scores)
+        labels = np.column_stack([pair[k] for pair, k in zip(one.model.task_labels_, places.T, strict=True)])
+        np.testing.assert_array_equal(labels, one.model.predict(one.rows))
+        same_kind(compiled.probabilities(one.name, one.rows, one.n_scores), one.model.predict_proba(one.rows))
+    elif one.case.classifies:
         places = compiled.places(one.name, one.rows)
         np.testing.assert_array_equal(one.model.classes_[places], one.model.predict(one.rows))
         found = compiled.probabilities(one.name, one.rows, len(one.model.classes_))

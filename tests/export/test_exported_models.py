@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,10 +158,11 @@ def test_what_cannot_be_exported_is_named(name: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_cases(case: Case, tmp_path: Path) -> None:
     """Each takes little time; all of them together take too much."""
-    try:
-        one = fitted(case, "model")
-    except ExportError:
-        return  # what is refused stands in REFUSED
+    if re.search("kernel|Sources|MartiBoost|Projection", case.name):
+        with pytest.raises(ExportError, match=r"can be exported|cannot be exported"):
+            fitted(case, "model")
+        return
+    one = fitted(case, "model")
     check_onnx(one)
     check_treelite(one)
     check_c(one, Compiled({"model": one.model.to_c()}, tmp_path))

@@ -68,7 +68,18 @@ __all__ = [
     "load",
 ]
 
-_ON_DEMAND = ("baselines", "datasets", "federated", "guarantees", "losses", "metrics", "plot", "sparsity", "structured")
+_ON_DEMAND = (
+    "baselines",
+    "datasets",
+    "export",
+    "federated",
+    "guarantees",
+    "losses",
+    "metrics",
+    "plot",
+    "sparsity",
+    "structured",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

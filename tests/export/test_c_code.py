@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 import subprocess
 from dataclasses import replace
@@ -14,9 +15,22 @@ import pytest
 
 from export_tools import DOUBLES, GCC, STRICT, Compiled, same_kind
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
+from radboost.baselines import AdaBoostMHClassifier
 from radboost.export import ExportError
 from radboost.export.c_code import c_code, quoted
-from radboost.export.c_rules import MOST_BALANCED
+from radboost.export.c_rules import MOST_BALANCED, rule_functions
+from radboost.export.parts import (
+    Exported,
+    ExportedAnswer,
+    Rule,
+    ScoreSum,
+    WeightedProduct,
+    WeightedTree,
+    _tree_of_stump,
+)
+from radboost.families.thresholds import Stump
+from radboost.losses import LogisticLoss
+from radboost.objectives import row_cost
 
 pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
 
@@ -56,8 +70,6 @@ def test_hostile_names_stay_in_their_comment(rows: tuple[np.ndarray, np.ndarray]
 
 @pytest.mark.parametrize("value", [*HOSTILE, True, -1, 1.5])
 def test_quoted_names_are_json(value: object) -> None:
-    import json
-
     if len(str(value)) < 100:
         assert json.loads(quoted(value)) == value
     assert not set(quoted(value)) & set("*?\n")
@@ -131,12 +143,6 @@ def test_the_exponential_function(rows: tuple[np.ndarray, np.ndarray], tmp_path:
 )
 def test_rules_at_extreme_scores(rule: str, n_classes: int, tmp_path: Path) -> None:
     """Scores so far apart that exponentials vanish or overflow, and ties."""
-    from radboost.baselines import AdaBoostMHClassifier
-    from radboost.export.c_rules import rule_functions
-    from radboost.export.parts import Rule
-    from radboost.losses import LogisticLoss
-    from radboost.objectives import row_cost
-
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(60, n_classes)) * 10.0 ** rng.integers(-3, 4, size=(60, 1))
     scores[:10] = rng.integers(-2, 2, size=(10, n_classes)) * 400.0
@@ -166,3 +172,23 @@ def test_too_many_classes_for_the_stack(rows: tuple[np.ndarray, np.ndarray]) -> 
     with pytest.raises(ExportError, match=rf"at most {MOST_BALANCED} classes.*probabilities=False"):
         c_code(many, "model", True)
     assert "_rule" not in c_code(many, "model", False)
+
+
+@pytest.mark.parametrize("feature", [0, 127, 128, 32_767, 32_768, 70_000])
+def test_tables_hold_large_numbers_of_columns(feature: int, tmp_path: Path) -> None:
+    stump = WeightedTree(_tree_of_stump(Stump(feature, 0.5), feature + 1), np.array([[-1.0], [2.0]]))
+    scores = ScoreSum(feature + 1, 1, np.zeros(1), (stump,), (WeightedProduct((feature, feature), np.array([10.0])),))
+    compiled = Compiled({"m": c_code(Exported("Stump", scores, ExportedAnswer()), "model", True)}, tmp_path)
+    rows = np.zeros((3, feature + 1))
+    rows[:, -1] = [0.5, 1.0, np.nan]
+    np.testing.assert_array_equal(compiled.numbers("model", rows), [-1.0 + 2.5, 2.0 + 10.0, np.nan])
+
+
+def test_trees_of_many_nodes(rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+    """More leaves than a byte counts, in one tree."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    model = AdaBoostMHClassifier(1, max_leaves=700, n_jobs=1).fit(X, rng.integers(0, 2, 3000))
+    assert model.ensemble_.hypotheses[0].n_nodes > 1000
+    found = Compiled({"m": model.to_c()}, tmp_path).scores("model", X, 1)
+    np.testing.assert_array_equal(found, model.decision_function(X))

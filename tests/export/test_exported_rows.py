@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,18 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from export_tools import GCC, Compiled, run_onnx, run_treelite, same_kind
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
+from radboost import (
+    DeepBoostClassifier,
+    MultiTaskSparseBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+)
 from radboost.baselines import AdaBoostMHClassifier
 from radboost.export import ExportError
+from radboost.export.onnx_graph import onnx_model
+from radboost.export.onnx_rules import MOST_BALANCED
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("treelite")
@@ -187,6 +197,37 @@ def test_decisions_by_costs(plain: tuple[np.ndarray, np.ndarray], n_classes: int
         model.set_params(decision="sample").to_onnx()
 
 
+def test_tasks(tmp_path: Path) -> None:
+    """With labels of their own, with one column, and without columns; trees beside columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    several = np.where(np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 2] > 0]), 1, -1)
+    own = MultiTaskSparseBoostClassifier(0.01, family="trees", n_jobs=1).fit(
+        X, np.column_stack([several[:, 0], several[:, 1] + 3])
+    )
+    with pytest.raises(ExportError, match="labels of their own"):
+        own.to_onnx()
+    same_kind(run_treelite(own.to_treelite(), X), own.decision_function(X))
+    column = MultiTaskSparseBoostClassifier(0.01, n_jobs=1).fit(X, several[:, :1])
+    plain = MultiTaskSparseBoostClassifier(0.01, n_jobs=1).fit(X, several[:, 0])
+    models = {"own": own, "column": column, "plain": plain}
+    texts = {name: model.to_c(name) for name, model in models.items()}
+    texts["bare"] = own.to_c("bare", probabilities=False)
+    assert "bare_probabilities" not in texts["bare"]
+    compiled = Compiled(texts, tmp_path)
+    np.testing.assert_array_equal(compiled.task_places("own", X, 2) == 1, own.predict(X) == np.array([1, 4]))
+    np.testing.assert_array_equal(compiled.task_places("bare", X, 2), compiled.task_places("own", X, 2))
+    same_kind(compiled.probabilities("own", X, 2), own.predict_proba(X))
+    same_kind(compiled.probabilities("column", X, 1), column.predict_proba(X))
+    same_kind(compiled.probabilities("plain", X, 2), plain.predict_proba(X))
+    for model in (column, plain):
+        found = run_onnx(model.to_onnx(), X)
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        same_kind(found["scores"], model.decision_function(X))
+        same_kind(found["probabilities"], model.predict_proba(X))
+    assert set(run_onnx(column.to_onnx(probabilities=False), X)) == {"label", "scores"}
+
+
 def test_unfitted_models() -> None:
     model = DeepBoostClassifier()
     for method in (model.to_onnx, model.to_treelite, model.to_c, model.to_dict):
@@ -217,6 +258,16 @@ def test_losses_of_users_have_no_probabilities_elsewhere(estimator: Any, plain: 
     found = run_onnx(model.to_onnx(probabilities=False), X)
     assert set(found) == {"label", "scores"}
     np.testing.assert_array_equal(found["label"], model.predict(X))
+
+
+def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = plain
+    exported = DeepBoostClassifier(2, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))._exported()
+    labels = tuple(range(MOST_BALANCED + 1))
+    many = replace(exported, answer=replace(exported.answer, labels=labels))
+    with pytest.raises(ExportError, match=rf"at most {MOST_BALANCED}\. probabilities=False"):
+        onnx_model(many, True)
+    onnx_model(many, False)
 
 
 def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, plain: tuple[np.ndarray, np.ndarray]) -> None:

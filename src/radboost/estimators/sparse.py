@@ -16,7 +16,7 @@ from radboost.estimators._describing import TasksDescribing
 from radboost.estimators._linear import Read
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._sparse_fit import SparseBoost, no_columns
-from radboost.export.parts import ExportedAnswer, refuse_model
+from radboost.export.parts import ExportedAnswer, Rule
 from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
@@ -406,7 +406,9 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, TasksDescribing, SparseBoo
         return float((right * counts).sum() / counts.sum())
 
     def _exported_answer(self) -> ExportedAnswer:
-        refuse_model(type(self).__name__, "it answers for several tasks at once")
+        if self._one_task:
+            return ExportedAnswer(tuple(self.task_labels_[0]), Rule("logistic"))
+        return ExportedAnswer(tasks=tuple(map(tuple, self.task_labels_)))
 
     def _read_targets(self, y: npt.NDArray[Any]) -> FloatArray:
         labels, signs = read_tasks(as_tasks(y))

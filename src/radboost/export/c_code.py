@@ -14,9 +14,12 @@ from radboost.export.c_rules import (
     EXP,
     EXPONENTIAL,
     LARGEST_SCORE,
+    LOGISTIC,
     NUMBER,
     PROBABILITIES,
     SIGN,
+    TASK_PROBABILITIES,
+    TASKS,
     check_stack,
     rule_functions,
 )
@@ -100,12 +103,12 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
     rule = rule_of(answer) if answer.labels is not None and probabilities else None
     if rule is not None:
         check_stack(rule, answer)
-    parts = [GUARD, _constants(scores, answer), _prototypes(answer, rule)]
+    parts = [GUARD, _constants(scores, answer), _prototypes(answer, probabilities)]
     if scores.trees:
         parts += [*_tree_tables(scores), WALK.replace("CATEGORY", CATEGORY if _asks_categories(scores) else "")]
     if scores.products:
         parts += _product_tables(scores)
-    parts += [_scores_function(scores), _answers(answer, rule)]
+    parts += [_scores_function(scores), _answers(answer, rule, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
     sizes["K"] = answer.n_classes
     text = "".join(parts)
@@ -150,8 +153,11 @@ def _comment(model: Exported, probabilities: bool) -> str:
             lines.append("    Any other value is a missing one.")
     if answer.labels is not None:
         lines += ["", "Classes:", *(f"  {k}: {quoted(one)}" for k, one in enumerate(plain_labels(answer.labels)))]
-        if not probabilities:
-            lines += ["", "Exported without probabilities."]
+    if answer.tasks is not None:
+        pairs = (f"  {k}: {quoted(plain_labels(labels))}" for k, labels in enumerate(answer.tasks))
+        lines += ["", "Tasks, and the two labels of each:", *pairs]
+    if not probabilities and answer.has_labels:
+        lines += ["", "Exported without probabilities."]
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */", ""])
 
 
@@ -160,12 +166,12 @@ def _constants(scores: ScoreSum, answer: ExportedAnswer) -> str:
     return f"\nenum {{ NAME_n_features = {scores.n_features}, NAME_n_scores = {scores.n_outputs}{classes} }};\n"
 
 
-def _prototypes(answer: ExportedAnswer, rule: Rule | None) -> str:
-    lines = [
-        "void NAME_scores(const double *x, double *scores);",
-        f"{'double' if answer.labels is None else 'int'} NAME_predict(const double *x);",
-    ]
-    if rule is not None:
+def _prototypes(answer: ExportedAnswer, probabilities: bool) -> str:
+    predict = f"{'double' if answer.labels is None else 'int'} NAME_predict(const double *x);"
+    if answer.tasks is not None:
+        predict = "void NAME_predict(const double *x, int *labels);"
+    lines = ["void NAME_scores(const double *x, double *scores);", predict]
+    if probabilities and answer.has_labels:
         lines.append("void NAME_probabilities(const double *x, double *probabilities);")
     return "\n" + "\n".join(lines) + "\n"
 
@@ -256,7 +262,9 @@ def _scores_function(scores: ScoreSum) -> str:
     return head + "".join([*variables, *body]) + "}\n"
 
 
-def _answers(answer: ExportedAnswer, rule: Rule | None) -> str:
+def _answers(answer: ExportedAnswer, rule: Rule | None, probabilities: bool) -> str:
+    if answer.tasks is not None:
+        return TASKS + (EXP + LOGISTIC + TASK_PROBABILITIES if probabilities else "")
     if answer.labels is None:
         return EXP + EXPONENTIAL if answer.exponential else NUMBER
     parts = []

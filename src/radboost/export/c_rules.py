@@ -174,6 +174,27 @@ double NAME_predict(const double *x)
 """
 
 
+TASKS = """
+/* For each task the place of its label in the list above. */
+void NAME_predict(const double *x, int *labels)
+{
+    double scores[N];
+    int k;
+    NAME_scores(x, scores);
+    for (k = 0; k < N; ++k) labels[k] = scores[k] > 0.0;
+}
+"""
+TASK_PROBABILITIES = """
+/* For each task the probability of its second label. */
+void NAME_probabilities(const double *x, double *probabilities)
+{
+    int k;
+    NAME_scores(x, probabilities);
+    for (k = 0; k < N; ++k) probabilities[k] = NAME_logistic(probabilities[k]);
+}
+"""
+
+
 def rule_functions(rule: Rule) -> str:
     """`NAME_rule` and what it calls."""
     logistic = LOGISTIC if rule.name in NEEDS_LOGISTIC else ""

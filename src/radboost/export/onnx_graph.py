@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import Graph, need_onnx
-from radboost.export.onnx_rules import add_rule
+from radboost.export.onnx_rules import add_logistic, add_rule
 from radboost.export.onnx_trees import category_questions, tree_attributes
 from radboost.export.parts import (
     Exported,
@@ -37,8 +37,11 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
     rule = rule_of(answer) if answer.labels is not None and probabilities else None
     graph = Graph()
     table = _add_scores(graph, scores)
-    flat = graph.add("Reshape", table, graph.whole([-1])) if scores.n_outputs == 1 else table
-    if answer.labels is None:
+    one = scores.n_outputs == 1 and answer.tasks is None
+    flat = graph.add("Reshape", table, graph.whole([-1])) if one else table
+    if answer.tasks is not None:
+        _add_tasks(graph, table, answer.tasks, probabilities)
+    elif answer.labels is None:
         clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if answer.exponential else flat
         graph.output("prediction", graph.add("Exp", clipped) if answer.exponential else flat, "double", 1)
     else:
@@ -51,7 +54,7 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
                 found = graph.add("Mul", found, graph.real(1.0 - answer.doubt))
                 found = graph.add("Add", found, graph.real(answer.doubt / answer.n_classes))
             graph.output("probabilities", found, "double", 2, answer.n_classes)
-    graph.output("scores", flat, "double", 1 if scores.n_outputs == 1 else 2, scores.n_outputs)
+    graph.output("scores", flat, "double", 1 if one else 2, scores.n_outputs)
     opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     proto = onnx.helper.make_model(
         graph.proto(model.title, INPUT, scores.n_features), opset_imports=opsets, ir_version=IR_VERSION
@@ -65,11 +68,13 @@ def _metadata(model: Exported) -> dict[str, str]:
     """Names as JSON, which is ASCII whatever they hold."""
     names = model.scores.feature_names
     labels = model.answer.labels
+    tasks = model.answer.tasks
     return {
         "model": model.title,
         "feature_names": json.dumps(None if names is None else list(names)),
         "categories": json.dumps({str(column): list(known) for column, known in model.scores.categories.items()}),
         "classes": json.dumps(None if labels is None else plain_labels(labels)),
+        "tasks": json.dumps(None if tasks is None else [plain_labels(pair) for pair in tasks]),
     }
 
 
@@ -114,9 +119,24 @@ def _with_answers(graph: Graph, tables: Mapping[int, FloatArray]) -> str:
     return graph.add("Concat", *parts, axis=1)
 
 
+def _add_tasks(graph: Graph, scores: str, tasks: tuple[tuple[Any, ...], ...], probabilities: bool) -> None:
+    """A label and the probability of the second label, for each row and task."""
+    if len(set(tasks)) > 1:
+        raise ExportError(
+            "The tasks have labels of their own, and an ONNX graph has one table of labels for all. Fit with the same "
+            "two labels for every task, for example -1 and +1."
+        )
+    labels, kind = _label_table(tasks[0])
+    above = graph.add("Greater", scores, graph.real(0.0))
+    place = graph.add("Cast", above, to=graph.type_number("int64"))
+    graph.output("label", graph.add("Gather", graph.constant(labels), place, axis=0), kind, 2, len(tasks))
+    if probabilities:
+        graph.output("probabilities", add_logistic(graph, scores), "double", 2, len(tasks))
+
+
 def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
     """Adds the label of each row, and returns the type of the labels."""
-    labels, kind = _label_table(answer)
+    labels, kind = _label_table(answer.labels or ())
     if answer.costs is not None:
         chances = add_rule(graph, rule_of(answer), scores, answer.n_classes)
         costs = graph.add("MatMul", chances, graph.reals(answer.costs))
@@ -130,9 +150,9 @@ def _add_label(graph: Graph, scores: str, answer: ExportedAnswer) -> str:
     return kind
 
 
-def _label_table(answer: ExportedAnswer) -> tuple[Any, str]:
+def _label_table(given: tuple[Any, ...]) -> tuple[Any, str]:
     """The labels as an array of a type that ONNX has, and that type."""
-    labels = plain_labels(answer.labels or ())
+    labels = plain_labels(given)
     kinds = {type(label) for label in labels}
     if kinds == {str}:
         try:

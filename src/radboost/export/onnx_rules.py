@@ -20,7 +20,7 @@ def add_rule(graph: Graph, rule: Rule, scores: str, n_classes: int) -> str:
     return RULES[rule.name](graph, scores, n_classes)
 
 
-def _logistic_of(graph: Graph, values: str) -> str:
+def add_logistic(graph: Graph, values: str) -> str:
     """1 / (1 + exp(-v)): where the exponential is infinite this is 0, as it should be."""
     one = graph.real(1.0)
     return graph.add("Div", one, graph.add("Add", one, graph.add("Exp", graph.add("Neg", values))))
@@ -28,12 +28,12 @@ def _logistic_of(graph: Graph, values: str) -> str:
 
 def _logistic(graph: Graph, scores: str, n_classes: int) -> str:
     both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
-    return _logistic_of(graph, both)
+    return add_logistic(graph, both)
 
 
 def _offset_logistic(graph: Graph, scores: str, n_classes: int) -> str:
     both = graph.add("Mul", scores, graph.reals([-1.0, 1.0]))
-    return _shares(graph, _logistic_of(graph, graph.add("Add", both, graph.real(1.0))))
+    return _shares(graph, add_logistic(graph, graph.add("Add", both, graph.real(1.0))))
 
 
 def _shares(graph: Graph, amounts: str) -> str:
@@ -84,7 +84,7 @@ def _balance(graph: Graph, scores: str, n_classes: int) -> str:
     gaps = graph.add(
         "Sub", graph.add("Unsqueeze", ranked, graph.whole([1])), graph.add("Unsqueeze", ranked, graph.whole([2]))
     )
-    rates = _logistic_of(graph, graph.add("Add", gaps, graph.real(1.0)))
+    rates = add_logistic(graph, graph.add("Add", gaps, graph.real(1.0)))
     columns = []
     for last in range(n_classes - 1, 0, -1):
         sizes = graph.whole([last, 1])

@@ -100,7 +100,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class ExportedAnswer:
-    """What is made of scores: of classes a label and probabilities, of a regression a number."""
+    """What is made of scores: of classes a label and probabilities, of a regression a number.
+
+    Of several tasks there is a label for each, the second where its score is positive, and the probability of that one,
+    the logistic function of the score.
+    """
 
     labels: tuple[Any, ...] | None = None  # of classes
     rule: Rule | str | None = None  # of classes; a text says why there is none
@@ -108,6 +112,11 @@ class ExportedAnswer:
     doubt: float = 0.0
     costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
     exponential: bool = False  # of a regression: exp(score) is predicted
+    tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, in place of `labels`
+
+    @property
+    def has_labels(self) -> bool:
+        return self.labels is not None or self.tasks is not None
 
     @property
     def n_classes(self) -> int:

@@ -32,7 +32,7 @@ def treelite_model(model: Exported) -> treelite.Model:
         leaf_output_type="float64",
         metadata=model_builder.Metadata(
             num_feature=scores.n_features,
-            task_type="kRegressor" if answer.labels is None else "kBinaryClf" if n_outputs == 1 else "kMultiClf",
+            task_type="kMultiClf" if n_outputs > 1 else "kBinaryClf" if answer.has_labels else "kRegressor",
             average_tree_output=False,
             num_target=1,
             num_class=[n_outputs],

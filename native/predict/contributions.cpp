@@ -11,9 +11,9 @@ namespace radboost {
 namespace {
 
 constexpr std::size_t kNodesPerChunk = 4096;         // whose numbers stay in the second level of the cache
-constexpr std::size_t kWorkPerCheck = std::size_t{1} << 26;  // nodes times rows
-constexpr std::size_t kBlocksPerTask = 4;
-constexpr std::size_t kMostRoom = std::size_t{1} << 24;      // depth times points: 10 GB for a thread
+constexpr std::size_t kWorkPerCheck = std::size_t{1} << 24;  // nodes times rows
+constexpr std::size_t kBlocksPerTask = 2;
+constexpr std::size_t kMostRoom = std::size_t{1} << 24;      // depth times points: 20 GB for a thread
 
 // The columns of up to kShapleyRows rows; the last row stands in for those that are not there.
 template <class T>

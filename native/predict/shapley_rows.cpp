@@ -79,15 +79,18 @@ struct Run {
         for (std::size_t k = 0; k < points(); ++k) {
             const double yes = numbers[k], no = numbers[points() + k], without = node.share_left;
             if (before == nullptr)
-                EACH_ROW shares[k * W + i] = left[i] != 0 ? yes : no;
+                EACH_ROW {
+                    const double part = left[i] != 0 ? yes : no, along = here[k * W + i] * part;
+                    shares[k * W + i] = part;
+                    next[k * W + i] = to_left ? along : here[k * W + i] - along;
+                }
             else
-                EACH_ROW
-                    shares[k * W + i] = before[i] == 0 ? without : left[i] != 0 ? yes : no;
-            if (to_left)
-                EACH_ROW next[k * W + i] = here[k * W + i] * shares[k * W + i];
-            else
-                EACH_ROW
-                    next[k * W + i] = here[k * W + i] - here[k * W + i] * shares[k * W + i];
+                EACH_ROW {
+                    const double part = before[i] == 0 ? without : left[i] != 0 ? yes : no;
+                    const double along = here[k * W + i] * part;
+                    shares[k * W + i] = part;
+                    next[k * W + i] = to_left ? along : here[k * W + i] - along;
+                }
         }
         if (node.remembered != 0) remember<kPairs>(node, to_left);
     }

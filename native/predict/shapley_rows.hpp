@@ -9,7 +9,7 @@
 
 namespace radboost {
 
-constexpr std::size_t kShapleyRows = 16;  // that go through a program together
+constexpr std::size_t kShapleyRows = 32;  // that go through a program together
 
 // Whole lines of the cache: wide registers are read and written without crossing them.
 struct alignas(64) RowNumbers {

@@ -297,6 +297,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"scoring": ["accuracy"]}, ValueError, "one name"),
     ({"scoring": lambda model, X, y: np.nan}, ValueError, "All 4 settings failed"),
     ({"param_grid": {"max_depth": [0, 99]}}, ValueError, "All 2 settings failed.*max_depth"),
+    ({"param_grid": {"max_depth": [0, 99]}, "time_budget": 1e6}, ValueError, "All 2 settings failed.*max_depth"),
     ({"cv": [(np.flatnonzero(Y == 0), np.flatnonzero(Y == 1))]}, ValueError, "no row of the class"),
 ]
 
@@ -321,9 +322,10 @@ def test_bad_rows() -> None:
         small().fit(X[:2], [0, 1])
 
 
-def test_a_setting_that_fails_is_left_out() -> None:
+@pytest.mark.parametrize("time_budget", [None, 1e6])
+def test_a_setting_that_fails_is_left_out(time_budget: float | None) -> None:
     with pytest.warns(FitFailedWarning, match="max_depth"):
-        search = small(param_grid={"max_depth": [0, 2]}).fit(X, Y)
+        search = small(param_grid={"max_depth": [0, 2]}, time_budget=time_budget).fit(X, Y)
     assert search.best_params_["max_depth"] == 2
     assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 1
 

@@ -90,11 +90,11 @@ class Race:
 
         Few settings on enough splits are better than many on too few: the best of many is best by chance.
         """
-        first = self.trials[:1]
-        if not self.bench.run(first, level, 0):
-            self.alive = first
+        first = next((trial for trial in self.trials if self.bench.run([trial], level, 0) or not trial.failure), None)
+        if first is None or not first.curves:  # all fail, or there is no time for one fit
+            self.alive = [] if first is None else [first]
             return
-        by_setting = n_splits * self.bench.fit_time(first[0], level)
+        by_setting = n_splits * self.bench.fit_time(first, level)
         n_settings = int(SHARE_OF_FIRST_RUNG * self.bench.clock.left() / by_setting)
         self.alive = self.alive[: max(FEWEST_SETTINGS, n_settings)]
 

@@ -4,12 +4,14 @@ python -m benchmarks.curves rows   votes against leaves with numbers, with more 
 python -m benchmarks.curves small  what might help on small data: several seeds, growth by the edge, stumps, more rounds
 python -m benchmarks.curves time   everybody at the defaults, error against seconds; the picture, and when each reaches
                                    the error of the best other library (on an idle machine, one thread)
+python -m benchmarks.curves look   how long the look at the data takes on these sets, clean and noisy (the same)
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,30 @@ class Stopwatch:
         self.seconds.append(time.perf_counter() - self.started)
 
 
+class OnlyTheLook(Stopwatch):
+    """Ends the fit when its rounds begin."""
+
+    def on_fit_begin(self, context: Any) -> None:
+        self.seconds.append(time.perf_counter() - self.started)
+        context.stop()
+
+
+def looks(data_dir: str | None, seed: int) -> None:
+    """Seconds until the first round of the whole fit; reading and binning the rows are among them."""
+    source = Source(data_dir)
+    print("| seconds before the first round | clean | noisy |")
+    print("|---" * 3 + "|")
+    for name in SETS:
+        found = []
+        for noise in TASK_NOISES:
+            parts, watch = source.parts(Task(name, seed, noise, WHOLE)), OnlyTheLook()
+            with threadpool_limits(1), warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # a model without a round is empty
+                ours("large")[0].build(seed).fit(parts.X_train, parts.y_train, callbacks=[watch])
+            found += watch.seconds
+        print(f"| {name} | " + " | ".join(f"{seconds:.2f}" for seconds in found) + " |", flush=True)
+
+
 def our_curve(estimator: Any, parts: Parts) -> Curve:
     """The look comes first; errors are those of the rounds of the whole fit."""
     watch = Stopwatch()
@@ -184,7 +210,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("command", choices=tuple(COMMANDS))
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument(
-        "--seed", type=int, default=None, help="draw of the rows (default: 3 for rows, 5 for small, 0 for time)"
+        "--seed",
+        type=int,
+        default=None,
+        help="draw of the rows (default: 3 for rows, 5 for small, 0 for time and look)",
     )
     given = parser.parse_args(argv)
     command, seed = COMMANDS[given.command]
@@ -195,6 +224,7 @@ COMMANDS: dict[str, tuple[Callable[[str | None, int], None], int]] = {
     "rows": (with_more_rows, 3),
     "small": (on_small_data, 5),
     "time": (against_time, 0),
+    "look": (looks, 0),
 }
 
 if __name__ == "__main__":

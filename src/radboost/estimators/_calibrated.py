@@ -16,7 +16,7 @@ from radboost.rows.prepare import PreparedRows, Watched
 
 # Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
 # allow, and than so few.
-MOST_RATES, FEWEST_ROWS = 2**20, 200
+MOST_RATES, FEWEST_ROWS = 2**22, 200
 
 
 class CalibratedMixin(OffsetMixin):

@@ -44,6 +44,9 @@ class Compiled:
     def numbers(self, name: str, rows: np.ndarray) -> np.ndarray:
         return self._each(f"{name}_predict", rows, ctypes.c_double)
 
+    def several_numbers(self, name: str, rows: np.ndarray, n_targets: int) -> np.ndarray:
+        return self._fill(f"{name}_predict", rows, n_targets)
+
     def _fill(self, function: str, rows: np.ndarray, width: int) -> np.ndarray:
         call, found = getattr(self._library, function), np.full((len(rows), width), np.nan)
         for row, line in zip(rows, found, strict=True):

@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 
 import radboost
+from export_tools import GCC, Compiled, run_onnx, same_kind
 from native_rows import GradientRows
 from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions
 from radboost.losses import REGRESSION_LOSSES, ask
@@ -236,3 +237,21 @@ def test_one_of_several_targets_is_explained() -> None:
         model.explain(X[0])
     with pytest.raises(ValueError, match="target must be"):
         model.explain(X[0], target=2)
+
+
+@pytest.mark.skipif(GCC is None, reason="no C compiler")
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_models_of_several_targets_run_elsewhere(loss: str, tmp_path: Path) -> None:
+    import treelite
+
+    X, Y, _ = rows_with_offsets()
+    model = RGBRegressor(8, loss=loss, n_jobs=1).fit(X, np.abs(Y) / [1.0, 100.0])
+    again = RGBRegressor.from_dict(model.to_dict())
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    scores = model.ensemble_.decision_function(X)
+    compiled = Compiled({"m": model.to_c()}, tmp_path)
+    np.testing.assert_array_equal(compiled.scores("model", X, 2), scores)
+    same_kind(compiled.several_numbers("model", X, 2), model.predict(X))
+    found = run_onnx(model.to_onnx(), X)
+    same_kind(found["prediction"], model.predict(X))
+    same_kind(treelite.gtil.predict(model.to_treelite(), X, nthread=1)[:, :, 0], model.predict(X))

@@ -13,9 +13,11 @@ from radboost.export.c_rules import (
     CHEAPEST,
     EXP,
     EXPONENTIAL,
+    EXPONENTIALS,
     LARGEST_SCORE,
     LOGISTIC,
     NUMBER,
+    NUMBERS,
     PROBABILITIES,
     SIGN,
     TASK_PROBABILITIES,
@@ -103,12 +105,12 @@ def c_code(model: Exported, name: str, probabilities: bool) -> str:
     rule = rule_of(answer) if answer.labels is not None and probabilities else None
     if rule is not None:
         check_stack(rule, answer)
-    parts = [GUARD, _constants(scores, answer), _prototypes(answer, probabilities)]
+    parts = [GUARD, _constants(scores, answer), _prototypes(answer, scores.n_outputs, probabilities)]
     if scores.trees:
         parts += [*_tree_tables(scores), WALK.replace("CATEGORY", CATEGORY if _asks_categories(scores) else "")]
     if scores.products:
         parts += _product_tables(scores)
-    parts += [_scores_function(scores), _answers(answer, rule, probabilities)]
+    parts += [_scores_function(scores), _answers(answer, scores.n_outputs, rule, probabilities)]
     sizes = {"N_TREES": len(scores.trees), "N_PRODUCTS": len(scores.products), "N": scores.n_outputs}
     sizes["K"] = answer.n_classes
     text = "".join(parts)
@@ -166,10 +168,12 @@ def _constants(scores: ScoreSum, answer: ExportedAnswer) -> str:
     return f"\nenum {{ NAME_n_features = {scores.n_features}, NAME_n_scores = {scores.n_outputs}{classes} }};\n"
 
 
-def _prototypes(answer: ExportedAnswer, probabilities: bool) -> str:
+def _prototypes(answer: ExportedAnswer, n_outputs: int, probabilities: bool) -> str:
     predict = f"{'double' if answer.labels is None else 'int'} NAME_predict(const double *x);"
     if answer.tasks is not None:
         predict = "void NAME_predict(const double *x, int *labels);"
+    elif answer.labels is None and n_outputs > 1:
+        predict = "void NAME_predict(const double *x, double *predictions);"
     lines = ["void NAME_scores(const double *x, double *scores);", predict]
     if probabilities and answer.has_labels:
         lines.append("void NAME_probabilities(const double *x, double *probabilities);")
@@ -262,11 +266,12 @@ def _scores_function(scores: ScoreSum) -> str:
     return head + "".join([*variables, *body]) + "}\n"
 
 
-def _answers(answer: ExportedAnswer, rule: Rule | None, probabilities: bool) -> str:
+def _answers(answer: ExportedAnswer, n_outputs: int, rule: Rule | None, probabilities: bool) -> str:
     if answer.tasks is not None:
         return TASKS + (EXP + LOGISTIC + TASK_PROBABILITIES if probabilities else "")
     if answer.labels is None:
-        return EXP + EXPONENTIAL if answer.exponential else NUMBER
+        number, exponential = (NUMBER, EXPONENTIAL) if n_outputs == 1 else (NUMBERS, EXPONENTIALS)
+        return EXP + exponential if answer.exponential else number
     parts = []
     if rule is not None or answer.costs is not None:
         parts.append(rule_functions(rule_of(answer)))

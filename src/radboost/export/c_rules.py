@@ -163,6 +163,22 @@ double NAME_predict(const double *x)
     return score;
 }
 """
+NUMBERS = """
+/* A prediction for each target. */
+void NAME_predict(const double *x, double *predictions)
+{
+    NAME_scores(x, predictions);
+}
+"""
+EXPONENTIALS = """
+/* A prediction for each target: e to the power of its score. */
+void NAME_predict(const double *x, double *predictions)
+{
+    int k;
+    NAME_scores(x, predictions);
+    for (k = 0; k < N; ++k) predictions[k] = NAME_exp(predictions[k] < -708.0 ? -708.0 : predictions[k]);
+}
+"""
 EXPONENTIAL = """
 /* The prediction: e to the power of the score. */
 double NAME_predict(const double *x)

@@ -43,7 +43,8 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
         _add_tasks(graph, table, answer.tasks, probabilities)
     elif answer.labels is None:
         clipped = graph.add("Clip", flat, graph.real(-708.0), graph.real(709.0)) if answer.exponential else flat
-        graph.output("prediction", graph.add("Exp", clipped) if answer.exponential else flat, "double", 1)
+        found = graph.add("Exp", clipped) if answer.exponential else flat
+        graph.output("prediction", found, "double", 1 if one else 2, scores.n_outputs)
     else:
         kind = _add_label(graph, table, answer)
         graph.output("label", graph.last, kind, 1)

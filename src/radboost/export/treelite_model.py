@@ -27,22 +27,26 @@ def treelite_model(model: Exported) -> treelite.Model:
     n_outputs = scores.n_outputs
     class_of_tree = [_only_target(one) for one in trees] if n_outputs > 1 else [0] * len(trees)
     by_class = all(target >= 0 for target in class_of_tree)
+    targets = n_outputs if answer.labels is None and not answer.has_labels else 1
+    classes = n_outputs // targets
     builder = model_builder.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=model_builder.Metadata(
             num_feature=scores.n_features,
-            task_type="kMultiClf" if n_outputs > 1 else "kBinaryClf" if answer.has_labels else "kRegressor",
+            task_type="kMultiClf" if classes > 1 else "kBinaryClf" if answer.has_labels else "kRegressor",
             average_tree_output=False,
-            num_target=1,
-            num_class=[n_outputs],
-            leaf_vector_shape=(1, 1) if by_class else (1, n_outputs),
+            num_target=targets,
+            num_class=[classes] * targets,
+            leaf_vector_shape=(1, 1) if by_class else (targets, classes),
         ),
         tree_annotation=model_builder.TreeAnnotation(
-            num_tree=len(trees), target_id=[0] * len(trees), class_id=class_of_tree if by_class else [-1] * len(trees)
+            num_tree=len(trees),
+            target_id=[0 if targets == 1 else -1] * len(trees),
+            class_id=class_of_tree if by_class else [0 if classes == 1 else -1] * len(trees),
         ),
         postprocessor=model_builder.PostProcessorFunc(
-            "exponential" if answer.exponential else "identity" if n_outputs == 1 else "identity_multiclass"
+            "exponential" if answer.exponential else "identity" if classes == 1 else "identity_multiclass"
         ),
         base_scores=(scores.start - scores.taken_off).tolist(),
     )

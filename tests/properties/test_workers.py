@@ -80,7 +80,7 @@ def test_workers_make_the_models_with_known_fingerprints(name: str, monkeypatch:
         assert fingerprints.fingerprint(model) == kept[name]
 
 
-@pytest.mark.parametrize("name", ["deep", "rgb"])
+@pytest.mark.parametrize("name", ["deep", "softmax", "rgb"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_workers_take_offsets_along(name: str, n_classes: int) -> None:
     """Also where rows differ in their offsets alone, and are on different workers."""

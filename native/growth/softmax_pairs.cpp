@@ -60,6 +60,13 @@ void SoftmaxPairs::order_rows(const BinnedData& data, int n_threads) {
             hashes[i] = mix(hashes[i], bits);
         }
     }
+    // Rows that begin at other scores (offsets) are other rows.
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t* start = scores_.grid().row(i);
+        const std::int32_t* end = start + scores_.n_classes();
+        if (std::all_of(start, end, [](std::int32_t score) { return score == 0; })) continue;
+        for (; start != end; ++start) hashes[i] = mix(hashes[i], static_cast<std::uint32_t>(*start));
+    }
     std::vector<std::uint32_t> own(n);
     std::iota(own.begin(), own.end(), 0u);
     std::sort(own.begin(), own.end(),

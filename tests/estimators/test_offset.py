@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -272,8 +271,8 @@ def test_looks_and_calibration_carry_offsets_along(kind: Any) -> None:
 def test_prepared_rows_carry_offsets_along() -> None:
     X, y, offset = rows(15)
     model = RGBClassifier(10, n_jobs=1, calibration=None)
-    prepared = prepare(model, X, y)
-    with_offset = replace(prepared, offset=offset[prepared.order])
+    with_offset = prepare(model, X, y, offset=offset)
+    np.testing.assert_array_equal(with_offset.offset, offset[with_offset.order])
     found, fitted = learn(model, with_offset), model.fit(X, y, offset=offset)
     np.testing.assert_array_equal(found.decision_function(X), fitted.decision_function(X))
     half = np.arange(0, 160, 2)

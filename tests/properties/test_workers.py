@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,21 @@ import pytest
 import fingerprints
 from boosting_cases import CASES, everything
 from collective_tools import ThreadGroup, split_at_random
+from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier
 from radboost.estimators import _learning, learn
 from radboost.losses.target import WeightedRows
 from radboost.rows.costs import make_costs
-from radboost.rows.prepare import PreparedRows
+from radboost.rows.prepare import PreparedRows, prepare
 from radboost.rows.weights import RowWeights
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:The model")]
+
+
+WITH_OFFSETS = {
+    "deep": DeepBoostClassifier(8, complexity_penalty=0.001, early_stopping=5),
+    "softmax": SoftmaxBoostClassifier(8, early_stopping=5),
+    "rgb": RGBClassifier(8, early_stopping=5),
+}
 
 
 class CaughtError(Exception):
@@ -69,6 +78,22 @@ def test_workers_make_the_models_with_known_fingerprints(name: str, monkeypatch:
     estimator, prepared = caught(lambda: fingerprints.all_fits()[name](2), monkeypatch)
     for model in on_workers(estimator, prepared, 3):
         assert fingerprints.fingerprint(model) == kept[name]
+
+
+@pytest.mark.parametrize("name", ["deep", "softmax", "rgb"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_workers_take_offsets_along(name: str, n_classes: int) -> None:
+    """Also where rows differ in their offsets alone, and are on different workers."""
+    draws = np.random.default_rng(20)
+    X = np.tile(draws.integers(0, 5, size=(40, 3)), (3, 1)).astype(float)
+    y = np.tile(draws.permutation(np.arange(40) % n_classes), 3)
+    offset = draws.normal(size=120 if n_classes == 2 else (120, n_classes))
+    estimator = WITH_OFFSETS[name]
+    prepared = prepare(estimator, X, y, offset=offset)
+    expected = everything(learn(estimator, prepared))
+    assert expected != everything(learn(estimator, replace(prepared, offset=None)))
+    for model in on_workers(estimator, prepared, 3):
+        assert everything(model) == expected
 
 
 def test_a_part_has_nothing_of_the_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:

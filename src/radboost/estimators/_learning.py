@@ -26,8 +26,14 @@ from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
-from radboost.rows.offsets import check_offset_of_classes, read_offset
-from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
+from radboost.rows.prepare import (
+    CheckedRows,
+    PreparedRows,
+    Watched,
+    read_training,
+    read_validation,
+    with_offsets,
+)
 from radboost.trees import GrowthSettings
 
 BEGIN_ANEW = "Set warm_start=False to start again."
@@ -244,7 +250,7 @@ class BoostingEstimator(CallbackSupport, TreesDescribing, NamedParameters, BaseE
         training = read_training(reader, X, y, sample_weight, regression=self._regression)
         self._check_training(training)
         watched = read_validation(reader, *validation, training.classes, training.rows.categories)
-        training, watched = self._with_offsets(training, watched, *offsets)
+        training, watched = with_offsets(training, watched, *offsets)
         added = {"validation": watched, "metrics": metrics, **add(training, watched)}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
@@ -258,32 +264,6 @@ class BoostingEstimator(CallbackSupport, TreesDescribing, NamedParameters, BaseE
         # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
         self.__dict__ = fitted.__dict__
         return self
-
-    def _with_offsets(
-        self, training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
-    ) -> tuple[CheckedRows, Watched | None]:
-        """The same rows, with where their scores begin."""
-        if watched is None and offset_val is not None:
-            raise ValueError("offset_val was given without X_val and y_val.")
-        if watched is not None and (offset is None) != (offset_val is None):
-            raise ValueError(
-                "offset and offset_val belong together: where the scores of the training rows begin at an offset, so "
-                "do those of the validation rows, and the other way round."
-            )
-        n_classes = 2 if training.classes is None else len(training.classes)
-        n_outputs = n_classes if n_classes > 2 else 1
-        if training.targets is not None and training.targets.ndim == 2:
-            n_outputs = training.targets.shape[1]
-        own = read_offset(offset, training.n_given, n_outputs)
-        others = None if watched is None else read_offset(offset_val, watched.n_given, n_outputs, "offset_val", "X_val")
-        own = own if own is None or training.kept is None else own[training.kept]
-        if watched is not None and others is not None:
-            others = others if watched.kept is None else others[watched.kept]
-            watched = replace(watched, offset=others)
-        if training.classes is not None:
-            check_offset_of_classes(own)
-            check_offset_of_classes(others, "offset_val")
-        return replace(training, offset=own), watched
 
     def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Self:
         """A copy of the estimator with the model of the first `n_rounds` rounds."""

@@ -114,7 +114,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     class_weight : dict from labels to weights, "balanced", or None
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     early_stopping : bool, int or EarlyStopping
-        Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
+        is the rounds to wait.
     calibration : "auto" or None
         How sure `predict_proba` is. "auto" learns that on rows that early stopping holds back, or by up to three short
         fits that each do not see a part of the rows (docs/probabilities.md); `predict` and `decision_function` do not
@@ -152,12 +153,14 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
-        "maxsum" that of "max", which is not larger and can be computed from the scores).
+        "maxsum" that of "max", which is not larger and can be computed from the scores), and "validation_" with the
+        name of each `eval_metric`.
         With early stopping it goes on after the best round.
     n_iter_ : int
         Rounds kept in the model.
     best_iteration_, best_score_ : int and float, or None
-        The round with the lowest "validation_loss", counted from 1, and that loss; None without validation rows.
+        The round with the lowest "validation_loss" or the highest `eval_metric`, counted from 1, and its value; None
+        without validation rows.
     n_skipped_rounds_ : int
         Rounds whose proposals could not lower the objective.
     stop_reason_ : str

@@ -96,7 +96,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     class_weight : dict from labels to weights, "balanced", or None
         As in DeepBoostClassifier.
     early_stopping : bool, int or EarlyStopping
-        Stop when the loss on validation rows no longer falls; a number is the rounds to wait.
+        Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
+        is the rounds to wait.
     calibration : "auto" or None
         As in DeepBoostClassifier.
     warm_start : bool

@@ -107,7 +107,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     class_weight : dict from labels to weights, "balanced", or None
         As in DeepBoostClassifier. What mistakes cost is `cost`.
     early_stopping : bool, int or EarlyStopping
-        Stop when the expected cost on validation rows no longer falls; a number is the rounds to wait.
+        Stop when the expected cost on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a
+        number is the rounds to wait.
     calibration : "auto" or None
         As in DeepBoostClassifier; fits with `cost`, whose rule is no probability, are not calibrated.
     n_jobs : int or None

@@ -15,7 +15,9 @@ LARGEST_OF_CLASSES = 1000.0
 MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
-def read_offset(offset: Any, n_rows: int, n_outputs: int, name: str = "offset", rows: str = "X") -> FloatArray | None:
+def read_offset(
+    offset: Any, n_rows: int, n_outputs: int, *, name: str = "offset", rows: str = "X", of_classes: bool = False
+) -> FloatArray | None:
     """One number for each row, or a line with one for each of several classes or targets; None where all are 0."""
     if offset is None:
         return None
@@ -36,17 +38,13 @@ def read_offset(offset: Any, n_rows: int, n_outputs: int, name: str = "offset", 
             f"{name} holds NaN or infinity; every entry must be a finite number. The logarithm of an exposure of 0 is "
             "infinite: leave such rows out, or give them the weight 0 and any offset."
         )
-    return np.ascontiguousarray(numbers + 0.0) if numbers.any() else None  # -0.0 becomes 0.0
-
-
-def check_offset_of_classes(offset: FloatArray | None, name: str = "offset") -> None:
-    """Refuses scores of classes that are none."""
-    if offset is not None and len(offset) and np.abs(offset).max() > LARGEST_OF_CLASSES:
+    if of_classes and len(numbers) and np.abs(numbers).max() > LARGEST_OF_CLASSES:
         raise ValueError(
-            f"{name} goes up to {np.abs(offset).max():g} in size, and scores of classes must not begin beyond "
+            f"{name} goes up to {np.abs(numbers).max():g} in size, and scores of classes must not begin beyond "
             f"{LARGEST_OF_CLASSES:g}: offsets are scores, logarithms of odds in RGBClassifier, and no probabilities or "
             "counts."
         )
+    return np.ascontiguousarray(numbers + 0.0) if numbers.any() else None  # -0.0 becomes 0.0
 
 
 def mixed_in(hashes: npt.NDArray[np.uint64], offset: FloatArray | None) -> npt.NDArray[np.uint64]:

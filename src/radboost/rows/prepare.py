@@ -18,7 +18,7 @@ from radboost.engine import BinnedData, Collective
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.offsets import mixed_in
+from radboost.rows.offsets import mixed_in, read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -342,6 +342,7 @@ def prepare(
     y: Any,
     sample_weight: Any = None,
     *,
+    offset: Any = None,
     regression: bool = False,
     max_bins: int = 255,
     n_threads: int = 1,
@@ -351,7 +352,36 @@ def prepare(
     The estimator is asked for its `categorical_features`, and gives its name to messages; it is told the number and the
     names of the columns, as scikit-learn wants it.
     """
-    return read_training(estimator, X, y, sample_weight, regression=regression).prepare(max_bins, n_threads)
+    training = read_training(estimator, X, y, sample_weight, regression=regression)
+    return with_offsets(training, None, offset, None)[0].prepare(max_bins, n_threads)
+
+
+def with_offsets(
+    training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
+) -> tuple[CheckedRows, Watched | None]:
+    """The same rows, those to learn from and those to watch, with where their scores begin."""
+    if watched is None and offset_val is not None:
+        raise ValueError("offset_val was given without X_val and y_val.")
+    if watched is not None and (offset is None) != (offset_val is None):
+        raise ValueError(
+            "offset and offset_val belong together: where the scores of the training rows begin at an offset, so do "
+            "those of the validation rows, and the other way round."
+        )
+    n_classes = 2 if training.classes is None else len(training.classes)
+    n_outputs, of_classes = n_classes if n_classes > 2 else 1, training.classes is not None
+    if training.targets is not None and training.targets.ndim == 2:
+        n_outputs = training.targets.shape[1]
+    own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
+    training = replace(training, offset=_kept(own, training.kept))
+    if watched is not None:
+        names = {"name": "offset_val", "rows": "X_val"}
+        others = read_offset(offset_val, watched.n_given, n_outputs, **names, of_classes=of_classes)
+        watched = replace(watched, offset=_kept(others, watched.kept))
+    return training, watched
+
+
+def _kept(numbers: FloatArray | None, places: Places | None) -> FloatArray | None:
+    return numbers if places is None else _select(numbers, places)
 
 
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:

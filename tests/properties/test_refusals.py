@@ -116,6 +116,7 @@ TARGETS: dict[str, tuple[Any, str]] = {
     "NaN": (lambda y: np.where(np.arange(len(y)) == 3, np.nan, y), "(?i)nan"),
     "infinity": (lambda y: np.where(np.arange(len(y)) == 3, np.inf, y), "(?i)inf"),
     "2-D": (lambda y: np.stack([y, y], axis=1), "(?i)1d|shape|multi"),
+    "3-D": (lambda y: np.stack([y, y], axis=1)[:, :, None], "(?i)1d|shape|multi|dim 3"),
     "text": (lambda y: ["a"] * len(y), "(?i)classifier|convert|numeric"),
     "lengths": (lambda y: y[:-1], "(?i)inconsistent numbers of samples|length"),
     "None": (lambda y: None, "(?i)requires y|y"),
@@ -129,6 +130,9 @@ def test_targets_refused(case: Case, what: str) -> None:
     X, y = case.data(0, m=60)
     change, message = TARGETS[what]
     model = case.make()
+    if what == "2-D" and getattr(model, "_learns_several_targets", False):
+        assert model.fit(X, change(y)).predict(X).shape == (60, 2)
+        return
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, change(y))
     assert not hasattr(model, "ensemble_")

@@ -200,7 +200,7 @@ class _Look:
         scores = held.scores(model.ensemble_, self.n_threads)
         loss = self.estimator._resolve_loss(fold.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = self.estimator._targets(held.class_ids, held.targets, self.n_outputs)
-        units = model._units_of_fit
+        units = getattr(model, "_units_of_fit", None)
         if units is not None:
             targets, scores = targets / units, scores / units
         return np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)

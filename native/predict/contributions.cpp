@@ -44,9 +44,6 @@ void add_sums(const ShapleyChunk& chunk, const ShapleyTile& tile, std::size_t i,
 template <class T>
 void run_chunk(const Forest& forest, const ShapleyChunk& chunk, const MatrixView<T>& X, int n_threads, std::size_t stride,
                double* out, InterruptCheck check) {
-    std::vector<Quadrature> rules(chunk.most_points + 1);
-    for (const ShapleyProgram& program : chunk.programs)
-        if (rules[program.points].points.empty()) rules[program.points] = gauss_legendre(program.points);
     const std::size_t size = forest.n_features() + 1, per_task = kBlocksPerTask * kShapleyRows;
     const std::size_t per_check = std::max<std::size_t>(1, kWorkPerCheck / chunk.n_nodes / per_task) * per_task;
     for (std::size_t slice = 0; slice < X.n_rows; slice += per_check) {
@@ -58,7 +55,7 @@ void run_chunk(const Forest& forest, const ShapleyChunk& chunk, const MatrixView
             for (std::size_t first = slice + task * per_task; first < end; first += kShapleyRows) {
                 const std::size_t count = std::min(kShapleyRows, end - first);
                 read_rows(chunk, X, first, count, tile);
-                tile.run(chunk, rules, forest.category_sets());
+                tile.run(chunk, forest.category_sets());
                 for (std::size_t i = 0; i < count; ++i) add_sums(chunk, tile, i, size, out + (first + i) * stride);
             }
         });

@@ -31,6 +31,12 @@ Quadrature gauss_legendre(std::size_t n) {
     return rule;
 }
 
+const Quadrature& ShapleyChunk::rule(std::size_t n) {
+    if (rules.size() <= n) rules.resize(n + 1);
+    if (rules[n].points.empty()) rules[n] = gauss_legendre(n);
+    return rules[n];
+}
+
 std::uint32_t ShapleyChunk::place(std::uint32_t column) {
     const auto [found, is_new] = place_of_.try_emplace(column, static_cast<std::uint32_t>(columns.size()));
     if (is_new) columns.push_back(column);
@@ -69,7 +75,6 @@ public:
         if (single_[0]) return;
         enter(0);
         while (!way_.empty()) {
-            // A copy: entering a side may move the way.
             Stage& stage = way_.back();
             const auto left = static_cast<std::size_t>(tree_.left[stage.node]);
             if (single_[left] && single_[left + 1]) {
@@ -161,7 +166,7 @@ private:
     }
 
     void fill_numbers() {
-        const Quadrature rule = gauss_legendre(program_.points);
+        const Quadrature& rule = chunk_.rule(program_.points);
         std::vector<std::uint8_t> both(program_.nodes.size(), 0);
         for (const ShapleyStep& step : program_.steps) both[step.node] = step.kind == ShapleyStep::kBoth;
         std::vector<double>& numbers = program_.numbers;

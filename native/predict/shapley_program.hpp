@@ -83,6 +83,9 @@ struct ShapleyChunk {
     std::vector<std::uint32_t> columns;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // places in `columns`
 
+    std::vector<Quadrature> rules;  // by their number of points; those that no program needs are empty
+
+    const Quadrature& rule(std::size_t n);  // makes it where it is new
     std::uint32_t place(std::uint32_t column);
     std::uint32_t pair(std::uint32_t first, std::uint32_t second);
 

@@ -248,7 +248,7 @@ ShapleyTile::ShapleyTile(const ShapleyChunk& chunk)
       numbers_((chunk.longest + 1) * kBlocks * chunk.most_points), terms_(chunk.most_points),
       flags_(2 * (chunk.longest + 1)) {}
 
-void ShapleyTile::run(const ShapleyChunk& chunk, const std::vector<Quadrature>& rules, const CategorySet* sets) {
+void ShapleyTile::run(const ShapleyChunk& chunk, const CategorySet* sets) {
     std::fill(sums_.begin(), sums_.end(), RowNumbers{});
     std::fill(pair_sums_.begin(), pair_sums_.end(), RowNumbers{});
     const auto start = [](std::vector<RowNumbers>& rows) { return reinterpret_cast<double*>(rows.data()); };
@@ -257,7 +257,7 @@ void ShapleyTile::run(const ShapleyChunk& chunk, const std::vector<Quadrature>& 
     constexpr decltype(&run_0) kRuns[] = {run_0, run_1, run_2, run_3, run_4, run_5, run_6};
     for (const ShapleyProgram& program : chunk.programs) {
         const std::size_t known = program.points < std::size(kRuns) ? program.points : 0;
-        kRuns[known](program, rules[program.points], sets, room, chunk.with_pairs);
+        kRuns[known](program, chunk.rules[program.points], sets, room, chunk.with_pairs);
     }
 }
 

@@ -38,7 +38,7 @@ public:
     const double* pair_sums(std::size_t pair) const { return pair_sums_[pair].of; }
 
     // Adds what each column, and each pair of columns, contributes to the programs' answers for the rows in `x`.
-    void run(const ShapleyChunk& chunk, const std::vector<Quadrature>& rules, const CategorySet* sets);
+    void run(const ShapleyChunk& chunk, const CategorySet* sets);
 
 private:
     std::vector<RowNumbers> x_, sums_, pair_sums_, numbers_, terms_;

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from radboost._typing import Category, FloatArray, FloatMatrix
 from radboost.boosting.trace import Trace
 from radboost.ensemble.arrays import STEP_TYPE, read_ensemble, write_ensemble
+from radboost.ensemble.contributions import SumOfTrees
 from radboost.families.base import Hypothesis
 from radboost.families.kinds import Scorer, kind_of, scorers
 from radboost.trees.describe import TreeNames
@@ -79,6 +80,7 @@ class Ensemble:
         for array in (self.steps, self.weights, self.complexities, self.entered_complexities):
             array.flags.writeable = False
         self._scorers: list[Scorer] | None = None
+        self._sum_of_trees: SumOfTrees | None = None
         self.names = TreeNames(self.feature_names, self.categories)
         for hypothesis in self.entered:
             kind_of(hypothesis).take_names(hypothesis, self.names)
@@ -142,6 +144,7 @@ class Ensemble:
                 step = next(steps, None)
             yield scores.copy()
 
+<<<<<<< HEAD
     def of_rounds(self, n_rounds: int) -> Ensemble:
         """The model of the first rounds alone."""
         steps = self.steps[self.steps["round"] < n_rounds].copy()
@@ -158,6 +161,13 @@ class Ensemble:
             n_outputs=self.n_outputs,
             categories=self.categories,
         )
+=======
+    def sum_of_trees(self) -> SumOfTrees:
+        """What explains the scores, made when it is first asked for; all hypotheses must be trees."""
+        if self._sum_of_trees is None:
+            self._sum_of_trees = SumOfTrees(self.hypotheses, self.weights, self.n_features, self.n_outputs)
+        return self._sum_of_trees
+>>>>>>> shap
 
     @property
     def spread(self) -> float:
@@ -176,7 +186,7 @@ class Ensemble:
         return len(self.hypotheses)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_scorers": None}
+        return {**self.__dict__, "_scorers": None, "_sum_of_trees": None}
 
     def __repr__(self) -> str:
         if not self.hypotheses:

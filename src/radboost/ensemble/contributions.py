@@ -22,7 +22,7 @@ class SumOfTrees:
     computed as an integral, docs/explaining.md.
     """
 
-    def __init__(self, trees: Sequence[Tree], weights: FloatArray, n_features: int, n_outputs: int) -> None:
+    def __init__(self, trees: Sequence[Any], weights: FloatArray, n_features: int, n_outputs: int) -> None:
         self.n_trees = len(trees)
         self.n_features = n_features
         self.n_outputs = n_outputs
@@ -47,8 +47,7 @@ class SumOfTrees:
 
 def sum_of_trees(ensemble: Any, model: str, method: str) -> SumOfTrees:
     """Raises TypeError, which names what the model holds, unless it is a weighted sum of trees."""
-    weights = getattr(ensemble, "weights", None)
-    if weights is None:
+    if not hasattr(ensemble, "sum_of_trees"):
         raise TypeError(
             f"{method} needs a sum of trees, and the model of {model} is a {type(ensemble).__name__}, which asks its "
             "trees one after the other. Take an estimator that adds trees up, for example DeepBoostClassifier."
@@ -59,4 +58,5 @@ def sum_of_trees(ensemble: Any, model: str, method: str) -> SumOfTrees:
             f"{method} needs a sum of trees, and this {model} also holds hypotheses of the kind {', '.join(others)}. "
             "sklearn.inspection.permutation_importance works for any model."
         )
-    return SumOfTrees(ensemble.hypotheses, weights, ensemble.n_features, ensemble.n_outputs)
+    trees: SumOfTrees = ensemble.sum_of_trees()
+    return trees

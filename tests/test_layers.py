@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
+    {"pruning"},
     {"estimators", "sparsity"},
     {"baselines"},
     {"structured"},

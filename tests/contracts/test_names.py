@@ -197,7 +197,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         "fit",
         "get_support",
     }
-    ours |= {"paper", "path", "save"}
+    ours |= {"paper", "path", "prune", "save"}
     if estimator is radboost.MultiSourceBoostClassifier:
         ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
         ours |= {

@@ -20,7 +20,8 @@ from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
 from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import ScoringMixin, of_one_fit
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched, read_training, read_validation
 from radboost.trees import GrowthSettings
@@ -155,7 +156,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
+class BoostingEstimator(PruningMixin, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]
@@ -288,6 +289,8 @@ class BoostingEstimator(ScoringMixin, NamedParameters, BaseEstimator):
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         """What a warm start goes on from."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
+        if self.stop_reason_.startswith(PRUNED):
+            raise ValueError(f"warm_start=True continues a fit, and this model was pruned. {BEGIN_ANEW}")
         if not isinstance(self.n_rounds, str) and self._n_stages() < self.n_iter_:
             raise ValueError(
                 f"warm_start=True continues after the {self.n_iter_} rounds of the last fit, and n_rounds="

@@ -15,7 +15,7 @@ from radboost._validation import resolve_n_jobs
 from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble
 from radboost.estimators._saving import SavingMixin
-from radboost.losses import get_loss
+from radboost.losses import MarginLoss, get_loss
 from radboost.model_file import ModelFileError, NotStored
 from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
@@ -164,9 +164,11 @@ class PredictingMixin(ScoringMixin):
         return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
-        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        return row_cost(self.objective_, len(self.classes_)).probabilities(loss, scores)
+        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
+
+    def _loss_of_fit(self) -> MarginLoss:
+        """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back."""
+        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         """Parameters that predictions depend on, as they were in the fit; a file keeps these."""

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from radboost.model_file import boosted, projections, sequences, sparse
-from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
+from radboost.model_file.container import AnyArray, PathLike, n_bytes, read_versioned, write
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
@@ -23,6 +23,16 @@ def save_model(estimator: Any, path: PathLike) -> None:
     A loss, a kernel or a generator of the user's own is not stored: the file notes its ``repr``, and the loaded
     model asks for it where it is needed.
     """
+    write(path, *_content(estimator))
+
+
+def model_bytes(estimator: Any) -> int:
+    """How large the file of a fitted estimator is; nothing is written."""
+    return n_bytes(*_content(estimator))
+
+
+def _content(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Header and arrays of a file that can be loaded again."""
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         raise ModelFileError(
@@ -51,7 +61,7 @@ def save_model(estimator: Any, path: PathLike) -> None:
             f"This model cannot be saved to a model file, because it could not be loaded: {error} Correct the "
             "parameter with set_params."
         ) from error
-    write(path, header, arrays)
+    return header, arrays
 
 
 def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:

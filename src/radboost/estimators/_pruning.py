@@ -95,14 +95,14 @@ class PruningMixin(ScoringMixin):
         pruner = Pruner(
             whole, kept, how.prices, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
-        judges = [Judge(part, how.losses, how.errors, n_threads) for part in (held_back, rows)]
+        judge, of_all = (Judge(part, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
-        def with_ensemble(ensemble: Ensemble) -> Any:
-            return self._with_ensemble(ensemble, judges[1](ensemble))
+        def n_bytes(ensemble: Ensemble) -> int:
+            return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
 
-        choice = Choice(pruner, judges[0], lambda ensemble: model_bytes(with_ensemble(ensemble)), limits)
-        pruned = with_ensemble(choice.make().ensemble)
-        curve = choice.curve()
+        choice = Choice(pruner, judge, n_bytes, limits)
+        ensemble = choice.make().ensemble
+        pruned, curve = self._with_ensemble(ensemble, of_all(ensemble)), choice.curve()
         pruned.size_curve_ = {
             "n_trees": [one.n_trees for one in curve],
             "bytes": [one.n_bytes for one in curve],

@@ -8,6 +8,7 @@ from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
 from radboost.plot.probabilities import reliability
+from radboost.plot.pruning import size_curve
 from radboost.plot.sources import sources
 from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
@@ -21,6 +22,7 @@ __all__ = [
     "noise_robustness",
     "regularization_path",
     "reliability",
+    "size_curve",
     "sources",
     "tree",
     "tree_sizes",

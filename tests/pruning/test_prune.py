@@ -97,6 +97,7 @@ def test_limits_are_kept_and_the_model_is_whole(name: str, fitted, tmp_path: Pat
     size = (tmp_path / "pruned.radb").stat().st_size
     assert size == model_bytes(pruned)
     assert size == curve["bytes"][curve["n_trees"].index(len(pruned.ensemble_))]
+    assert len(set(curve["n_trees"])) == len(curve["n_trees"])
     assert pruned.feature_importances_.sum() == pytest.approx(1.0)
     str(pruned.ensemble_)
     if hasattr(model, "classes_"):
@@ -232,6 +233,14 @@ def test_a_pruned_model_can_be_pruned_again_and_not_continued(fitted) -> None:
     assert len(pruned.prune(X, y, max_trees=3).ensemble_) <= 3
     with pytest.raises(ValueError, match="this model was pruned"):
         pruned.set_params(warm_start=True, n_rounds=60).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["three classes", "RGB", "squared", "soft-max"])
+def test_a_loaded_model_is_pruned_like_the_saved_one(name: str, fitted, tmp_path: Path) -> None:
+    model, X, y = fitted(name)
+    model.save(tmp_path / "whole.radb")
+    loaded = radboost.load(tmp_path / "whole.radb")
+    assert essence(loaded.prune(X, y, max_trees=7)) == essence(model.prune(X, y, max_trees=7))
 
 
 def test_one_tree_stays_one_tree() -> None:

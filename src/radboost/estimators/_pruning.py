@@ -101,8 +101,8 @@ class PruningMixin(ScoringMixin):
             return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
 
         choice = Choice(pruner, judge, n_bytes, limits)
-        ensemble = choice.make().ensemble
-        pruned, curve = self._with_ensemble(ensemble, of_all(ensemble)), choice.curve()
+        chosen = choice.make()
+        pruned, curve = self._with_ensemble(chosen.ensemble, of_all(chosen.ensemble)), choice.curve(chosen)
         pruned.size_curve_ = {
             "n_trees": [one.n_trees for one in curve],
             "bytes": [one.n_bytes for one in curve],

@@ -45,9 +45,11 @@ class Choice:
     limits: Limits
     found: dict[int, Pruned] = field(default_factory=dict)
 
-    def curve(self) -> list[Pruned]:
-        """All that were looked at, from the smallest to the largest; the last is the whole ensemble."""
-        return [self.found[size] for size in sorted(self.found)]
+    def curve(self, chosen: Pruned) -> list[Pruned]:
+        """One of each number of trees, from the smallest to the whole ensemble; the chosen one among them."""
+        by_trees = {self.found[size].n_trees: self.found[size] for size in sorted(self.found)}
+        by_trees[chosen.n_trees] = chosen
+        return [by_trees[n_trees] for n_trees in sorted(by_trees)]
 
     def make(self) -> Pruned:
         whole = len(self.pruner.ensemble)

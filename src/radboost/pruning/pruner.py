@@ -98,12 +98,14 @@ class Pruner:
         start[places] = whole.weights[places]
         price = RELAXED * self.distance.first_price
         weights = self.distance.minimise(start, price, places, TOLERANCE, MOST_SWEEPS)[places]
-        places, weights = places[weights != 0.0], weights[weights != 0.0]
+        places, weights = places[weights != 0.0], weights[weights != 0.0]  # the path may have kept what is not needed
         kept: list[Any] = [whole.hypotheses[place] for place in places]
         if self._refits_leaves and kept:
             tables = refit(kept, weights, self._X, self._scores, self._row_weights, self.n_threads)
             made = [tree_of(tree, table) for tree, table in zip(kept, tables, strict=True)]
-            kept, weights = [tree for tree, _ in made], np.array([weight for _, weight in made])
+            weights = np.array([weight for _, weight in made])
+            places, kept = places[weights != 0.0], [tree for tree, weight in made if weight != 0.0]
+            weights = weights[weights != 0.0]
         return self._made_of(places, kept, weights)
 
     def _made_of(self, places: Places, hypotheses: list[Any], weights: FloatArray) -> Ensemble:

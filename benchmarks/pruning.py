@@ -145,12 +145,42 @@ def tables(records: Sequence[Record]) -> None:
         trees = mean([{**one, "share": one["default n_trees"] / one["n_trees"]} for one in chosen], "share")
         cells.append(f"{trees:.2f}, {mean(chosen, 'default') / whole - 1:+.1%}")
         print(f"| {suite}, {noise:.0%} wrong | " + " | ".join(cells) + " |")
+    summary(records)
     print("\n| set | whole | pruned | first fifth |")
     print("|---" * 4 + "|")
     for each in sorted({(one["dataset"], one["noise"]) for one in records}):
         chosen = [one for one in records if (one["dataset"], one["noise"]) == each]
         cells = [f"{mean(chosen, name):.4f}" for name in ("whole", f"pruned {FIFTH:g}", f"first {FIFTH:g}")]
         print(f"| {each[0]}, {each[1]:.0%} wrong | " + " | ".join(cells) + " |")
+
+
+def summary(records: Sequence[Record]) -> None:
+    """Over all sets, clean and noisy together: relative errors, and paired differences with their standard errors."""
+    sets = sorted({one["dataset"] for one in records})
+    by_set = [[one for one in records if one["dataset"] == each] for each in sets]
+
+    def errors(name: str) -> NDArray[np.float64]:
+        parts = [[[one for one in chosen if one["noise"] == noise] for noise in NOISES] for chosen in by_set]
+        return np.array([np.mean([mean(part, name) for part in each if part]) for each in parts])
+
+    def compared(name: str, other: str) -> str:
+        away = errors(name) - errors(other)
+        deviation = away.std(ddof=1) / np.sqrt(len(away)) if len(away) > 1 else np.nan
+        return f"{away.mean():+.4f} ± {deviation:.4f}, lower on {np.sum(away < 0)}, higher on {np.sum(away > 0)}"
+
+    whole = errors("whole")
+    others = [("fewer rounds", "fewer rounds"), ("fewer, longer steps", "fewer, longer"), ("default", "default")]
+    shown = [(f"first {share:g}", f"first {share:g}") for share in SHARES] + others
+    print("\n| all sets | mean error, relative | mean of relative errors | minus the whole model | pruned minus this |")
+    print("|---" * 5 + "|")
+    for label, name in [(f"pruned {share:g}", f"pruned {share:g}") for share in SHARES] + shown:
+        found = errors(name)
+        ratio = (found[whole > 0.0] / whole[whole > 0.0]).mean() - 1.0
+        rival = "" if name.startswith("pruned") or name == "default" else name
+        size = name.split()[1] if name.startswith("first") else f"{FIFTH:g}"
+        against = compared(f"pruned {size}", rival) if rival else ""
+        cells = [f"{found.mean() / whole.mean() - 1:+.1%}", f"{ratio:+.1%}", compared(name, "whole"), against]
+        print(f"| {label} | " + " | ".join(cells) + " |")
 
 
 def _parts(records: Sequence[Record]) -> list[tuple[str, float, list[Record]]]:

@@ -65,8 +65,8 @@ class PruningMixin(ScoringMixin):
         Parameters
         ----------
         X, y : rows and labels or targets
-            Those of the fit, or fresh ones, by which errors are those of rows that nothing has seen. Labels are used on
-            held-back rows only.
+            Those of the fit, whose labels the model has learned, so that a tolerance says little about new rows; or
+            fresh ones. Labels are used on held-back rows only.
         max_trees : int or None
             Hypotheses at most, at least 1. Without a tolerance the model has as many as the limits allow.
         max_bytes : int or None

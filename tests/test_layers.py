@@ -26,7 +26,7 @@ LAYERS: list[set[str]] = [
     {"families"},
     {"boosting", "linear", "projection"},
     {"ensemble", "metrics"},
-    {"explain", "export"},
+    {"explain", "export", "pruning"},
     {"estimators", "sparsity"},
     {"tuning"},
     {"baselines"},

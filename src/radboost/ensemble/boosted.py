@@ -144,7 +144,6 @@ class Ensemble:
                 step = next(steps, None)
             yield scores.copy()
 
-<<<<<<< HEAD
     def of_rounds(self, n_rounds: int) -> Ensemble:
         """The model of the first rounds alone."""
         steps = self.steps[self.steps["round"] < n_rounds].copy()
@@ -161,13 +160,12 @@ class Ensemble:
             n_outputs=self.n_outputs,
             categories=self.categories,
         )
-=======
+
     def sum_of_trees(self) -> SumOfTrees:
         """What explains the scores, made when it is first asked for; all hypotheses must be trees."""
         if self._sum_of_trees is None:
             self._sum_of_trees = SumOfTrees(self.hypotheses, self.weights, self.n_features, self.n_outputs)
         return self._sum_of_trees
->>>>>>> shap
 
     @property
     def spread(self) -> float:

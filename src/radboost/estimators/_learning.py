@@ -24,6 +24,7 @@ from radboost.estimators._describing import TreesDescribing
 from radboost.estimators._evaluating import measures_of
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.prepare import (
@@ -167,7 +168,7 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(CallbackSupport, TreesDescribing, NamedParameters, BaseEstimator):
+class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedParameters, BaseEstimator):
     """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
 
     history_: dict[str, list[float]]
@@ -318,6 +319,8 @@ class BoostingEstimator(CallbackSupport, TreesDescribing, NamedParameters, BaseE
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         """What a warm start goes on from."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
+        if self.stop_reason_.startswith(PRUNED):
+            raise ValueError(f"warm_start=True continues a fit, and this model was pruned. {BEGIN_ANEW}")
         if not isinstance(self.n_rounds, str) and self._n_stages() < self.n_iter_:
             raise ValueError(
                 f"warm_start=True continues after the {self.n_iter_} rounds of the last fit, and n_rounds="

@@ -17,7 +17,7 @@ from radboost.ensemble import Ensemble
 from radboost.estimators._exporting import class_answer, margin_rule
 from radboost.estimators._saving import SavingMixin
 from radboost.export.parts import ExportedAnswer, ScoreSum, refuse_model, sum_of_trees
-from radboost.losses import get_loss
+from radboost.losses import MarginLoss, get_loss
 from radboost.model_file import ModelFileError, NotStored
 from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
 from radboost.rows.read import dense_rows, read_matrix, row_blocks
@@ -174,9 +174,11 @@ class PredictingMixin(ScoringMixin):
         return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        # The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back there.
-        loss = get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
-        return row_cost(self.objective_, len(self.classes_)).probabilities(loss, scores)
+        return row_cost(self.objective_, len(self.classes_)).probabilities(self._loss_of_fit(), scores)
+
+    def _loss_of_fit(self) -> MarginLoss:
+        """The loss of the fit, whatever the parameter says by now; a user's own is not in a file and comes back."""
+        return get_loss(self.loss if isinstance(self.loss_, NotStored) else self.loss_)
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = None if isinstance(self.loss_, NotStored) else get_loss(self.loss_)

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
 from radboost._validation import (
@@ -20,20 +21,24 @@ from radboost._validation import (
 )
 from radboost.boosting import CoordinateDescent, Trace
 from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stopping
+from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._look import DEEPEST, look_at
+from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
 from radboost.families.raw_rows import RawRows
 from radboost.losses import NativeLoss, TargetLoss, get_loss
 from radboost.model_file import storable_estimator
-from radboost.objectives import Objective, resolve_objective
+from radboost.objectives import Objective, resolve_objective, row_cost
 from radboost.penalties import WeightedL1
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, GrowthSettings, TreeOptions, read_tree_options
+from radboost.trees.arrays import holds_numbers
+from radboost.trees.tree import Tree
 
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
@@ -523,6 +528,26 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     def _supplied(self, trace: Trace) -> Trace:
         supply_kernel(trace.hypotheses, get_families(self.family))
         return trace
+
+    def _how_to_prune(self) -> HowToPrune:
+        """Weights of two classes may have either sign; leaves get numbers where the objective goes with these."""
+        n_classes, ensemble = len(self.classes_), self.ensemble_
+        cost, loss = row_cost(self.objective_, n_classes), self._loss_of_fit()
+        lambda_ = float(self.chosen_["complexity_penalty"]) if hasattr(self, "chosen_") else 0.0
+        return HowToPrune(
+            prices=adaptive_prices(ensemble, lambda_ * ensemble.complexities + float(self.l1_penalty)),
+            signed=n_classes == 2,
+            refits_leaves=n_classes == 2 or self.objective_ in RATED_OBJECTIVES,
+            losses=lambda scores, targets: cost.row_losses(loss, scores, targets.astype(np.uint16)),
+            errors=wrong_labels,
+        )
+
+    def _with_ensemble(self, ensemble: Ensemble, costs: tuple[float, float]) -> Any:
+        pruned = super()._with_ensemble(ensemble, costs)
+        numbers = any(isinstance(one, Tree) and holds_numbers(one) for one in ensemble.hypotheses)
+        if hasattr(self, "chosen_") and numbers:
+            pruned.chosen_ = {**self.chosen_, "leaves": "rated"}
+        return pruned
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._learning import FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
@@ -193,6 +194,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.tree_options = tree_options
+
+    _how_to_prune = PruningMixin._how_to_prune  # refuses: scores depend on the source
 
     @classmethod
     def paper(cls, n_rounds: int = 100, **parameters: Any) -> Self:

@@ -21,6 +21,7 @@ from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._offset import begun_at
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families import TreeFamilies
 from radboost.losses import (
@@ -239,6 +240,11 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
             given.family = TreeFamilies(sizes=[size for size in sizes if size <= chosen["largest_size"]])
         return given
 
+    def _how_to_prune(self) -> HowToPrune:
+        several = len(self.classes_) > 2
+        loss = MultinomialLoss() if several else _loss_of_fit(self, TWO_CLASS_LOSSES)
+        return _how_to_prune(self, loss, lambda y: y if several else 2.0 * y - 1.0, wrong_labels)
+
     def _name_of_loss(self) -> str | TargetLoss:
         return "logistic" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
@@ -358,6 +364,9 @@ feature_names_in_
             refuse_model(type(self).__name__, "its loss has an inverse_link of your own, which no other program knows")
         return ExportedAnswer()
 
+    def _how_to_prune(self) -> HowToPrune:
+        return _how_to_prune(self, _loss_of_fit(self, REGRESSION_LOSSES), lambda y: y, None)
+
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
 
@@ -413,6 +422,33 @@ feature_names_in_
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _how_to_prune(
+    model: GradientBoosting, loss: TargetLoss, targets_of: Callable[[FloatArray], FloatArray], errors: Costs | None
+) -> HowToPrune:
+    """Trees pay for their complexity, the constant stays; weights are not negative, and keep to monotone constraints.
+
+    Without `errors` the error is the loss above the least that it can be.
+    """
+    ensemble = model.ensemble_
+    constants = np.array([one.n_splits == 0 for one in ensemble.hypotheses])
+
+    def losses(scores: FloatArray, targets: FloatArray) -> FloatArray:
+        return np.asarray(ask(loss, "value", targets_of(targets), scores), dtype=np.float64)
+
+    def above_least(scores: FloatArray, targets: FloatArray) -> FloatArray:
+        least = loss.lowest(targets) if isinstance(loss, NativeTargetLoss) else 0.0
+        return losses(scores, targets) - least
+
+    options = model.tree_options or TreeOptions()
+    return HowToPrune(
+        prices=np.where(constants, 0.0, adaptive_prices(ensemble, ensemble.complexities)),
+        signed=False,
+        refits_leaves=options.monotonic_constraints is None,
+        losses=losses,
+        errors=above_least if errors is None else errors,
+    )
 
 
 def _loss_of_fit(model: GradientBoosting, known: dict[str, type[NativeTargetLoss]]) -> TargetLoss:

@@ -34,6 +34,7 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
 from radboost.model_file import storable_estimator
@@ -502,6 +503,18 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             return places
 
         return draw
+
+    def _how_to_prune(self) -> HowToPrune:
+        """The loss is what the rule pays; costs of single examples are not known here, and count 1."""
+        n_classes, costs = len(self.classes_), self.cost_
+        paid = 1.0 - np.eye(n_classes) if costs is None else np.asarray(costs, dtype=np.float64)
+        return HowToPrune(
+            prices=adaptive_prices(self.ensemble_, self.ensemble_.complexities),
+            signed=False,
+            refits_leaves=True,
+            losses=lambda scores, y: (self._probabilities(scores) * paid[y.astype(np.intp)]).sum(axis=1),
+            errors=wrong_labels,
+        )
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.ndim == 1:

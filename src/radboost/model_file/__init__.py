@@ -3,7 +3,7 @@
 from radboost.model_file.container import DTYPES, FORMAT_VERSION, MAGIC, read, write
 from radboost.model_file.encoding import MissingPartError, NotStored
 from radboost.model_file.errors import ModelFileError
-from radboost.model_file.models import load_model, save_model
+from radboost.model_file.models import load_model, model_bytes, save_model
 from radboost.model_file.plain import from_plain, to_plain
 from radboost.model_file.registry import loaded_on_demand, storable_estimator, storable_value
 
@@ -17,6 +17,7 @@ __all__ = [
     "from_plain",
     "load_model",
     "loaded_on_demand",
+    "model_bytes",
     "read",
     "save_model",
     "storable_estimator",

@@ -75,6 +75,12 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
         file.write(digest.digest())
 
 
+def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
+    """How large the file would be that ``write`` makes of the same."""
+    preamble, body = _assemble(header, {name: _plain_array(name, array) for name, array in arrays.items()})
+    return len(preamble) + sum(len(chunk) for chunk in body) + _CHECKSUM_BYTES
+
+
 def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return the header and the arrays of the model file at ``path``; see :func:`read_versioned`."""
     _, header, arrays = read_versioned(path)

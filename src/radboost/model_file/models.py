@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from radboost.model_file import boosted, projections, sequences, sparse
-from radboost.model_file.container import AnyArray, PathLike, read_versioned, write
+from radboost.model_file.container import AnyArray, PathLike, n_bytes, read_versioned, write
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
@@ -23,6 +23,11 @@ def save_model(estimator: Any, path: PathLike) -> None:
     model asks for it where it is needed.
     """
     write(path, *content_of(estimator))
+
+
+def model_bytes(estimator: Any) -> int:
+    """How large the file of a fitted estimator is; nothing is written."""
+    return n_bytes(*content_of(estimator))
 
 
 def content_of(estimator: Any) -> Content:

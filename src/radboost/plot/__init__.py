@@ -9,6 +9,7 @@ from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
 from radboost.plot.probabilities import reliability
+from radboost.plot.pruning import size_curve
 from radboost.plot.sources import sources
 from radboost.plot.sparsity import features_over_time, regularization_path
 from radboost.plot.trees import tree
@@ -25,6 +26,7 @@ __all__ = [
     "noise_robustness",
     "regularization_path",
     "reliability",
+    "size_curve",
     "sources",
     "tree",
     "tree_sizes",

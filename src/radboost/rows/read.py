@@ -123,9 +123,11 @@ def read_rows(estimator: Any, X: Any, y: Any, accepted: Accepted = BINNED) -> Ro
     return Rows(categories, *_with_targets(estimator, matrix, y))
 
 
-def read_more_rows(estimator: Any, X: Any, y: Any, categories: Categories) -> Rows:
-    """Checks rows to watch; their categories are those of the training rows."""
-    X, y = BINNED.read(X, "X_val"), _plain_targets(y, "y_val")
+def read_more_rows(
+    estimator: Any, X: Any, y: Any, categories: Categories, names: tuple[str, str] = ("X_val", "y_val")
+) -> Rows:
+    """Checks rows to watch, or other ones; their categories are those of the training rows."""
+    X, y = BINNED.read(X, names[0]), _plain_targets(y, names[1])
     if not categories:
         return Rows({}, *_checked(estimator, X, y, reset=False))
     return Rows(categories, *_with_targets(estimator, read_matrix(estimator, X, categories), y))

@@ -1,0 +1,164 @@
+"""Small models: `prune` of fitted boosting estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost._validation import check_integer, check_real, check_sample_weight, resolve_n_jobs
+from radboost.ensemble import Ensemble
+from radboost.estimators._predicting import ScoringMixin, of_one_fit
+from radboost.model_file import model_bytes
+from radboost.pruning import Choice, DistinctRows, Judge, Limits, Pruner, distinct_rows, most_rows
+from radboost.rows.class_weights import times_class_weight
+from radboost.rows.read import known_labels, read_more_rows, read_targets
+
+PRUNED = "pruned: "
+# Rows that judge, where there are more than rows that prune.
+MOST_ROWS = 100_000
+
+Costs = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class HowToPrune:
+    """What an estimator says of its hypotheses and of its loss."""
+
+    prices: FloatArray  # Lambda_j; 0: stays
+    signed: bool  # whether weights may be negative
+    refits_leaves: bool  # whether trees may get other numbers in their leaves
+    losses: Costs  # of scores and targets (places of classes, or numbers), for each row
+    errors: Costs
+
+
+class PruningMixin(ScoringMixin):
+    """`prune`, for estimators that say how in `_how_to_prune`."""
+
+    size_curve_: dict[str, list[float]]
+    history_: dict[str, list[float]]
+    n_iter_: int
+    n_skipped_rounds_: int
+    stop_reason_: str
+    _regression: ClassVar[bool]
+
+    @of_one_fit
+    def prune(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        max_trees: int | None = None,
+        max_bytes: int | None = None,
+        tolerance: float | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """A smaller model: some of the hypotheses, with other weights and numbers in their leaves (docs/pruning.md).
+
+        The model itself stays as it is. An L1 path chooses hypotheses whose weighted sum is close to the scores of the
+        whole model, on three quarters of the rows X and on rows made of them; the others are held back and judge.
+
+        Parameters
+        ----------
+        X, y : rows and labels or targets
+            Those of the fit, whose labels the model has learned, so that a tolerance says little about new rows; or
+            fresh ones. Labels are used on held-back rows only.
+        max_trees : int or None
+            Hypotheses at most, at least 1. Without a tolerance the model has as many as the limits allow.
+        max_bytes : int or None
+            Bytes at most of the file that `save` writes.
+        tolerance : float or None
+            By what share the error on the held-back rows may be larger than that of the whole model: the smallest model
+            is returned from whose size on all larger ones keep to it. None is 0.02 where there is no limit either.
+            In regression the error is the mean loss, above the least that it can be.
+        sample_weight : array or None
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        A fitted model of the same class, with `size_curve_`: "n_trees", "bytes", "loss" and "error" (on the held-back
+        rows) of all sizes that were looked at, the last being the whole model.
+        """
+        self._require_fitted()
+        how = self._how_to_prune()
+        limits = _read_limits(max_trees, max_bytes, tolerance)
+        whole, n_threads = self.ensemble_, resolve_n_jobs(self.n_jobs)
+        if not len(whole):
+            raise ValueError("The model is empty: it has no hypotheses, and nothing can be pruned.")
+        rows = self._rows_to_prune_with(X, y, sample_weight)
+        kept, held_back = rows.hold_back()
+        kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
+        pruner = Pruner(
+            whole, kept, how.prices, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
+        )
+        judge, of_all = (Judge(part, how.losses, how.errors, n_threads) for part in (held_back, rows))
+
+        def n_bytes(ensemble: Ensemble) -> int:
+            return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
+
+        choice = Choice(pruner, judge, n_bytes, limits)
+        chosen = choice.make()
+        pruned, curve = self._with_ensemble(chosen.ensemble, of_all(chosen.ensemble)), choice.curve(chosen)
+        pruned.size_curve_ = {
+            "n_trees": [one.n_trees for one in curve],
+            "bytes": [one.n_bytes for one in curve],
+            "loss": [one.loss for one in curve],
+            "error": [one.error for one in curve],
+        }
+        return pruned  # type: ignore[no-any-return]
+
+    def _how_to_prune(self) -> HowToPrune:
+        raise TypeError(
+            f"{type(self).__name__} cannot be pruned: its answers are not one weighted sum of hypotheses that other "
+            "weights keep. DeepBoostClassifier, RGBClassifier, RGBRegressor and SoftmaxBoostClassifier can."
+        )
+
+    def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any) -> DistinctRows:
+        given = read_more_rows(self, X, y, self.ensemble_.categories, ("X", "y"))
+        weights = check_sample_weight(sample_weight, given.n_rows)
+        if not self._regression:
+            weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
+        read, weights, _ = given.without_zero_weights(weights)
+        classes: Any = getattr(self, "classes_", None)
+        targets = read_targets(read.y) if self._regression else known_labels(read.y, classes, "y")
+        rows = distinct_rows(read.X, targets, weights, MOST_ROWS)
+        if len(rows) < 2:
+            raise ValueError("X has one different row; pruning needs at least two, of which one is held back.")
+        return rows
+
+    def _with_ensemble(self, ensemble: Ensemble, costs: tuple[float, float]) -> Any:
+        """A copy of the model with another ensemble, and a history of one line."""
+        pruned = copy(self)
+        pruned.ensemble_ = ensemble
+        pruned._name_classes()
+        loss, error = costs
+        line: dict[str, float] = {"objective": loss, **({} if self._regression else {"train_error": error})}
+        pruned.history_ = {name: [value] for name, value in {**line, "n_hypotheses": len(ensemble)}.items()}
+        pruned.n_iter_, pruned.n_skipped_rounds_ = 1, 0
+        pruned.stop_reason_ = f"{PRUNED}{len(ensemble)} of {len(self.ensemble_)} hypotheses are left"
+        pruned.__dict__.pop("size_curve_", None)
+        return pruned
+
+
+def _read_limits(max_trees: Any, max_bytes: Any, tolerance: Any) -> Limits:
+    return Limits(
+        None if max_trees is None else check_integer("max_trees", max_trees, 1),
+        None if max_bytes is None else check_integer("max_bytes", max_bytes, 1),
+        None if tolerance is None else check_real("tolerance", tolerance, low=0.0),
+    )
+
+
+def adaptive_prices(ensemble: Ensemble, prices: FloatArray) -> FloatArray:
+    """Lambda_j / |alpha_j|: what has much weight is cheap to keep. Without any penalty all pay alike."""
+    plain = prices if prices.any() else np.ones(len(ensemble))
+    return np.asarray(plain / np.abs(ensemble.weights))
+
+
+def wrong_labels(scores: FloatArray, class_ids: FloatArray) -> FloatArray:
+    """1 for each row whose label is another than that of the largest score."""
+    places = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(places != class_ids, dtype=np.float64)

@@ -1,0 +1,8 @@
+"""Small models: fewer hypotheses with other weights, whose scores are close to those of the whole ensemble."""
+
+from radboost.pruning.choosing import Choice, Limits
+from radboost.pruning.judging import Judge
+from radboost.pruning.pruner import Pruner, most_rows
+from radboost.pruning.rows import DistinctRows, distinct_rows
+
+__all__ = ["Choice", "DistinctRows", "Judge", "Limits", "Pruner", "distinct_rows", "most_rows"]

@@ -1,0 +1,28 @@
+"""What pruned models cost on rows that were held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from radboost._typing import FloatArray
+from radboost.ensemble import Ensemble
+from radboost.pruning.rows import DistinctRows
+
+Costs = Callable[[FloatArray, FloatArray], FloatArray]  # of scores and targets, a number for each row
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The mean loss and the mean error of an ensemble on some rows."""
+
+    rows: DistinctRows
+    losses: Costs
+    errors: Costs
+    n_threads: int
+
+    def __call__(self, ensemble: Ensemble) -> tuple[float, float]:
+        scores = ensemble.decision_function(self.rows.X, self.n_threads)
+        weights = self.rows.weights / self.rows.weights.sum()
+        loss, error = (float(weights @ costs(scores, self.rows.targets)) for costs in (self.losses, self.errors))
+        return loss, error

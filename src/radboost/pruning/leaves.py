@@ -1,0 +1,109 @@
+"""Leaves of a few trees, fitted to the scores of many: the questions stay as they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from radboost._typing import FloatArray, FloatMatrix
+from radboost.trees.tree import NODE_ARRAYS, Tree
+
+# Leaves are drawn to what they were, as strongly as this share of all rows pulls.
+RIDGE = 0.01
+MOST_STEPS, EXACT = 30, 1e-3
+# Numbers in leaves are multiples of this, weights of trees have so many bits.
+LEAF_GRID = 2.0**20
+WEIGHT_BITS = 24
+
+
+def leaf_table(tree: Tree) -> FloatArray:
+    """The numbers of each leaf in a line; votes are 1 for a class. Of several classes they have the mean 0."""
+    leaves = tree.feature < 0
+    if tree.n_outputs == 1:
+        return np.asarray(tree.value[leaves][:, None])
+    places = tree.value[leaves].astype(np.intp)
+    if tree.vectors is not None:
+        table = tree.vectors[places]
+    else:
+        table = np.zeros((len(places), tree.n_outputs))
+        voting = np.flatnonzero(places >= 0)
+        table[voting, places[voting]] = 1.0
+    return np.asarray(table - table.mean(axis=1, keepdims=True))
+
+
+def reached(trees: Sequence[Tree], X: FloatMatrix, n_threads: int) -> sparse.csr_array:
+    """For each row a 1 at the leaf that it reaches in each tree; leaves are counted through all trees."""
+    columns, n_leaves = np.empty((len(X), len(trees)), dtype=np.int64), 0
+    for place, tree in enumerate(trees):
+        numbered, table = tree.leaf_numbers()
+        columns[:, place] = numbered.predict(X, n_threads).astype(np.int64) + n_leaves
+        n_leaves += len(table)
+    starts = np.arange(len(X) + 1, dtype=np.int64) * len(trees)
+    return sparse.csr_array((np.ones(columns.size), columns.reshape(-1), starts), shape=(len(X), n_leaves))
+
+
+def refit(
+    trees: Sequence[Tree],
+    tree_weights: FloatArray,
+    X: FloatMatrix,
+    scores: FloatArray,
+    row_weights: FloatArray,
+    n_threads: int,
+) -> list[FloatArray]:
+    """What the leaves of each tree add to the scores, a line for each leaf, so that the sums are close to `scores`.
+
+    The minimum of the mean squared distance plus RIDGE times the squared distance of the leaves from what they are, by
+    conjugate gradients; each step lowers that, and without any the leaves are what they were.
+    """
+    n_outputs = scores.shape[1]
+    tables = [weight * leaf_table(tree) for tree, weight in zip(trees, tree_weights, strict=True)]
+    leaves, leaf_values = reached(trees, X, n_threads), np.concatenate(tables)
+    across, heights = leaves.T.tocsr(), row_weights[:, None]
+    residual = across @ (heights * (scores - leaves @ leaf_values))
+    moved = np.zeros((len(leaf_values), n_outputs))
+    direction, size = residual.copy(), float((residual**2).sum())
+    goal = EXACT**2 * size
+    for _ in range(MOST_STEPS):
+        if size <= goal:
+            break
+        image = across @ (heights * (leaves @ direction)) + RIDGE * direction
+        step = size / float((direction * image).sum())
+        moved += step * direction
+        residual -= step * image
+        before, size = size, float((residual**2).sum())
+        direction = residual + (size / before) * direction
+    ends = np.cumsum([len(table) for table in tables])[:-1]
+    return np.split(leaf_values + moved, ends)
+
+
+def tree_of(tree: Tree, table: FloatArray) -> tuple[Tree, float]:
+    """A tree of the same questions with these numbers, divided by a weight, and the weight.
+
+    The numbers are at most 1, and with several classes those above 0 sum to at most 1: such trees are in the convex
+    hull of trees that vote, and have the complexity of these.
+    """
+    several = table.shape[1] > 1
+    if several:
+        table = table - table.mean(axis=1, keepdims=True)
+    largest = float(np.abs(table).sum(axis=1).max() / 2.0 if several else np.abs(table).max())
+    if largest == 0.0:
+        return tree, 0.0
+    weight = rounded_up(largest)
+    numbers = np.rint(table / weight * LEAF_GRID) / LEAF_GRID
+    leaves = tree.feature < 0
+    arrays: list[npt.NDArray[np.generic]] = [array.copy() for array in tree.arrays]
+    values = np.zeros(tree.n_nodes)
+    values[leaves] = np.arange(len(numbers)) if several else numbers[:, 0]
+    arrays[list(NODE_ARRAYS).index("value")] = values
+    sets = (tree.category_nodes, tree.category_sets)
+    return Tree(arrays, tree.n_features, tree.n_splits, tree.n_outputs, *sets, numbers if several else None), weight
+
+
+def rounded_up(number: float) -> float:
+    """To 24 bits."""
+    mantissa, exponent = math.frexp(number)
+    return math.ldexp(math.ceil(mantissa * 2.0**WEIGHT_BITS), exponent - WEIGHT_BITS)

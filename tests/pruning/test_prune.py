@@ -1,0 +1,320 @@
+"""What `prune` promises: limits, tolerance, the same bits, files, refusals."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import radboost
+from radboost import (
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+    baselines,
+    guarantees,
+)
+from radboost.families.trees import Stumps
+from radboost.model_file import model_bytes
+from radboost.pruning import distinct_rows
+from radboost.pruning import rows as rows_module
+from radboost.pruning.rows import made_rows
+
+
+def data(n_classes: int, n: int = 240, seed: int = 0):
+    draw = np.random.default_rng(seed)
+    X = np.round(draw.normal(size=(n, 5)), 2)
+    X[draw.random(X.shape) < 0.02] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1]) * np.nan_to_num(X[:, 2]) + 0.3 * draw.normal(size=n)
+    if n_classes == 0:
+        return X, signal
+    return X, np.array(["a", "b", "c", "d"])[np.digitize(signal, np.linspace(-0.5, 0.5, n_classes - 1))]
+
+
+CASES = {
+    "two classes": (lambda: DeepBoostClassifier(40, n_jobs=1, calibration=None), 2),
+    "three classes": (lambda: DeepBoostClassifier(40, n_jobs=1, calibration=None), 3),
+    "rated": (lambda: DeepBoostClassifier(30, n_jobs=1, tree_options=TreeOptions(leaves="rated")), 3),
+    "compsum": (lambda: DeepBoostClassifier(20, objective="compsum", n_jobs=1, calibration=None), 3),
+    "max": (lambda: DeepBoostClassifier(20, objective="max", n_jobs=1, calibration=None), 3),
+    "maxsum": (lambda: DeepBoostClassifier(20, objective="maxsum", n_jobs=1, calibration=None), 3),
+    "paper": (lambda: DeepBoostClassifier.paper(20, max_depth=2, n_jobs=1), 2),
+    "RGB": (lambda: RGBClassifier(40, n_jobs=1, calibration=None), 2),
+    "RGB, three classes": (lambda: RGBClassifier(30, n_jobs=1, calibration=None), 3),
+    "squared": (lambda: RGBRegressor(40, n_jobs=1), 0),
+    "absolute": (lambda: RGBRegressor(30, loss="absolute", n_jobs=1), 0),
+    "soft-max": (lambda: SoftmaxBoostClassifier(30, n_jobs=1, calibration=None), 3),
+    "soft-max, two classes": (lambda: SoftmaxBoostClassifier(30, n_jobs=1, calibration=None), 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def few_made_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "FEWEST_MADE", 300)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Each model once."""
+    known = {}
+
+    def get(name: str):
+        if name not in known:
+            make, n_classes = CASES[name]
+            X, y = data(n_classes)
+            known[name] = make().fit(X, y), X, y
+        return known[name]
+
+    return get
+
+
+def essence(model):
+    ensemble = model.ensemble_
+    return ensemble.weights.tobytes(), [tree._content for tree in ensemble.hypotheses], model.size_curve_
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_limits_are_kept_and_the_model_is_whole(name: str, fitted, tmp_path: Path) -> None:
+    model, X, y = fitted(name)
+    before = pickle.dumps(model.ensemble_.weights), model.history_
+    pruned = model.prune(X, y, max_trees=6)
+    assert type(pruned) is type(model)
+    assert 1 <= len(pruned.ensemble_) <= 6
+    assert before == (pickle.dumps(model.ensemble_.weights), model.history_)
+    assert pruned.n_iter_ == 1
+    assert "pruned" in pruned.stop_reason_
+    assert len(list(pruned.staged_predict(X))) == 1
+    pruned.save(tmp_path / "pruned.radb")
+    loaded = radboost.load(tmp_path / "pruned.radb")
+    assert np.array_equal(loaded.predict(X), pruned.predict(X))
+    curve = pruned.size_curve_
+    assert set(curve) == {"n_trees", "bytes", "loss", "error"}
+    assert curve["n_trees"][-1] == len(model.ensemble_)
+    size = (tmp_path / "pruned.radb").stat().st_size
+    assert size == model_bytes(pruned)
+    assert size == curve["bytes"][curve["n_trees"].index(len(pruned.ensemble_))]
+    assert len(set(curve["n_trees"])) == len(curve["n_trees"])
+    assert pruned.feature_importances_.sum() == pytest.approx(1.0)
+    str(pruned.ensemble_)
+    if hasattr(model, "classes_"):
+        assert np.array_equal(pruned.classes_, model.classes_)
+        assert np.allclose(pruned.predict_proba(X).sum(axis=1), 1.0)
+    if name != "max":  # has no other reason to agree than its votes
+        scores = [one.decision_function(X) if hasattr(one, "classes_") else one.predict(X) for one in (model, pruned)]
+        scores = [one - one.mean(axis=1, keepdims=True) if one.ndim == 2 else one - one.mean() for one in scores]
+        assert np.sum((scores[1] - scores[0]) ** 2) < 0.5 * np.sum(scores[0] ** 2)
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes", "squared"])
+def test_bytes_are_kept_and_used(name: str, fitted, tmp_path: Path) -> None:
+    model, X, y = fitted(name)
+    limit = model_bytes(model) // 4
+    pruned = model.prune(X, y, max_bytes=limit)
+    pruned.save(tmp_path / "pruned.radb")
+    assert (tmp_path / "pruned.radb").stat().st_size <= limit
+    # One size more would not fit.
+    larger = [
+        b
+        for t, b in zip(pruned.size_curve_["n_trees"], pruned.size_curve_["bytes"], strict=True)
+        if t > len(pruned.ensemble_)
+    ]
+    assert min(larger) > limit
+    with pytest.raises(ValueError, match=r"max_bytes=10 .*smallest possible has [\d,]+ bytes") as raised:
+        model.prune(X, y, max_bytes=10)
+    smallest = int(str(raised.value).split("possible has ")[1].split(" ")[0].replace(",", ""))
+    assert model_bytes(model.prune(X, y, max_bytes=smallest)) <= smallest
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes", "squared", "RGB"])
+def test_tolerance_is_kept_on_the_held_back_rows(name: str, fitted) -> None:
+    model, X, y = fitted(name)
+    sizes = []
+    for tolerance in (None, 0.0, 0.1, 10.0):
+        pruned = model.prune(X, y, tolerance=tolerance)
+        curve = pruned.size_curve_
+        error = curve["error"][curve["n_trees"].index(len(pruned.ensemble_))]
+        assert error <= (1.0 + (0.02 if tolerance is None else tolerance)) * curve["error"][-1]
+        sizes.append(len(pruned.ensemble_))
+    assert sizes[1] >= sizes[0] >= sizes[2] >= sizes[3]
+    assert sizes[3] < len(model.ensemble_)
+
+
+def test_a_tolerance_that_the_limit_rules_out(fitted) -> None:
+    model, X, y = fitted("squared")
+    with pytest.raises(ValueError, match="No model within these limits"):
+        model.prune(X, y, max_trees=2, tolerance=0.01)
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes", "RGB", "squared", "soft-max"])
+def test_order_copies_weights_and_threads_do_not_matter(name: str, fitted) -> None:
+    model, X, y = fitted(name)
+    expected = essence(model.prune(X, y, max_trees=8))
+    shuffled = np.random.default_rng(1).permutation(len(X))
+    assert essence(model.prune(X[shuffled], y[shuffled], max_trees=8)) == expected
+    more_threads = pickle.loads(pickle.dumps(model)).set_params(n_jobs=3)
+    assert essence(more_threads.prune(X, y, max_trees=8)) == expected
+    weights = np.random.default_rng(2).integers(0, 4, len(X))
+    copies = np.random.default_rng(3).permutation(np.repeat(np.arange(len(X)), weights))
+    weighted = model.prune(X, y, max_trees=8, sample_weight=weights)
+    assert essence(model.prune(X[copies], y[copies], max_trees=8)) == essence(weighted)
+    assert essence(weighted) != expected
+
+
+def test_better_than_the_first_rounds_and_closer_to_the_whole(fitted) -> None:
+    model, X, y = fitted("squared")
+    fresh, targets = data(0, 600, seed=9)
+    size = len(model.ensemble_) // 5
+    pruned = model.prune(X, y, max_trees=size)
+    first = list(model.staged_predict(fresh))[size - 1]
+    whole = model.predict(fresh)
+    assert np.mean((pruned.predict(fresh) - whole) ** 2) < 0.25 * np.mean((first - whole) ** 2)
+    assert np.mean((pruned.predict(fresh) - targets) ** 2) < np.mean((first - targets) ** 2)
+
+
+def test_calibration_stays() -> None:
+    X, y = data(2)
+    model = DeepBoostClassifier(30, n_jobs=1).fit(X, y)
+    assert model.prune(X, y, max_trees=5).calibration_ == model.calibration_ is not None
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes"])
+def test_the_bound_holds_for_pruned_models(name: str, fitted) -> None:
+    """Theorem 1 is about every weighted mean of the hypotheses; pruned ones have the same sets of them."""
+    model, _, _ = fitted(name)
+    X, y = data(2 if name == "two classes" else 3)
+    pruned = model.prune(X, y, max_trees=6)
+    bound = guarantees.bound(pruned, X, y)
+    assert bound.total > np.mean(pruned.predict(X) != y)
+    assert (np.abs(guarantees.margins(pruned, X, y)) <= 1.0 + 1e-12).all()
+
+
+def test_monotone_constraints_are_kept() -> None:
+    draw = np.random.default_rng(4)
+    X = draw.normal(size=(200, 2))
+    y = X[:, 0] + 0.5 * np.sin(3.0 * X[:, 1])
+    options = TreeOptions(monotonic_constraints=[1, 0])
+    model = RGBRegressor(40, n_jobs=1, tree_options=options).fit(X, y)
+    pruned = model.prune(X, y, max_trees=8)
+    grid = np.linspace(-2.0, 2.0, 60)
+    for other in (-1.0, 0.0, 1.0):
+        assert (np.diff(pruned.predict(np.column_stack([grid, np.full(60, other)]))) >= 0.0).all()
+    assert (pruned.ensemble_.weights >= 0.0).all()
+
+
+def test_hypotheses_that_are_no_trees_get_other_weights_only() -> None:
+    X, y = data(2)
+    X = np.nan_to_num(X)
+    model = DeepBoostClassifier(30, family="kernel", learning_rate=1.0, n_jobs=1, calibration=None).fit(X, y)
+    pruned = model.prune(X, y, max_trees=5)
+    assert 1 <= len(pruned.ensemble_) <= 5
+    assert set(pruned.ensemble_.hypotheses) <= set(model.ensemble_.hypotheses)
+
+
+def test_categories_and_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    draw = np.random.default_rng(5)
+    colours = draw.choice(["red", "green", "blue"], 200)
+    frame = pandas.DataFrame({"colour": pandas.Categorical(colours), "size": draw.normal(size=200)})
+    y = (colours == "red") ^ (frame["size"] > 0)
+    model = DeepBoostClassifier(30, n_jobs=1, calibration=None).fit(frame, y)
+    pruned = model.prune(frame, y, max_trees=5)
+    assert pruned.score(frame, y) > 0.9
+    assert list(pruned.feature_names_in_) == ["colour", "size"]
+    assert pruned.categories_ == model.categories_
+
+
+def test_a_pruned_model_can_be_pruned_again_and_not_continued(fitted) -> None:
+    model, X, y = fitted("two classes")
+    pruned = model.prune(X, y, max_trees=10)
+    assert len(pruned.prune(X, y, max_trees=3).ensemble_) <= 3
+    with pytest.raises(ValueError, match="this model was pruned"):
+        pruned.set_params(warm_start=True, n_rounds=60).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["three classes", "RGB", "squared", "soft-max"])
+def test_a_loaded_model_is_pruned_like_the_saved_one(name: str, fitted, tmp_path: Path) -> None:
+    model, X, y = fitted(name)
+    model.save(tmp_path / "whole.radb")
+    loaded = radboost.load(tmp_path / "whole.radb")
+    assert essence(loaded.prune(X, y, max_trees=7)) == essence(model.prune(X, y, max_trees=7))
+
+
+def test_one_tree_stays_one_tree() -> None:
+    X, y = data(2)
+    model = DeepBoostClassifier(1, n_jobs=1, calibration=None).fit(X, y)
+    pruned = model.prune(X, y)
+    assert np.array_equal(pruned.predict(X), model.predict(X))
+    stump = DeepBoostClassifier(5, family=Stumps(), n_jobs=1, calibration=None).fit(X, y)
+    assert len(stump.prune(X, y, max_trees=1).ensemble_) == 1
+
+
+def test_refusals(fitted) -> None:
+    model, X, y = fitted("two classes")
+    for name, value, error in (
+        ("max_trees", 0, ValueError),
+        ("max_trees", 2.5, TypeError),
+        ("max_bytes", -1, ValueError),
+        ("tolerance", -0.1, ValueError),
+        ("tolerance", np.nan, ValueError),
+        ("sample_weight", np.full(len(X), np.nan), ValueError),
+        ("sample_weight", np.ones(3), ValueError),
+    ):
+        with pytest.raises(error, match=name):
+            model.prune(X, y, **{name: value})
+    with pytest.raises(ValueError, match=r"y holds the label 'z', which is not one of the classes"):
+        model.prune(X, np.where(y == "a", "z", y))
+    with pytest.raises(ValueError, match="4 features"):
+        model.prune(X[:, :4], y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.prune(np.full(X.shape, np.inf), y)
+    with pytest.raises(ValueError, match="one different row"):
+        model.prune(X[[0, 0]], y[[0, 0]])
+    with pytest.raises(NotFittedError):
+        DeepBoostClassifier().prune(X, y)
+    regressor, _, targets = fitted("squared")
+    with pytest.raises(ValueError, match="NaN"):
+        regressor.prune(X, np.where(targets > 0, np.nan, targets))
+
+
+def test_empty_models_and_other_kinds() -> None:
+    X, y = data(2)
+    with pytest.warns(UserWarning, match="empty"):
+        empty = DeepBoostClassifier(5, complexity_penalty=1e6, n_jobs=1).fit(X, y)
+    with pytest.raises(ValueError, match="The model is empty"):
+        empty.prune(X, y)
+    several = MultiSourceBoostClassifier(3, n_jobs=1).fit(X, y, sources=np.arange(len(X)) % 2)
+    for model in (several, baselines.MartiBoostClassifier(5).fit(X, y), baselines.SAMMEClassifier(5).fit(X, y)):
+        with pytest.raises(TypeError, match=f"{type(model).__name__} cannot be pruned"):
+            model.prune(X, y)
+
+
+def test_distinct_rows_are_sorted_by_content_and_weighted() -> None:
+    X = np.array([[0.0, 1.0], [np.nan, 2.0], [-0.0, 1.0], [np.nan, 2.0], [3.0, 4.0]])
+    y = np.array([0, 1, 0, 1, 1])
+    rows = distinct_rows(X, y, np.array([1.0, 2.0, 3.0, 4.0, 5.0]), most=10)
+    assert sorted(zip(rows.targets.tolist(), rows.weights.tolist(), strict=True)) == [
+        (0.0, 4.0),
+        (1.0, 5.0),
+        (1.0, 6.0),
+    ]
+    kept, held_back = rows.hold_back()
+    assert len(kept) == 2
+    assert len(held_back) == 1
+    assert len(distinct_rows(X, y, None, most=2)) == 2
+
+
+def test_made_rows_take_their_columns_from_rows() -> None:
+    X = np.arange(40.0).reshape(10, 4)
+    rows = distinct_rows(X, np.zeros(10), None, most=10)
+    made = made_rows(rows, 500)
+    for column in range(4):
+        assert set(made[:, column]) <= set(X[:, column])
+    origins = (made // 4).astype(int)
+    n_sources = np.array([len(set(line)) for line in origins])
+    assert set(n_sources) == {1, 2}
+    heavy = distinct_rows(X, np.zeros(10), np.where(np.arange(10) == 3, 1e6, 1.0), most=10)
+    assert np.mean(made_rows(heavy, 500) // 4 == 3) > 0.99

@@ -399,3 +399,10 @@ def test_little_evidence_does_not_beat_the_default(monkeypatch: pytest.MonkeyPat
     means = search.cv_results_["mean_test_score"]
     assert means[search.cv_results_["param_split_criterion"] == "edge"].tolist() == [1.0]
     assert search.best_score_ == 0.0
+
+
+def test_a_setting_may_be_given_twice() -> None:
+    search = small(param_grid={"max_depth": [2, 2]}).fit(X, Y)
+    means = search.cv_results_["mean_test_score"]
+    assert means[0] == means[1]
+    assert search.best_index_ == 0

@@ -386,3 +386,25 @@ def test_a_generator_gives_one_seed_for_all_fits() -> None:
     one, other = (small(random_state=np.random.RandomState(3)).fit(X, Y) for _ in range(2))
     same_search(one, other)
     assert isinstance(one.best_estimator_.random_state, int)
+
+
+def test_little_evidence_does_not_beat_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for two settings on one split of 32 answers: that the other one is ahead there says nothing."""
+    fits = iter([*[1e9] * 3, *[-1.0] * 10_000])
+    monkeypatch.setattr(benches.Bench, "_affords", lambda self, trial, level: next(fits) > 0)
+
+    def lucky(model: Any, rows: Any, labels: Any) -> float:
+        return float(model.tree_options.split_criterion == "edge")
+
+    search = DeepBoostClassifierCV(DeepBoostClassifier(5), scoring=lucky, time_budget=1e9, n_jobs=1).fit(X, Y)
+    assert search.best_index_ == 0
+    means = search.cv_results_["mean_test_score"]
+    assert means[search.cv_results_["param_split_criterion"] == "edge"].tolist() == [1.0]
+    assert search.best_score_ == 0.0
+
+
+def test_a_setting_may_be_given_twice() -> None:
+    search = small(param_grid={"max_depth": [2, 2]}).fit(X, Y)
+    means = search.cv_results_["mean_test_score"]
+    assert means[0] == means[1]
+    assert search.best_index_ == 0

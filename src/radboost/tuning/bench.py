@@ -30,7 +30,7 @@ CALIBRATED, MARGIN = 1.7, 1.25
 Key = tuple[int, int]  # which rows, which split
 
 
-@dataclass
+@dataclass(eq=False)
 class Trial:
     """A setting, and what became of it: scores and sizes of its models by round, for each split."""
 

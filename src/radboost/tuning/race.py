@@ -23,7 +23,8 @@ ANSWERS_OF_PARTS = 3_000
 # With a time budget, what is left of it goes into repeats, up to so many answers, and into passes over neighbours.
 ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 1
 # A setting beside the best has to be better by so many standard errors, and the best one than the default.
-WORTH_IT, WORTH_LEAVING = 0.3, 0.2
+# Where time was up before the first rung was through, the latter by more, and on two splits at least.
+WORTH_IT, WORTH_LEAVING, WORTH_LEAVING_EARLY = 0.3, 0.2, 1.0
 FINALISTS = 4
 # The first rung takes such a share of a time budget, with fewer settings where need be, and so many at least.
 SHARE_OF_FIRST_RUNG, FEWEST_SETTINGS = 0.5, 4
@@ -79,7 +80,7 @@ class Race:
         with self.bench.progress(self._planned(plan)):
             self._halve(plan)
         leader = self._leader()
-        if self.beside is not None:
+        if self.beside is not None and self._are_enough(leader.keys_of_last_rows):
             leader = self._look_around(leader)
         if self.bench.clock.limited:
             leader = self._repeat(leader)
@@ -246,7 +247,15 @@ class Race:
         default = next((trial for trial in self.trials if trial.is_default and trial.curves), None)
         if default is None or default.failure is not None or leader is default:
             return leader
-        return leader if is_better(leader, default, self._n_folds, WORTH_LEAVING) else default
+        keys = shared_keys([leader, default])
+        if self._are_enough(keys):
+            return leader if is_better(leader, default, self._n_folds, WORTH_LEAVING) else default
+        better = len(keys) > 1 and is_better(leader, default, self._n_folds, WORTH_LEAVING_EARLY)
+        return leader if better else default
+
+    def _are_enough(self, keys: Sequence[Key]) -> bool:
+        """Whether splits have as many answers as the first rung of the most rows has."""
+        return len(keys) >= self._n_splits(self.bench.levels[keys[0][0]], FIRST_ANSWERS) if keys else False
 
 
 def same_setting(one: Setting, other: Setting) -> bool:

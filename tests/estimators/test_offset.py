@@ -109,6 +109,29 @@ def test_the_history_is_about_scores_with_offsets(setting: Settings, n_classes: 
             np.testing.assert_allclose(list(stages)[-1], whole, atol=1e-9)
 
 
+SETTINGS: list[dict[str, Any]] = [
+    {"family": ["kernel", "stumps"], "subsample": 0.5},
+    {"objective": "maxsum"},
+    {"objective": "max"},
+    {"objective": "compsum"},
+    {"loss": "exponential"},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_objectives_begin_at_the_offset_and_fall(setting: dict[str, Any], n_classes: int) -> None:
+    X, y, offset = rows(18, n_classes)
+    model = DeepBoostClassifier(10, n_jobs=1, complexity_penalty=0.0, calibration=None, **setting)
+    model.fit(X, y, offset=offset, X_val=X, y_val=y, offset_val=offset)
+    found, watched = np.array(model.history_["objective"]), np.array(model.history_["validation_loss"])
+    assert np.all(np.diff(found) <= 1e-12)
+    if setting.get("objective") == "maxsum" and n_classes > 2:
+        assert np.all(watched <= found + 1e-12)  # that of "max", which is not larger
+    else:
+        np.testing.assert_allclose(found, watched, atol=1e-9)
+
+
 def test_poisson_with_exposure_is_the_known_solution() -> None:
     """The maximum of the likelihood for cells of a table: events over exposure, cell by cell."""
     draws = np.random.default_rng(2)

@@ -257,10 +257,13 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         del training  # its labels take memory while the ensemble grows
 
-        def rounds(told: list[Any]) -> Any:
-            return learn(self, prepared, callbacks=[*given, *told], resume_from=resume_from, settings=settings)
-
-        fitted = tell_callbacks(self, X, y, sample_weight, rounds)
+        options: dict[str, Any] = {"resume_from": resume_from, "settings": settings}
+        if hasattr(self, "_skl_callbacks"):
+            fitted = tell_callbacks(
+                self, X, y, sample_weight, lambda told: learn(self, prepared, callbacks=[*given, *told], **options)
+            )
+        else:
+            fitted = learn(self, prepared, callbacks=given, **options)
         self._warn(fitted)
         # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
         self.__dict__ = fitted.__dict__

@@ -80,8 +80,6 @@ def _attributes(context: FitContext) -> dict[str, Any]:
 
 def tell_callbacks(estimator: Any, X: Any, y: Any, sample_weight: Any, fit: Callable[[list[Any]], Any]) -> Any:
     """What `fit` makes of a list of callbacks of ours, while those that `set_callbacks` was given are told of it."""
-    if not hasattr(estimator, "_skl_callbacks"):
-        return fit([])
     from sklearn.callback import with_callbacks
 
     fitted = with_callbacks(lambda one: fit([Bridge(one, X, y, sample_weight)]))(estimator)

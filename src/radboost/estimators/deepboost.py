@@ -339,8 +339,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     def _warn(self, fitted: Self) -> None:
         if len(fitted.ensemble_) == 0:
             warnings.warn(
-                f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere: no hypothesis lowers the "
-                f"objective ({fitted.stop_reason_}). A smaller complexity_penalty or another family may help.",
+                f"The model is empty and predicts {fitted.classes_.tolist()[0]!r} everywhere (an offset aside): no "
+                f"hypothesis lowers the objective ({fitted.stop_reason_}). A smaller complexity_penalty or another "
+                "family may help.",
                 UserWarning,
                 stacklevel=5,
             )

@@ -87,8 +87,6 @@ class CheckedRows:
         """
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
-        if self.offset is not None:  # rows that differ in nothing else keep an order of their own
-            order = np.lexsort((*self.offset.reshape(rows.n_rows, -1).T, self.class_ids))
         n_categories = {column: len(known) for column, known in rows.categories.items()}
         return PreparedRows(
             X=rows.X,

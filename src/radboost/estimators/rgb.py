@@ -367,8 +367,8 @@ feature_names_in_
     def _how_to_prune(self) -> HowToPrune:
         if self.ensemble_.n_outputs > 1:
             raise TypeError(
-                f"prune is for models of one target, and this one has {self.ensemble_.n_outputs}: which size is right for "
-                "all of them is not defined. Fit a model for each target, and prune these."
+                f"prune is for models of one target, and this one has {self.ensemble_.n_outputs}: which size is right "
+                "for all of them is not defined. Fit a model for each target, and prune these."
             )
         return _how_to_prune(self, _loss_of_fit(self, REGRESSION_LOSSES), lambda y: y, None)
 

@@ -145,9 +145,24 @@ def peers(suite: str) -> list[Competitor]:
     return [Competitor("AdaBoost", "scikit-learn", adaboost), *PEERS] if suite == "two" else list(PEERS)
 
 
+def deepboost_cv(seed: int, **parameters: Any) -> Any:
+    from radboost import DeepBoostClassifierCV
+
+    return DeepBoostClassifierCV(random_state=seed, n_jobs=1, **parameters)
+
+
+def rgb_cv(seed: int, **parameters: Any) -> Any:
+    from radboost import RGBClassifierCV
+
+    return RGBClassifierCV(random_state=seed, n_jobs=1, **parameters)
+
+
 def tuned_ours(budget: float, tag: str = "") -> list[Competitor]:
-    """RadBoost's own searches, for so many seconds."""
-    return []
+    """RadBoost's own searches, for so many seconds of the clock on the wall."""
+    return [
+        Competitor("DeepBoostClassifierCV", "radboost", deepboost_cv, {"time_budget": budget}, tag),
+        Competitor("RGBClassifierCV", "radboost", rgb_cv, {"time_budget": budget}, tag),
+    ]
 
 
 def tuned_peers(budget: float) -> list[Competitor]:

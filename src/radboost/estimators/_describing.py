@@ -97,6 +97,8 @@ class TreesDescribing(Describing, ExplainingMixin):
     """For ensembles whose hypotheses are mostly trees."""
 
     _kinds_of_importance = ("gain", "cover")
+    # Whether the cover of a leaf is the weight of the training rows in it.
+    _covers_are_rows: ClassVar[bool] = True
 
     @of_one_fit
     def feature_importance(self, kind: str = "gain") -> FloatArray:
@@ -157,7 +159,10 @@ class TreesDescribing(Describing, ExplainingMixin):
         model = _unnamed(self, row)
         contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
         verdict = _verdict_of_trees(model, row.table, target)
-        return explained_by_trees(self.ensemble_, row, matrix, verdict, contributions, model.apply(row.table)[0])
+        leaves = model.apply(row.table)[0]
+        return explained_by_trees(
+            self.ensemble_, row, matrix, verdict, contributions, leaves, covers_are_rows=self._covers_are_rows
+        )
 
     def _text(self, max_trees: int | None) -> str:
         return boosted_text(self.ensemble_, max_trees)

@@ -162,6 +162,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
     _stores_objective: ClassVar[bool] = False
     _tree_options_read = ("max_features", "thresholds", "min_leaf_weight", "max_bins")
+    _covers_are_rows: ClassVar[bool] = False  # it is that of the pairs of a row and a class that were drawn
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs", "decision")
 
     cost_: FloatArray | None

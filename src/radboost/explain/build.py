@@ -71,8 +71,13 @@ def explained_by_trees(
     verdict: Verdict,
     contributions: FloatArray,
     leaves: npt.NDArray[Any],
+    *,
+    covers_are_rows: bool,
 ) -> Explanation:
-    """`contributions` has a line for each output, with the base behind the features; `leaves` one for each tree."""
+    """`contributions` has a line for each output, with the base behind the features; `leaves` one for each tree.
+
+    `covers_are_rows`: the trees know the weight of the training rows in their leaves.
+    """
     effects = verdict.direction @ contributions
     used = np.flatnonzero(effects[:-1]).tolist()
     parts = [
@@ -85,7 +90,8 @@ def explained_by_trees(
         )
         for column in used
     ]
-    alike = company(ensemble.hypotheses, ensemble.weights, leaves, ensemble.sample_size)
+    known = ensemble.hypotheses, ensemble.weights, leaves, ensemble.sample_size
+    alike = company(*known) if covers_are_rows else None
     return Explanation(
         answer=verdict.answer,
         runner_up=verdict.runner_up,

@@ -116,7 +116,8 @@ class Explanation:
         bounds the score.
     alike : float or None
         Training rows (their weight) that fall into the same leaf as this row, the mean over trees, each counted by the
-        size of its weight. None where there are no trees.
+        size of its weight. None where there are no trees, and in soft-max boosting, whose trees count drawn pairs of a
+        row and a class.
     fewest_alike : float or None
         The same for the tree in which they are fewest.
     sample_size : float or None

@@ -96,8 +96,7 @@ def company(
 ) -> tuple[float, float] | None:
     """How many training rows share the leaf of the row: the mean over trees by the sizes of weights, and the fewest.
 
-    In numbers of all training rows. Trees of soft-max boosting have the weight of the pairs that they were grown on,
-    whose shares are taken for those of all rows.
+    In numbers of all training rows.
     """
     shares = [
         float(tree.cover[leaf] / tree.cover[0]) if tree.cover[0] > 0.0 else 0.0

@@ -20,6 +20,8 @@ KEPT = 3
 FIRST_ANSWERS, LAST_ANSWERS, MOST_REPEATS = 600, 1500, 10
 # The same of parts of large data.
 ANSWERS_OF_PARTS = 3_000
+# Splits of all rows of large data: one alone does not say what is chance.
+SPLITS_OF_MANY_ROWS = 3
 # With a time budget, what is left of it goes into repeats, up to so many answers, and into passes over neighbours.
 ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 1
 # A setting beside the best has to be better by so many standard errors, and the best one than the default.
@@ -80,7 +82,8 @@ class Race:
         with self.bench.progress(self._planned(plan)):
             self._halve(plan)
         leader = self._leader()
-        if self.beside is not None and self._are_enough(leader.keys_of_last_rows):
+        keys = leader.keys_of_last_rows
+        if self.beside is not None and len(keys) > 1 and self._are_enough(keys):
             leader = self._look_around(leader)
         if self.bench.clock.limited:
             leader = self._repeat(leader)
@@ -107,7 +110,7 @@ class Race:
         last = levels[-1]
         first = self._n_splits(last, FIRST_ANSWERS)
         enough = max(first, self._n_splits(last, LAST_ANSWERS))
-        enough = max(enough, min(last.n_folds, last.n_splits)) if len(levels) == 1 else enough
+        enough = max(enough, min(last.n_splits, last.n_folds if len(levels) == 1 else SPLITS_OF_MANY_ROWS))
         middle = round(math.sqrt(first * enough))
         yield from ((len(levels) - 1, n) for n in sorted({first, middle, enough}))
 

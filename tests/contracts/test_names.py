@@ -233,6 +233,7 @@ def test_dir_shows_what_is_public() -> None:
         "baselines",
         "datasets",
         "explain",
+        "export",
         "federated",
         "guarantees",
         "losses",

@@ -19,10 +19,12 @@ from radboost import (
     MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
+    RGBRegressorCV,
     SoftmaxBoostClassifier,
     SupervisedKernelProjection,
     baselines,
 )
+from radboost.tuning.search import Search
 
 BASELINES = [getattr(baselines, name) for name in baselines.__all__ if name.endswith("Classifier")]
 CLASSES = [getattr(radboost, name) for name in radboost.__all__ if hasattr(getattr(radboost, name), "fit")] + BASELINES
@@ -38,6 +40,8 @@ by_name: dict[str, Any] = {"ids": lambda one: one.__name__}
 
 def short(kind: Any) -> Any:
     model = kind()
+    if issubclass(kind, Search):
+        return model.set_params(estimator=short(kind._tuned), param_grid={"n_rounds": [3, 4]}, cv=2, n_jobs=1)
     quick = {"n_rounds": 4, "n_jobs": 1, "cv": 2, "n_alphas": 3, "n_starts": 1, "calibration": None}
     return model.set_params(**{name: value for name, value in quick.items() if name in model.get_params()})
 
@@ -126,9 +130,11 @@ def test_tags(kind: Any) -> None:
     assert tags.target_tags.required
     assert tags.input_tags.sparse
     assert not tags.non_deterministic
-    assert tags.target_tags.multi_output == kind.__name__.startswith("MultiTask")
+    assert tags.target_tags.multi_output == (
+        kind.__name__.startswith("MultiTask") or kind in (RGBRegressor, RGBRegressorCV)
+    )
     assert (tags.transformer_tags is not None) == (kind is SupervisedKernelProjection)
-    on_trees = hasattr(kind(), "tree_options")
+    on_trees = hasattr(kind(), "tree_options") or issubclass(kind, Search)
     assert tags.input_tags.allow_nan == on_trees
     if on_trees and kind is not baselines.MartiBoostClassifier and is_classifier(kind()):
         assert tags.classifier_tags.multi_class

@@ -100,6 +100,8 @@ def judge_of_numbers(n_threads: int) -> OfScores:
         rows = split.held_back
         loss = model._resolve_loss(split.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = model._targets(rows.class_ids, rows.targets, 1)
+        if model._units_of_fit is not None:  # of several targets, so that all count alike
+            targets, scores = targets / model._units_of_fit, scores / model._units_of_fit
         losses = np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
         return -rows.row_weights().mean(losses, n_threads)
 

@@ -361,7 +361,7 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self.estimator if isinstance(self.estimator, self._tuned) else self._tuned()
-        tags.input_tags = given.__sklearn_tags__().input_tags
+        tags.input_tags, tags.target_tags = given.__sklearn_tags__().input_tags, given.__sklearn_tags__().target_tags
         return tags
 
 

@@ -119,7 +119,9 @@ def test_columns_that_no_tree_asks_about_are_not_tried(monkeypatch: pytest.Monke
     rows = np.column_stack([X[:, 0], np.zeros(len(X)), X[:, 1]])
     model = DeepBoostClassifier(n_rounds=3).fit(rows, Y)
     calls, predict = [], DeepBoostClassifier.predict
-    monkeypatch.setattr(DeepBoostClassifier, "predict", lambda self, X: calls.append(1) or predict(self, X))
+    monkeypatch.setattr(
+        DeepBoostClassifier, "predict", lambda self, X, *more: calls.append(1) or predict(self, X, *more)
+    )
     found = model.permutation_importance(rows, Y, n_repeats=4, random_state=0)
     assert found.importances.shape == (3, 4)
     assert not found.importances[1].any()

@@ -56,6 +56,7 @@ class Described:
     classes: npt.NDArray[Any]
     feature_names: npt.NDArray[np.object_] | None
     categories: Any
+    n_outputs: int = 1  # there are two classes
 
 
 def register(transport: Transport) -> list[dict[str, Any]]:

@@ -40,10 +40,11 @@ bench: $(VENV)/.built $(VENV)/.bench ## the table of ratios against other librar
 
 build: $(VENV)/.built ## rebuild the native module after a change (seconds)
 
-werror: $(VENV)/.tools
-	@cmake -S . -B build/werror -G Ninja --log-level=WARNING -DRADBOOST_WERROR=ON \
-		-DPython_EXECUTABLE=$(CURDIR)/$(PY) >/dev/null
-	@cmake --build build/werror --target _native -- --quiet
+# On a fresh machine the module is compiled once, with warnings as errors; after `make demo` it is compiled again.
+test test-all lint werror: export SKBUILD_CMAKE_DEFINE = RADBOOST_WERROR=ON
+werror: $(VENV)/.built
+	@cmake -S . -B build/editable --log-level=WARNING -DRADBOOST_WERROR=ON >/dev/null
+	@cmake --build build/editable -- --quiet
 
 # The sanitized module gets an interpreter of its own, which borrows the packages of .venv by a path file. The one of
 # .venv would not do: its import hook prefers the ordinary build. Leaks are not looked for: Python keeps memory on exit.

@@ -147,6 +147,7 @@ def test_a_round_of_the_oracle_is_measured() -> None:
     assert (model.n_rounds, model.max_leaves, model.tree_options.thresholds) == (3, 12, "best")  # the paper's algorithm
 
 
+@pytest.mark.slow
 def test_growth_is_measured_at_every_size() -> None:
     sizes = replace(Sizes.quick(), growth_rows=400, growth_rounds=(1, 2))
     result = softmax_growth.run(sizes)

@@ -51,6 +51,7 @@ def test_a_part_of_a_page_is_replaced_and_the_rest_is_not(tmp_path: Path) -> Non
         report.replace_part(path, "two", "")
 
 
+@pytest.mark.slow
 def test_sweeps_run_and_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = sweeps.Sweep(
         "rows", "small", "rows", (200, 400, 900), lambda n: (sweeps.many_classes(n, 4, 3), sweeps.Settings(2, 2))

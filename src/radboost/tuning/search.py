@@ -322,7 +322,7 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
                 f"time_budget={self.time_budget!r} was over after the first fit: no settings were compared, and the "
                 "model is that of the default setting. Give more seconds.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if not tried or (trial.is_default and n_rounds == trial.setting["n_rounds"]):
             model = default

@@ -33,7 +33,7 @@ LAYERS: list[set[str]] = [
     {"structured"},
     {"federated", "torch"},
     {"guarantees", "experiments"},
-    {"plot"},
+    {"plot", "report"},
     {"cli", "demo"},
     {"__main__"},
 ]

@@ -60,14 +60,19 @@ def errors_of(competitors: Sequence[Competitor], results: Results, seeds: Sequen
 
 
 def table(errors: Mapping[str, NDArray[np.float64]]) -> str:
-    """Markdown: mean error over the sets for each rate."""
-    lines = [
-        "| mean test error | " + " | ".join(f"{rate:.0%} wrong" for rate in RATES) + " |",
-        "|---" * (len(RATES) + 1) + "|",
-    ]
+    """Markdown: mean error over the sets for each rate; the last column is the distance to the first at the rate shown.
+
+    Behind the distance its standard error over the sets, and on how many of them the error is higher and lower.
+    """
+    columns = [f"{rate:.0%} wrong" for rate in RATES] + [f"more than {OURS[0]} at {SHOWN:.0%}", "higher / lower on"]
+    lines = [f"| mean test error | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name, found in errors.items():
-        cells = " | ".join(f"{value:.4f}".removeprefix("0") for value in found.mean(axis=0))
-        lines.append(f"| {name} | {cells} |")
+        more = (found - errors[OURS[0]])[:, RATES.index(SHOWN)]
+        cells = [f"{value:.4f}".removeprefix("0") for value in found.mean(axis=0)]
+        if name != OURS[0]:
+            distance = f"{100 * more.mean():+.1f} ± {100 * more.std(ddof=1) / np.sqrt(len(more)):.1f} points"
+            cells += [distance, f"{(more > 0).sum()} / {(more < 0).sum()} sets"]
+        lines.append(f"| {name} | {' | '.join(cells + [''] * (len(columns) - len(cells)))} |")
     return "\n".join(lines)
 
 

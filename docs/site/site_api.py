@@ -1,10 +1,12 @@
-"""The pages of the API reference, made of the public names. Files are read, nothing is imported."""
+"""The pages of the API reference, made of the public names. Files are read; what needs extras is not imported."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from site_links import ROOT
 
@@ -209,9 +211,16 @@ def definition(module: str, name: str) -> tuple[str, Definition]:
     raise LookupError(f"{module}.{name} is public, but no statement that defines it was found.")
 
 
+def docstring_of_class(module: str, name: str) -> str:
+    """What Python knows, for classes that put their docstring together."""
+    return inspect.getdoc(getattr(import_module(module), name)) or ""
+
+
 def summary(module: str, name: str) -> str:
     """The first sentence of the docstring of a public name; empty where there is none."""
     where, statement = definition(module, name)
+    if isinstance(statement, ast.ClassDef) and any("__doc__" in _bound(inner) for inner in statement.body):
+        return docstring_of_class(where, name).partition("\n\n")[0].replace("\n", " ")
     if isinstance(statement, ast.ClassDef | ast.FunctionDef):
         return (ast.get_docstring(statement) or "").partition("\n\n")[0].replace("\n", " ")
     body = _module(where).body

@@ -52,7 +52,7 @@ def split(html: str) -> tuple[str, str, str]:
     return head["text"], block[0], re.sub(r"<h1.*?</h1>", "", rest, count=1, flags=re.DOTALL)
 
 
-def _apart(places: list[float], distance: float) -> list[float]:
+def apart(places: list[float], distance: float) -> list[float]:
     """Heights of labels, ascending: near their lines, and at least so far from each other."""
     found = list(places)
     for _ in range(200):
@@ -77,7 +77,7 @@ def _panel(title: str, lines: list[Line]) -> str:
         parts.append(f'<line class="post" x1="{x}" y1="{top - 14}" x2="{x}" y2="{bottom + 8}"/>')
     ordered = sorted(lines, key=lambda line: (line.name in OURS, -line.noisy))  # ours are drawn last, above the others
     by_height = sorted(lines, key=lambda line: y(line.noisy))
-    labels = dict(zip(by_height, _apart([y(line.noisy) for line in by_height], 15.0), strict=True))
+    labels = dict(zip(by_height, apart([y(line.noisy) for line in by_height], 15.0), strict=True))
     own = next(line for line in lines if line.name == OURS[0])
     for line in ordered:
         begin, end, label = y(line.clean), y(line.noisy), SHORT.get(line.name, line.name)

@@ -12,7 +12,7 @@ SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format sanitize bench build werror clean
+.PHONY: help demo test test-all lint format docs docs-serve sanitize bench build werror clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -23,7 +23,7 @@ demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the mar
 test: lint ## lint, then every test but those marked slow
 	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
 
-test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray, PyTorch and OpenFst
+test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray, PyTorch, OpenFst and the site
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
@@ -34,6 +34,13 @@ lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with wa
 format: $(VENV)/.dev ## let ruff rewrite what it can
 	ruff check --fix .
 	ruff format .
+
+docs: $(VENV)/.docs ## the documentation as a site, in build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
+	@echo "open build/site/index.html"
+
+docs-serve: $(VENV)/.docs ## the same on a port of this machine, made anew after every change
+	NO_MKDOCS_2_WARNING=1 mkdocs serve --no-strict
 
 bench: $(VENV)/.built $(VENV)/.bench ## the table of ratios against other libraries (on an idle machine)
 	$(PY) -m benchmarks $(BENCH_ARGS)
@@ -98,10 +105,11 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
-$(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst
+$(VENV)/.docs: EXTRAS := docs
+$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst
 $(VENV)/.bench: EXTRAS := bench,progress

@@ -21,6 +21,7 @@ from radboost.trees.grower import GrowthSettings
 
 VALUE_GRID = 2.0**20
 FAMILIES: dict[str, type[Family]] = {}
+"""Families of hypotheses, by the name that `family` takes."""
 
 
 class Hypothesis(Protocol):

@@ -16,6 +16,7 @@ from radboost._validation import resolve
 from radboost.model_file import storable_value
 
 GENERATORS: dict[str, type[Generator]] = {}
+"""Where features of the sparse estimators come from, by the name that `family` takes."""
 
 
 class RowLoss(Protocol):

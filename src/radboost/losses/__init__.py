@@ -15,10 +15,13 @@ from radboost.losses.scores import ScoreLoss
 from radboost.losses.target import NativeTargetLoss
 
 LOSSES: dict[str, type[NativeLoss]] = REGISTRY["margins"]
+"""Of margins, by name: what `loss` of `DeepBoostClassifier` may be."""
 SCORE_LOSSES: dict[str, type[ScoreLoss]] = REGISTRY["scores"]
+"""Of scores, by name: those of the sparse estimators."""
 TWO_CLASS_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["signs"]
 """Of gradient boosting, for targets -1 and +1. More classes have the multinomial loss."""
 REGRESSION_LOSSES: dict[str, type[NativeTargetLoss]] = REGISTRY["numbers"]
+"""Of numbers, by name: what `loss` of `RGBRegressor` may be."""
 
 
 def get_loss(loss: str | NativeLoss | TargetLoss) -> NativeLoss | OwnMarginLoss:

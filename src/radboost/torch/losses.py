@@ -61,6 +61,7 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "zero_one": zero_one,
     "l1": l1,
 }
+"""Losses of a batch of scores, by the name that `AgnosticLoss` takes."""
 
 
 def lipschitz(name: str, n_classes: int) -> float:

@@ -92,7 +92,7 @@ def _panel(title: str, lines: list[Line]) -> str:
         parts.append("</g>")
     words = ", ".join(f"{line.name} {100 * line.clean:.1f} and {100 * line.noisy:.1f}" for line in reversed(by_height))
     return (
-        f'<svg viewBox="0 0 284 268" role="img" aria-label="Mean test error in percent on {title}, training labels all'
+        f'<svg viewBox="0 0 304 268" role="img" aria-label="Mean test error in percent on {title}, training labels all'
         f' right and a fifth of them wrong: {words}.">{"".join(parts)}</svg>'
     )
 

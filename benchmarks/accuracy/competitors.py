@@ -129,6 +129,9 @@ def ours(suite: str, tag: str = "") -> list[Competitor]:
         Competitor("DeepBoost", "radboost", deepboost, tag=tag),
         Competitor("DeepBoost as in the paper", "radboost", deepboost_paper, tag=tag),
     ]
+    if suite == "fresh":
+        others = [("SoftmaxBoost", softmax_boost), ("RGB", rgb)]
+        return [deep[0], *(Competitor(name, "radboost", make, tag=tag) for name, make in others)]
     if suite != "softmax":
         searching = {"step": "line_search", "learning_rate": 0.05}
         return [

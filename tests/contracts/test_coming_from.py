@@ -1,0 +1,67 @@
+"""The table of docs/coming-from.md: our names are there, and errors lead to them from the names of others."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
+from radboost.estimators._naming import OTHER_NAMES
+
+PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
+ESTIMATORS: list[Any] = [DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier]
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def table() -> list[list[str]]:
+    """The cells of each line: ours, what it is, and the names of LightGBM, XGBoost, CatBoost and scikit-learn."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    return [cells for line in lines if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 6]
+
+
+def known(kind: str) -> set[str]:
+    if kind == "tree option":
+        return set(inspect.signature(TreeOptions).parameters)
+    methods = [one if kind == "parameter" else one.fit for one in ESTIMATORS]
+    return {name for method in methods for name in inspect.signature(method).parameters}
+
+
+def test_the_table_is_there() -> None:
+    assert len(table()) >= 25
+    assert len({cells[0] for cells in table()}) == len(table())
+
+
+@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
+def test_our_names_are_real(cells: list[str]) -> None:
+    assert cells[1] in ("parameter", "tree option", "fit")
+    (ours,) = names(cells[0])
+    assert ours in known(cells[1])
+
+
+@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
+def test_names_of_others_lead_to_ours(cells: list[str]) -> None:
+    """A name of another library is ours as well, or one that an error translates into ours."""
+    (ours,) = names(cells[0])
+    for theirs in (name for cell in cells[2:] for name in names(cell)):
+        assert theirs == ours or ours in OTHER_NAMES[theirs], theirs
+
+
+@pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
+def test_names_of_scikit_learn_are_real(cells: list[str]) -> None:
+    theirs = {*inspect.signature(HistGradientBoostingClassifier).parameters} | {
+        *inspect.signature(HistGradientBoostingClassifier.fit).parameters
+    }
+    assert {*names(cells[5])} <= theirs
+
+
+def test_what_few_parameters_are_left_out_is_on_purpose() -> None:
+    """Parameters that the page does not name have no counterpart elsewhere."""
+    shown = {names(cells[0])[0] for cells in table()}
+    own = {"objective", "family", "step", "calibration", "tree_options"}
+    assert set(inspect.signature(DeepBoostClassifier).parameters) - shown == own

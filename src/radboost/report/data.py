@@ -1,0 +1,232 @@
+"""The data card: what the rows and columns are, and what about them should make one careful."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.report.blocks import Bars, Block, Cell, Section, Table, Text
+from radboost.report.contents import Hashes
+from radboost.report.figures import count, percent, plain, rounded, shortened
+from radboost.report.profile import DECIDES, MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
+from radboost.report.subject import UNKNOWN, Part, Subject
+
+SHOWN_COLUMNS, SHOWN_CLASSES, NAMED = 60, 30, 5
+MOSTLY_MISSING, DRIFT, FEW_ROWS, RARE = 0.5, 0.05, 100, 10
+
+
+def data(subject: Subject) -> Section:
+    """Rows, columns, classes, and warnings first."""
+    found = profiles(subject)
+    warned = [*_row_warnings(subject), *_class_warnings(subject), *_column_warnings(found)]
+    blocks: list[Block] = [Text((one,), "warning") for one in warned]
+    if not warned:
+        fine = "Nothing about the data stands out: no copies, no columns that give the target away."
+        blocks.append(Text((fine,), "good"))
+    blocks.append(_rows_table(subject, found))
+    if subject.classifies:
+        blocks.append(_balance(subject))
+    else:
+        blocks.append(_targets(subject))
+    blocks.append(_columns_table(subject, found))
+    said = "nothing to warn of" if not warned else count(len(warned), "warning")
+    lead = f"The rows the model was judged on{' and learned from' if subject.train is not None else ''}: {said}."
+    return Section("data", "Data", lead, tuple(blocks))
+
+
+def duplicates(hashes: Hashes) -> int:
+    """Rows that are copies of an earlier one."""
+    return len(hashes) - len(np.unique(hashes))
+
+
+def contradicting(part: Part) -> int:
+    """Rows whose cells are those of another row with another target."""
+    groups = np.unique(part.hashes, return_inverse=True)[1].reshape(-1)
+    _, pairs = np.unique(part.keys, return_index=True)  # a row for each pair of cells and target
+    n_targets = np.bincount(groups[pairs])
+    return int((n_targets[groups] > 1).sum())
+
+
+def _row_warnings(subject: Subject) -> list[str]:
+    test, train, found = subject.test, subject.train, []
+    if len(test) < FEW_ROWS:
+        found.append(
+            f"There are only {count(len(test), 'held-out row')}: intervals are wide, and most differences between "
+            "models are chance."
+        )
+    if train is not None:
+        copies = np.isin(test.hashes, train.hashes)
+        if copies.any():
+            found.append(_copies_text(subject, copies))
+    for part, name in ((test, "held-out"), (train, "training")):
+        if part is None:
+            continue
+        twice = duplicates(part.hashes)
+        if twice:
+            found.append(f"{count(twice, f'{name} row')} ({percent(twice / len(part))}) are copies of another one.")
+        clashes = contradicting(part)
+        if clashes:
+            found.append(
+                f"{count(clashes, f'{name} row')} ({percent(clashes / len(part))}) have the same cells as another row "
+                "and a different target: no model can be right on all of them."
+            )
+    return found
+
+
+def _copies_text(subject: Subject, copies: npt.NDArray[np.bool_]) -> str:
+    n = int(copies.sum())
+    text = f"{count(n, 'held-out row')} ({percent(n / len(copies))}) are copies of training rows"
+    if subject.classifies and n < len(copies):
+        inside, outside = float(subject.wrong[copies].mean()), float(subject.wrong[~copies].mean())
+        text += f"; the error is {percent(inside)} on them and {percent(outside)} on the others"
+    return f"{text}. Held-out rows should be new ones: the scores here may be too good."
+
+
+def _class_warnings(subject: Subject) -> list[str]:
+    if not subject.classifies:
+        return []
+    ids, found = subject.test.class_ids, []
+    unknown = int((ids == UNKNOWN).sum())
+    if unknown:
+        found.append(
+            f"{count(unknown, 'held-out row')} have a label that the model does not know; they count as mistakes."
+        )
+    counts = np.bincount(ids[ids != UNKNOWN], minlength=len(subject.classes))
+    absent = [subject.class_names[place] for place in np.flatnonzero(counts == 0)]
+    few = [subject.class_names[place] for place in np.flatnonzero((counts > 0) & (counts < RARE))]
+    if absent:
+        found.append(f"No held-out row is of the class {_listed(absent)}: nothing is said about it.")
+    if few:
+        found.append(f"Fewer than {RARE} held-out rows are of the class {_listed(few)}: its figures are mostly chance.")
+    return found
+
+
+def _column_warnings(found: list[ColumnProfile]) -> list[str]:
+    def named(chosen: list[ColumnProfile]) -> str:
+        return _listed([one.name for one in chosen])
+
+    warned = []
+    decisive = sorted((one for one in found if (one.alone or 0.0) >= DECIDES), key=lambda one: -(one.alone or 0.0))
+    if decisive:
+        warned.append(
+            f"Possible leakage: {named(decisive)} alone nearly {_decide(decisive)} the target. Is it known before the "
+            "target is, when the model will be used?"
+        )
+    gaps = [one for one in found if one.missingness]
+    if gaps:
+        warned.append(
+            f"Possible leakage: whether {named(gaps)} is missing nearly decides the target. Values that are filled in "
+            "afterwards look like this."
+        )
+    ids = [one for one in found if one.id_like]
+    if ids:
+        warned.append(
+            f"{named(ids)} {'has' if len(ids) == 1 else 'have'} a value of its own in nearly every row, as names and "
+            "numbers of rows do: leave it out."
+        )
+    constant = [one for one in found if one.constant]
+    if constant:
+        warned.append(f"{named(constant)} {'is' if len(constant) == 1 else 'are'} the same in all rows.")
+    empty = [one for one in found if one.missing > MOSTLY_MISSING and not one.constant]
+    if empty:
+        warned.append(f"{named(empty)} {'is' if len(empty) == 1 else 'are'} missing in most rows.")
+    moved = [
+        one
+        for one in found
+        if one.missing_in_training is not None and abs(one.missing - one.missing_in_training) > DRIFT
+    ]
+    if moved:
+        warned.append(f"{named(moved)} is missing more often in one part than in the other: were they drawn alike?")
+    unseen = [one for one in found if one.unseen > 0.01]
+    if unseen:
+        warned.append(f"{named(unseen)} has categories in the held-out rows that the model does not know.")
+    return warned
+
+
+def _decide(chosen: list[ColumnProfile]) -> str:
+    return "decides" if len(chosen) == 1 else "decide, each of them,"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(shortened(name)) for name in names[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _rows_table(subject: Subject, found: list[ColumnProfile]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for part, name in ((subject.train, "training"), (subject.test, "held-out")):
+        if part is None:
+            continue
+        missing = [one.missing if part is subject.test else one.missing_in_training for one in found]
+        share = float(np.mean([0.0 if one is None else one for one in missing])) if missing else 0.0
+        weight = None if part.weights is None else rounded(part.weights.sum())
+        rows.append((name, len(part), weight, subject.n_columns, percent(share), duplicates(part.hashes)))
+    return Table(("part", "rows", "weight", "columns", "missing cells", "copies"), tuple(rows))
+
+
+def _balance(subject: Subject) -> Bars:
+    series: list[tuple[str, tuple[float, ...]]] = []
+    counted: tuple[int, ...] = ()
+    order = None
+    for part, name in ((subject.test, "held-out"), (subject.train, "training")):
+        if part is None:
+            continue
+        known = part.class_ids != UNKNOWN
+        totals = np.bincount(part.class_ids[known], part.weight()[known], len(subject.classes))
+        if order is None:
+            order = np.argsort(-totals, kind="stable")[:SHOWN_CLASSES]
+            counted = tuple(int(n) for n in np.bincount(part.class_ids[known], minlength=len(totals))[order])
+        shares = totals / (totals.sum() or 1.0)
+        series.append((name, tuple(plain(shares[one]) for one in order)))
+    assert order is not None
+    more = len(subject.classes) - len(order)
+    return Bars(
+        title="Classes",
+        x_label="share of the rows",
+        names=tuple(shortened(subject.class_names[one]) for one in order),
+        series=tuple(series),
+        counts=counted,
+        caption=f"The {len(order)} largest classes; {more} more are not shown." if more else "",
+    )
+
+
+def _targets(subject: Subject) -> Block:
+    from radboost.report.residuals import histogram
+
+    parts = [("held-out", subject.test.y)]
+    if subject.train is not None:
+        parts.append(("training", subject.train.y))
+    return histogram("Targets", "target", parts)
+
+
+def _columns_table(subject: Subject, found: list[ColumnProfile]) -> Table:
+    by_place = {one.place: one for one in found}
+    shown = [by_place[place] for place in subject.by_gain()[:SHOWN_COLUMNS] if place in by_place]
+    rows = tuple(
+        (
+            shortened(one.name),
+            one.kind,
+            percent(one.missing) if one.missing else "none",
+            one.distinct,
+            one.summary,
+            rounded(one.alone),
+            rounded(subject.gains[one.place]),
+        )
+        for one in shown
+    )
+    left = subject.n_columns - len(shown)
+    caption = (
+        "The most important columns first. 'Alone' is what a column explains by itself, on rows that its answers were "
+        "not read off: 0 for no more than a constant, 1 for everything. Numbers are shown as least, middle, largest."
+    )
+    if left:
+        caption += f" {count(left, 'more column')} not shown."
+    if subject.n_columns > MOST_COLUMNS:
+        caption += f" The {MOST_COLUMNS:,} most important columns were looked at."
+    if max(len(subject.test), 0 if subject.train is None else len(subject.train)) > MOST_ROWS:
+        caption += f" At most {MOST_ROWS:,} rows of a part were looked at."
+    marked = tuple(
+        place for place, one in enumerate(shown) if one.id_like or one.constant or (one.alone or 0.0) >= DECIDES
+    )
+    columns = ("column", "kind", "missing", "values", "what is there", "alone", "share of gain")
+    return Table(columns, rows, caption, marked)

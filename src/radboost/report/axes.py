@@ -67,7 +67,7 @@ def y_axis(axes: Frame, label: str, count: int = 5) -> str:
 
 def x_axis(axes: Frame, label: str, *, below: float = 0.0) -> str:
     """The line at the bottom with its ticks, `below` it room for a rug, and what the numbers are."""
-    count = max(2, int((axes.x.stop - axes.x.start) / 70))
+    count = min(8, max(3, int((axes.x.stop - axes.x.start) / 75)))
     base = axes.y.start + below
     ticks = axes.x.ticks(count)
     drawn = line(axes.x.start, axes.y.start, axes.x.stop, axes.y.start, "base")

@@ -61,9 +61,10 @@ def named_at_ends(block: Lines, width: int) -> bool:
     return width >= WIDE and len(drawn) == len(block.series) and len(block.series) <= MOST_LABELS
 
 
-def lines(block: Lines, width: int, data: str = "") -> str:
+def lines(block: Lines, width: int, data: str = "", y_range: tuple[float, float] | None = None) -> str:
     """Lines, bands and points over one axis of numbers or categories."""
     xs, ys = _ranges(block)
+    ys = y_range or ys
     ends = named_at_ends(block, width)
     right = room((series.name for series in block.series), 190.0) + 16 if ends else 14.0
     rug = 10.0 if block.rug else 0.0
@@ -246,11 +247,12 @@ def bars(block: Bars, width: int, data: str = "") -> str:
     above = width < WIDE and room((*block.names, ""), 999.0) > 0.27 * width
     per_row = n_series * (thick + 1) + (ROW + 9 if above else 10)
     counts = [f"n = {count:,}" for count in block.counts]
-    left = 4.0 if above else min(0.4 * width, room(block.names, 260.0) + room(counts, 90.0, 0.9) + 16)
+    left = 4.0 if above else min(0.4 * width, room(block.names, 260.0) + room(counts, 90.0, 0.9) + 28)
+    beside = room(counts, 90.0, 0.9) + 8 if counts else 0.0
     scale = _bar_scale(block, left, width)
     height = len(block.names) * per_row + 48
     base = height - 38
-    ticks = scale.ticks(max(2, int((scale.stop - left) / 100)))
+    ticks = scale.ticks(min(8, max(3, int((scale.stop - left) / 75))))
     drawn = "".join(line(scale(tick), 8, scale(tick), base, "grid") for tick in ticks)
     for tick, word in zip(ticks, tick_texts(ticks), strict=True):
         half = len(word) * LETTER / 2
@@ -258,13 +260,15 @@ def bars(block: Bars, width: int, data: str = "") -> str:
     drawn += (
         text(scale.stop, base + 33, block.x_label, "axis-name", "end", letters(width - 20)) if block.x_label else ""
     )
+    names = ""
     for row, name in enumerate(block.names):
         top = 8 + row * per_row
         strong = " strong" if row in block.highlighted else ""
         count = counts[row] if row < len(counts) else ""
-        drawn += _bar_name(name, count, top, left, width, above=above, kind=f"bar-name{strong}", thick=thick * n_series)
+        kind = f"bar-name{strong}"
+        names += _bar_name(name, count, top, left, width, above=above, kind=kind, thick=thick * n_series, beside=beside)
         drawn += _bars_of(block, row, top + (ROW + 3 if above else 5), thick, scale)
-    drawn += line(scale(0), 6, scale(0), base, "base")
+    drawn += line(scale(0), 6, scale(0), base, "base") + names
     return picture(width, height, block.title, _bars_in_words(block), drawn, kind=_kind(width), data=data)
 
 
@@ -275,14 +279,13 @@ def _bar_scale(block: Bars, left: float, width: float) -> Scale:
 
 
 def _bar_name(
-    name: str, count: str, top: float, left: float, width: float, *, above: bool, kind: str, thick: float
+    name: str, count: str, top: float, left: float, width: float, *, above: bool, kind: str, thick: float, beside: float
 ) -> str:
     if above:
         return text(4, top + 12, name, kind, longest=letters(width - 90)) + (
             text(width - 4, top + 12, count, "bar-count", "end") if count else ""
         )
     middle = top + 5 + thick / 2 + 4
-    beside = len(count) * LETTER * 0.9 + 8 if count else 0.0
     return text(left - 8 - beside, middle, name, kind, "end", letters(left - 12 - beside)) + (
         text(left - 8, middle, count, "bar-count", "end") if count else ""
     )

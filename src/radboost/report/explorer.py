@@ -127,13 +127,14 @@ def _costs(block: ThresholdExplorer) -> str:
     costs = relative_costs(block)
     if costs[0] is None:
         return ""
-    edge = Series("", (block.thresholds[0],), (TALLEST,), style="points")  # holds the axis at its end
     constant = Series("constant answer", (block.thresholds[0], block.thresholds[-1]), (1.0, 1.0), style="dashed")
     curve = Series("this model", block.thresholds, tuple(costs))
-    drawn = lines(Lines("Mean cost by threshold", "threshold", "cost", (curve, constant, edge)), COLUMN)
+    block_of_lines = Lines("Mean cost by threshold", "threshold", "cost", (curve, constant))
+    drawn = lines(block_of_lines, COLUMN, y_range=(0.0, TALLEST))
     text = escape("1 is the cost of the better constant answer at this ratio of costs; lower is better.")
     return (
         f'<figure class="figure" data-chart="costs"><p class="chart-title">Cost by threshold</p>'
+        f'<ul class="legend"><li>{key(0)}this model</li><li>{key(1, "dashed")}constant answer</li></ul>'
         f'{drawn}<figcaption class="caption">{text}</figcaption></figure>'
     )
 

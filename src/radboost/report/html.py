@@ -17,6 +17,9 @@ NOTHING = "\N{EM DASH}"
 LONGEST = 160
 """Characters of a name that are shown; the data inside the page has all of them."""
 
+UNBROKEN = 24
+"""Letters of a word above which it may be broken anywhere."""
+
 
 def escape(text: str) -> str:
     """Text that stays text, between tags and inside quoted attributes."""
@@ -35,7 +38,9 @@ def name(text: str, longest: int = LONGEST) -> str:
     """A name from the data: isolated from the direction of the text around it, and seen where it is empty."""
     if not text.strip():
         return '<span class="empty">(empty)</span>'
-    return f"<bdi>{escape(shortened(text, longest))}</bdi>"
+    shown = shortened(text, longest)
+    unbroken = max(map(len, shown.split())) > UNBROKEN
+    return f"<bdi{' class=long' if unbroken else ''}>{escape(shown)}</bdi>"
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -60,24 +60,23 @@ def chart(block: Lines | Histogram | Bars, place: str, *, in_column: bool) -> st
     return f'<figure class="figure">{title}{legend}{drawn}{caption(block.caption)}</figure>'
 
 
-def key(place: int, *, dashed: bool = False, filled: bool = False) -> str:
-    """A small picture of what a series is drawn with."""
-    drawn = f'<path class="{"line dashed" if dashed else "line"} s{colour(place)}" d="M1 5H17"/>'
-    if filled:
+def key(place: int, style: str = "line") -> str:
+    """A small picture of what a series is drawn with: a style of lines, or "filled"."""
+    drawn = f'<path class="{"line dashed" if style == "dashed" else "line"} s{colour(place)}" d="M1 5H17"/>'
+    if style == "filled":
         drawn = f'<rect class="bar f{colour(place)}" x="4" y="0" width="10" height="10"/>'
+    elif style == "points":
+        drawn = f'<path class="points s{colour(place)}" d="M9 5h0"/>'
     return f'<svg class="key" viewBox="0 0 18 10" width="18" height="10" aria-hidden="true">{drawn}</svg>'
 
 
 def _legend(names: Sequence[str], block: Lines | Histogram | Bars, *, only_narrow: bool) -> str:
     """The names of the series with their colours; one that says no more than the title or an axis is left out."""
-    axis = block.x_label if isinstance(block, Bars) else block.y_label
-    if not names or (len(names) == 1 and names[0].casefold() in (block.title.casefold(), axis.casefold(), "")):
+    said = f"{block.title}\n{block.x_label if isinstance(block, Bars) else block.y_label}".casefold()
+    if not names or (len(names) == 1 and names[0].casefold() in said):
         return ""
-    dashed = [isinstance(block, Lines) and block.series[place].style == "dashed" for place in range(len(names))]
-    entries = "".join(
-        f"<li>{key(place, dashed=dashed[place], filled=not isinstance(block, Lines))}{name(series, 60)}</li>"
-        for place, series in enumerate(names)
-    )
+    styles = [series.style for series in block.series] if isinstance(block, Lines) else ["filled"] * len(names)
+    entries = "".join(f"<li>{key(place, styles[place])}{name(series, 60)}</li>" for place, series in enumerate(names))
     return f'<ul class="legend{" narrow" if only_narrow else ""}">{entries}</ul>'
 
 
@@ -144,8 +143,8 @@ def confusion(block: Confusion) -> str:
         f'<figure class="figure"><div class="scroll" tabindex="0" role="group" aria-label="confusion">'
         f'<table class="confusion{dense}"><thead><tr><td class="corner">true <span aria-hidden="true">&darr;</span> '
         f'predicted <span aria-hidden="true">&rarr;</span></td>{head}<th scope="col" class="sum">recall</th></tr>'
-        f'</thead><tbody>{body}</tbody><tfoot><tr><th scope="row" class="sum">precision</th>{foot}{_share(right, sum(rows))}'
-        f"</tr></tfoot></table></div>{caption(block.caption)}</figure>"
+        f'</thead><tbody>{body}</tbody><tfoot><tr><th scope="row" class="sum">precision</th>{foot}'
+        f"{_share(right, sum(rows))}</tr></tfoot></table></div>{caption(block.caption)}</figure>"
     )
 
 

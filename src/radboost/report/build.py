@@ -9,6 +9,7 @@ from typing import Any
 
 from radboost.model_file.replacing import replacing
 from radboost.report.blocks import Report, Section
+from radboost.report.data import data
 from radboost.report.figures import count
 from radboost.report.reproducing import facts, reproducing
 from radboost.report.sections import SECTIONS
@@ -62,9 +63,10 @@ def build(
         sources=sources,
         context=context,
     )
-    found = verdict(subject)
+    card = data(subject)
+    found = verdict(subject, card)
     sections = [section for make in SECTIONS if (section := make(subject)) is not None]
-    every: list[Section] = [found.section, *sections, reproducing(subject)]
+    every: list[Section] = [found.section, card.section, *sections, reproducing(subject)]
     return Report(
         title=type(model).__name__ if title is None else title,
         subtitle=_subtitle(subject),

@@ -86,12 +86,13 @@ def _reliability(
     stated: FloatArray, happened: npt.NDArray[np.bool_], what: str, subject: Subject
 ) -> tuple[Lines, Table]:
     places = _bins(stated, N_BINS)
-    x, y, low, high = [], [], [], []
+    x, y, low, high, counted = [], [], [], [], []
     rows: list[tuple[Cell, ...]] = []
     for place in np.unique(places).tolist():
         here = places == place
         n, hits = int(here.sum()), int(happened[here].sum())
         between = exact_interval(hits, n)
+        counted.append(n)
         x.append(float(stated[here].mean()))
         y.append(hits / n)
         low.append(between[0])
@@ -102,14 +103,21 @@ def _reliability(
         "Reliability",
         what,
         "how often it was so",
-        (Series("rows in each tenth", plain_all(x), plain_all(y), plain_all(low), plain_all(high)),),
-        diagonal=True,
-        caption="On the diagonal probabilities mean what they say. The band is an exact 95% interval for each point; "
-        + (
-            "rows count alike here, whatever their weight."
-            if subject.test.weights is not None
-            else "see the counts below."
+        (
+            Series(
+                "rows in each tenth",
+                plain_all(x),
+                plain_all(y),
+                plain_all(low),
+                plain_all(high),
+                style="points",
+                sizes=tuple(counted),
+            ),
         ),
+        diagonal=True,
+        caption="On the diagonal probabilities mean what they say. A disc is as large as the rows it stands for, and "
+        "its whisker an exact 95% interval."
+        + (" Rows count alike here, whatever their weight." if subject.test.weights is not None else ""),
     )
     columns = ("stated", "rows", "stated, mean", "happened", "from", "to")
     return lines, Table(columns, tuple(rows))

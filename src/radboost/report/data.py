@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,25 +16,50 @@ from radboost.report.subject import UNKNOWN, Part, Subject
 
 SHOWN_COLUMNS, SHOWN_CLASSES, NAMED = 60, 30, 5
 MOSTLY_MISSING, DRIFT, FEW_ROWS, RARE = 0.5, 0.05, 100, 10
+MANY, SERIOUS = 0.01, 0.2  # shares of rows that are worth a warning, and a doubt about every score
 
 
-def data(subject: Subject) -> Section:
+@dataclass(frozen=True)
+class Finding:
+    """Something about the data that one should know: a note, a warning, or a reason to doubt every score here."""
+
+    text: str
+    weight: Literal["note", "warning", "serious"] = "warning"
+    short: str = ""  # of a serious one, for the verdict
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """The section, and what was found."""
+
+    section: Section
+    findings: tuple[Finding, ...]
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self.findings if one.weight == "serious")
+
+    @property
+    def n_warnings(self) -> int:
+        return sum(one.weight != "note" for one in self.findings)
+
+
+def data(subject: Subject) -> DataCard:
     """Rows, columns, classes, and warnings first."""
     found = profiles(subject)
-    warned = [*_row_warnings(subject), *_class_warnings(subject), *_column_warnings(found)]
-    blocks: list[Block] = [Text((one,), "warning") for one in warned]
-    if not warned:
+    findings = [*_of_columns(found), *_of_rows(subject), *_of_classes(subject)]
+    findings.sort(key=lambda one: ("serious", "warning", "note").index(one.weight))
+    blocks: list[Block] = [Text((one.text,), "note" if one.weight == "note" else "warning") for one in findings]
+    if not findings:
         fine = "Nothing about the data stands out: no copies, no columns that give the target away."
         blocks.append(Text((fine,), "good"))
     blocks.append(_rows_table(subject, found))
-    if subject.classifies:
-        blocks.append(_balance(subject))
-    else:
-        blocks.append(_targets(subject))
+    blocks.append(_balance(subject) if subject.classifies else _targets(subject))
     blocks.append(_columns_table(subject, found))
-    said = "nothing to warn of" if not warned else count(len(warned), "warning")
+    card = DataCard(Section("data", "Data", "", tuple(blocks)), tuple(findings))
+    said = count(card.n_warnings, "warning") if card.n_warnings else "nothing to warn of"
     lead = f"The rows the model was judged on{' and learned from' if subject.train is not None else ''}: {said}."
-    return Section("data", "Data", lead, tuple(blocks))
+    return replace(card, section=replace(card.section, lead=lead))
 
 
 def duplicates(hashes: Hashes) -> int:
@@ -47,104 +75,118 @@ def contradicting(part: Part) -> int:
     return int((n_targets[groups] > 1).sum())
 
 
-def _row_warnings(subject: Subject) -> list[str]:
+def _of_rows(subject: Subject) -> list[Finding]:
     test, train, found = subject.test, subject.train, []
     if len(test) < FEW_ROWS:
+        rows = count(len(test), "held-out row")
         found.append(
-            f"There are only {count(len(test), 'held-out row')}: intervals are wide, and most differences between "
-            "models are chance."
+            Finding(f"There are only {rows}: intervals are wide, and most differences between models are chance.")
         )
     if train is not None:
         copies = np.isin(test.hashes, train.hashes)
         if copies.any():
-            found.append(_copies_text(subject, copies))
+            found.append(_copied(subject, copies))
     for part, name in ((test, "held-out"), (train, "training")):
         if part is None:
             continue
         twice = duplicates(part.hashes)
         if twice:
-            found.append(f"{count(twice, f'{name} row')} ({percent(twice / len(part))}) are copies of another one.")
+            text = f"{count(twice, f'{name} row')} ({percent(twice / len(part))}) {_copy(twice)} of another one."
+            found.append(Finding(text, "warning" if twice > MANY * len(part) else "note"))
         clashes = contradicting(part)
         if clashes:
-            found.append(
+            text = (
                 f"{count(clashes, f'{name} row')} ({percent(clashes / len(part))}) have the same cells as another row "
                 "and a different target: no model can be right on all of them."
             )
+            found.append(Finding(text, "warning" if clashes > MANY * len(part) else "note"))
     return found
 
 
-def _copies_text(subject: Subject, copies: npt.NDArray[np.bool_]) -> str:
+def _copy(n: int) -> str:
+    return "is a copy" if n == 1 else "are copies"
+
+
+def _copied(subject: Subject, copies: npt.NDArray[np.bool_]) -> Finding:
+    """Held-out rows that the model has learned from."""
     n = int(copies.sum())
-    text = f"{count(n, 'held-out row')} ({percent(n / len(copies))}) are copies of training rows"
+    share = n / len(copies)
+    text = f"{count(n, 'held-out row')} ({percent(share)}) {_copy(n)} of training rows"
     if subject.classifies and n < len(copies):
         inside, outside = float(subject.wrong[copies].mean()), float(subject.wrong[~copies].mean())
-        text += f"; the error is {percent(inside)} on them and {percent(outside)} on the others"
-    return f"{text}. Held-out rows should be new ones: the scores here may be too good."
+        text += f"; the error is {percent(inside)} there and {percent(outside)} on the others"
+    text += ". Held-out rows should be new ones: the scores here may be too good."
+    if share > SERIOUS:
+        return Finding(text, "serious", f"{percent(share)} of the held-out rows are copies of training rows")
+    return Finding(text, "warning" if share > MANY else "note")
 
 
-def _class_warnings(subject: Subject) -> list[str]:
+def _of_classes(subject: Subject) -> list[Finding]:
     if not subject.classifies:
         return []
     ids, found = subject.test.class_ids, []
     unknown = int((ids == UNKNOWN).sum())
     if unknown:
-        found.append(
-            f"{count(unknown, 'held-out row')} have a label that the model does not know; they count as mistakes."
-        )
+        rows = count(unknown, "held-out row")
+        has = "has" if unknown == 1 else "have"
+        found.append(Finding(f"{rows} {has} a label that the model does not know, which counts as a mistake."))
     counts = np.bincount(ids[ids != UNKNOWN], minlength=len(subject.classes))
     absent = [subject.class_names[place] for place in np.flatnonzero(counts == 0)]
     few = [subject.class_names[place] for place in np.flatnonzero((counts > 0) & (counts < RARE))]
     if absent:
-        found.append(f"No held-out row is of the class {_listed(absent)}: nothing is said about it.")
+        found.append(Finding(f"No held-out row is of the class {_listed(absent)}: nothing is said about it."))
     if few:
-        found.append(f"Fewer than {RARE} held-out rows are of the class {_listed(few)}: its figures are mostly chance.")
+        text = f"Fewer than {RARE} held-out rows are of the class {_listed(few)}: its figures are mostly chance."
+        found.append(Finding(text))
     return found
 
 
-def _column_warnings(found: list[ColumnProfile]) -> list[str]:
+def _of_columns(found: list[ColumnProfile]) -> list[Finding]:
     def named(chosen: list[ColumnProfile]) -> str:
         return _listed([one.name for one in chosen])
 
-    warned = []
+    told = []
     decisive = sorted((one for one in found if (one.alone or 0.0) >= DECIDES), key=lambda one: -(one.alone or 0.0))
     if decisive:
-        warned.append(
-            f"Possible leakage: {named(decisive)} alone nearly {_decide(decisive)} the target. Is it known before the "
-            "target is, when the model will be used?"
-        )
+        verb = "decides" if len(decisive) == 1 else "decide, each of them,"
+        what = f"{named(decisive)} alone nearly {verb} the target"
+        question = "Is it known before the target is, when the model will be used?"
+        told.append(Finding(f"Possible leakage: {what}. {question}", "serious", what))
     gaps = [one for one in found if one.missingness]
     if gaps:
-        warned.append(
-            f"Possible leakage: whether {named(gaps)} is missing nearly decides the target. Values that are filled in "
-            "afterwards look like this."
-        )
+        what = f"whether {named(gaps)} is missing nearly decides the target"
+        why = "Values that are filled in afterwards look like this."
+        told.append(Finding(f"Possible leakage: {what}. {why}", "serious", what))
     ids = [one for one in found if one.id_like]
     if ids:
-        warned.append(
-            f"{named(ids)} {'has' if len(ids) == 1 else 'have'} a value of its own in nearly every row, as names and "
-            "numbers of rows do: leave it out."
+        has = "has" if len(ids) == 1 else "have"
+        text = (
+            f"{named(ids)} {has} a value of its own in nearly every row, as names and numbers of rows do: leave it out."
         )
+        told.append(Finding(text))
     constant = [one for one in found if one.constant]
     if constant:
-        warned.append(f"{named(constant)} {'is' if len(constant) == 1 else 'are'} the same in all rows.")
+        told.append(Finding(f"{named(constant)} {_is(constant)} the same in all rows.", "note"))
     empty = [one for one in found if one.missing > MOSTLY_MISSING and not one.constant]
     if empty:
-        warned.append(f"{named(empty)} {'is' if len(empty) == 1 else 'are'} missing in most rows.")
-    moved = [
-        one
-        for one in found
-        if one.missing_in_training is not None and abs(one.missing - one.missing_in_training) > DRIFT
-    ]
+        told.append(Finding(f"{named(empty)} {_is(empty)} missing in most rows.", "note"))
+    moved = [one for one in found if _moved(one)]
     if moved:
-        warned.append(f"{named(moved)} is missing more often in one part than in the other: were they drawn alike?")
-    unseen = [one for one in found if one.unseen > 0.01]
+        text = f"{named(moved)} {_is(moved)} missing more often in one part than in the other: were they drawn alike?"
+        told.append(Finding(text))
+    unseen = [one for one in found if one.unseen > MANY]
     if unseen:
-        warned.append(f"{named(unseen)} has categories in the held-out rows that the model does not know.")
-    return warned
+        has = "has" if len(unseen) == 1 else "have"
+        told.append(Finding(f"{named(unseen)} {has} categories in the held-out rows that the model does not know."))
+    return told
 
 
-def _decide(chosen: list[ColumnProfile]) -> str:
-    return "decides" if len(chosen) == 1 else "decide, each of them,"
+def _is(chosen: list[ColumnProfile]) -> str:
+    return "is" if len(chosen) == 1 else "are"
+
+
+def _moved(one: ColumnProfile) -> bool:
+    return one.missing_in_training is not None and abs(one.missing - one.missing_in_training) > DRIFT
 
 
 def _listed(names: list[str]) -> str:

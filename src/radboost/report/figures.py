@@ -16,6 +16,7 @@ DIGITS = 6  # significant ones of the numbers behind a picture
 CONFIDENCE = 0.95
 RESAMPLES = 1000
 MOST_GROUPS = 2000
+FEWEST_TO_RESAMPLE = 10
 SHORTEN = 60  # characters of a name or a value
 
 Interval = tuple[float, float]
@@ -73,7 +74,7 @@ def between(interval: Interval, show: Callable[[float], str]) -> str:
     return f"{show(interval[0])} to {show(interval[1])}"
 
 
-def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int) -> tuple[float, Interval]:
+def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int) -> tuple[float, Interval | None]:
     """A share with its interval: exact for rows that count alike (Clopper and Pearson), else by resampling."""
     found = np.asarray(hits, dtype=np.float64)
     if weights is None:
@@ -82,12 +83,14 @@ def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int
     return _ratio(sums.sum(axis=0)), bootstrap(sums, _ratio, seed)
 
 
-def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval:
-    """The percentile interval of a function of column sums over rows, by drawing rows anew.
+def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval | None:
+    """The percentile interval of a function of column sums over rows, by drawing rows anew; None of too few rows.
 
     Beyond 2,000 rows groups of rows are drawn instead: their sums vary alike, and the cost stays the same. `statistic`
     may return NaN for a draw that says nothing, such as one without any weight.
     """
+    if len(sums) < FEWEST_TO_RESAMPLE:
+        return None
     rng = np.random.default_rng(seed)
     grouped = _groups(np.asarray(sums, dtype=np.float64), rng)
     n = len(grouped)
@@ -95,8 +98,7 @@ def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: 
     found = np.array([statistic(line) for line in drawn])
     found = found[np.isfinite(found)]
     if not len(found):
-        value = statistic(grouped.sum(axis=0))
-        return value, value
+        return None
     side = 0.5 * (1.0 - CONFIDENCE)
     low, high = np.quantile(found, [side, 1.0 - side])
     return float(low), float(high)

@@ -57,7 +57,11 @@ def _course(subject: Subject, history: Any) -> Lines | None:
     kept = getattr(subject.model, "n_iter_", None)
     last = max(int(one.x[-1]) for one in series)
     marks = (Mark(int(kept), "chosen"),) if kept is not None and 0 < int(kept) <= last else ()
-    told = "early stopping chose it" if any("validation" in one.name for one in series) else "all of them"
+    told = "all that were made"
+    if kept is not None and int(kept) < last:
+        told = f"early stopping chose them out of {last:,}"
+    elif subject.model.get_params(deep=False).get("n_rounds") == "auto":
+        told = "the fit chose their number by a look at the rows"
     return Lines(
         "Learning curve",
         "round",
@@ -172,7 +176,7 @@ def weights(subject: Subject) -> Section | None:
     ensemble = subject.model.ensemble_
     if isinstance(ensemble, SparseEnsemble):
         return _terms(subject, ensemble)
-    if not hasattr(ensemble, "weights") or not len(ensemble.hypotheses):
+    if not hasattr(ensemble, "weights") or not len(getattr(ensemble, "hypotheses", ())):
         return None
     sizes = np.abs(np.asarray(ensemble.weights, dtype=np.float64))
     total = float(sizes.sum()) or 1.0

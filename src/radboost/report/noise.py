@@ -16,7 +16,7 @@ from radboost.report.subject import UNKNOWN, Part, Subject
 from radboost.trees import TreeOptions
 
 N_FOLDS, MOST_ROWS, MOST_CELLS = 4, 4000, 4_000_000
-N_ROUNDS = 100
+N_ROUNDS = 50
 FEWEST_ROWS, FEWEST_OF_CLASS = 50, 5
 SHOWN = 20
 HOW = (
@@ -67,7 +67,7 @@ def confident_learning(probabilities: FloatArray, ids: Ids) -> NoiseEstimate:
     empty = lines == 0.0
     joint[empty, empty] = 1.0  # nobody is confident of anything: believe the labels
     joint *= (counts / np.where(empty, 1.0, lines))[:, None] / n
-    share = float(joint.sum() - np.trace(joint))
+    share = max(0.0, float(joint.sum() - np.trace(joint)))
     return NoiseEstimate(share, np.where(confident, best, ids), joint, thresholds)
 
 

@@ -18,9 +18,9 @@ from radboost.report.subject import UNKNOWN, Part, Subject
 from radboost.rows.read import is_missing
 
 MOST_COLUMNS, MOST_ROWS, MOST_TESTED_ROWS = 1000, 20_000, 10_000
-N_BINS = 32
+N_BINS, ROWS_OF_BIN = 128, 10  # most intervals of a number, and how many rows each should have
 FEWEST_ROWS = 40  # to suspect anything by
-DECIDES = 0.95  # of what a constant answer leaves unexplained
+DECIDES = 0.9  # of what a constant answer leaves unexplained
 MISSINGNESS_DECIDES = 0.5
 PURE, MIXED = 0.9, 0.7  # shares of a class among rows with a missing value, and among all
 FEWEST_MISSING = 20
@@ -97,7 +97,7 @@ def _profile(
         summary=_summary(known, is_text=raw is not None),
         constant=distinct <= 1 and not 0.0 < max(missing) < 1.0,
         id_like=len(known) >= FEWEST_ROWS and _is_id(subject.names[column], known, distinct, is_text=raw is not None),
-        alone=target.explained(_binned(tested, subject, column), halves) if enough else None,
+        alone=target.alone(tested, _binned(tested, subject, column), halves, raw is None) if enough else None,
         missingness=enough and target.decided_by_gaps(np.isnan(tested), halves),
     )
 
@@ -135,8 +135,9 @@ def _binned(values: FloatArray, subject: Subject, column: int) -> npt.NDArray[np
     if not len(known):
         return np.zeros(len(values), dtype=np.int64)
     levels = np.unique(known)
-    if len(levels) > N_BINS:
-        levels = np.unique(np.quantile(known, np.linspace(0.0, 1.0, N_BINS + 1)[1:]))
+    n_bins = max(2, min(N_BINS, len(known) // ROWS_OF_BIN))
+    if len(levels) > n_bins:
+        levels = np.unique(np.quantile(known, np.linspace(0.0, 1.0, n_bins + 1)[1:]))
     return np.where(gap, 0, 1 + np.searchsorted(levels, np.nan_to_num(values))).astype(np.int64)
 
 
@@ -145,48 +146,45 @@ class _Target:
     """The target of the rows that columns are tried on."""
 
     ids: npt.NDArray[np.int64]  # of classes; empty for numbers
-    numbers: FloatArray
-    n_classes: int
+    columns: FloatArray  # the numbers, or an indicator of each class
 
     @staticmethod
     def of(subject: Subject, part: Part, places: Places) -> _Target:
         if not subject.classifies:
-            return _Target(np.zeros(0, dtype=np.int64), np.asarray(part.y[places], dtype=np.float64), 0)
-        ids = part.class_ids[places]
-        return _Target(np.where(ids == UNKNOWN, len(subject.classes), ids), np.zeros(0), len(subject.classes) + 1)
+            return _Target(np.zeros(0, dtype=np.int64), np.asarray(part.y[places], dtype=np.float64)[:, None])
+        ids = np.where(part.class_ids[places] == UNKNOWN, len(subject.classes), part.class_ids[places])
+        there = np.unique(ids)
+        return _Target(ids, (ids[:, None] == there[None, :]).astype(np.float64))
+
+    def alone(
+        self, values: FloatArray, bins: npt.NDArray[np.int64], halves: npt.NDArray[np.int64], is_number: bool
+    ) -> float | None:
+        """What a column explains: by its categories or intervals, or a number by one threshold, if that is more."""
+        found = self.explained(bins, halves)
+        if found is None or not is_number:
+            return found
+        numbers, answers = np.where(np.isnan(values), -np.inf, values), np.zeros_like(self.columns)
+        for half in (0, 1):
+            own, others = halves == half, halves != half
+            threshold = _best_threshold(numbers[others], self.columns[others])
+            sides = (numbers > threshold).astype(np.int64)
+            answers[own] = _means(sides[others], self.columns[others], sides[own])
+        return max(found, self._saved(answers) or 0.0)
 
     def explained(self, bins: npt.NDArray[np.int64], halves: npt.NDArray[np.int64]) -> float | None:
-        """What the bins tell: each half of the rows is answered by the other, so that names of rows tell nothing."""
-        if self.n_classes:
-            return self._explained_class(bins, halves)
-        answers = np.zeros(len(bins))
+        """What the means of bins save. Each half of the rows is answered by the other: names of rows tell nothing."""
+        answers = np.zeros_like(self.columns)
         for half in (0, 1):
             own, others = halves == half, halves != half
             if not others.any():
                 return None
-            answers[own] = self._means(bins[others], self.numbers[others], bins[own])
-        spread = float(((self.numbers - self.numbers.mean()) ** 2).sum())
-        return max(0.0, 1.0 - float(((self.numbers - answers) ** 2).sum()) / spread) if spread > 0.0 else None
+            answers[own] = _means(bins[others], self.columns[others], bins[own])
+        return self._saved(answers)
 
-    def _explained_class(self, bins: npt.NDArray[np.int64], halves: npt.NDArray[np.int64]) -> float | None:
-        n_bins, right = int(bins.max()) + 1, 0
-        for half in (0, 1):
-            own, others = halves == half, halves != half
-            counts = np.bincount(bins[others] * self.n_classes + self.ids[others], minlength=n_bins * self.n_classes)
-            table = counts.reshape(n_bins, self.n_classes)
-            answers = table.argmax(axis=1)
-            answers[table.sum(axis=1) == 0] = int(table.sum(axis=0).argmax())
-            right += int((answers[bins[own]] == self.ids[own]).sum())
-        constant = int(np.bincount(self.ids).max())
-        left = len(self.ids) - constant
-        return max(0.0, (right - constant) / left) if left else None
-
-    @staticmethod
-    def _means(bins: npt.NDArray[np.int64], numbers: FloatArray, asked: npt.NDArray[np.int64]) -> FloatArray:
-        n_bins = int(max(bins.max(), asked.max())) + 1
-        counts, sums = np.bincount(bins, minlength=n_bins), np.bincount(bins, numbers, n_bins)
-        means = np.where(counts > 0, sums / np.maximum(counts, 1), numbers.mean())
-        return np.asarray(means[asked])
+    def _saved(self, answers: FloatArray) -> float | None:
+        """The share of the squared error of a constant answer that these save; of classes that of their indicators."""
+        spread = float(((self.columns - self.columns.mean(axis=0)) ** 2).sum())
+        return max(0.0, 1.0 - float(((self.columns - answers) ** 2).sum()) / spread) if spread > 0.0 else None
 
     def decided_by_gaps(self, gaps: npt.NDArray[np.bool_], halves: npt.NDArray[np.int64]) -> bool:
         """Whether rows without a value have one class, or targets of another size."""
@@ -196,9 +194,32 @@ class _Target:
         explained = self.explained(gaps.astype(np.int64), halves)
         if explained is not None and explained >= MISSINGNESS_DECIDES:
             return True
-        if not self.n_classes:
+        if not len(self.ids):
             return False
         counts = np.bincount(self.ids[gaps])
         most = int(counts.argmax())
         low, _ = exact_interval(int(counts[most]), n_gaps)
         return bool(low > PURE and np.mean(self.ids == most) < MIXED)
+
+
+def _means(bins: npt.NDArray[np.int64], y: FloatArray, asked: npt.NDArray[np.int64]) -> FloatArray:
+    """The mean of y in the bins that are asked for; of an empty one that of all."""
+    n_bins = int(max(bins.max(), asked.max(initial=0))) + 1
+    counts = np.bincount(bins, minlength=n_bins)
+    sums = np.column_stack([np.bincount(bins, column, n_bins) for column in y.T])
+    means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], y.mean(axis=0))
+    return np.asarray(means[asked])
+
+
+def _best_threshold(numbers: FloatArray, y: FloatArray) -> float:
+    """Where one cut leaves the least squared error: the largest sum over sides of |sum of y|^2 / rows."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    cuts = np.flatnonzero(ordered[1:] > ordered[:-1])
+    if not len(cuts):
+        return float(ordered[-1])
+    left = np.cumsum(y[order], axis=0)[cuts]
+    right = y.sum(axis=0) - left
+    n_left = cuts + 1.0
+    gains = (left**2).sum(axis=1) / n_left + (right**2).sum(axis=1) / (len(y) - n_left)
+    return float(ordered[cuts[int(gains.argmax())]])

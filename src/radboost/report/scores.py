@@ -35,7 +35,7 @@ class Comparison:
     """How far the loss of another answer is above that of the model: positive where the model is better."""
 
     difference: float
-    interval: Interval
+    interval: Interval | None
     clear: bool  # whether chance alone is no explanation, on either side
 
     @property
@@ -82,7 +82,7 @@ def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
         better, worse = int((other > own).sum()), int((own > other).sum())
         clear = better != worse and binomtest(better, better + worse).pvalue < LEVEL
     else:
-        clear = bool(interval[0] > 0.0 or interval[1] < 0.0)
+        clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
     return Comparison(difference, interval, bool(clear))
 
 
@@ -168,7 +168,7 @@ def _chances(found: Baselines) -> tuple[FloatArray | None, FloatArray | None]:
     return found.constant_probabilities, found.linear_probabilities
 
 
-def _log_loss(subject: Subject, probabilities: FloatArray) -> tuple[float, Interval]:
+def _log_loss(subject: Subject, probabilities: FloatArray) -> tuple[float, Interval | None]:
     ids = subject.test.class_ids
     own = np.where(ids == UNKNOWN, 0.0, probabilities[np.arange(len(ids)), np.maximum(ids, 0)])
     losses = -np.log(np.maximum(own, SMALLEST))

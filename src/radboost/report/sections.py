@@ -1,4 +1,4 @@
-"""The sections of a report, in their order."""
+"""The sections of a report between its data and how to reproduce it, in their order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from radboost.report.answers import answers
 from radboost.report.blocks import Section
 from radboost.report.calibrated import calibrated
-from radboost.report.data import data
 from radboost.report.dependence import dependence
 from radboost.report.hardest import hardest
 from radboost.report.importance import importance
@@ -20,6 +19,7 @@ from radboost.report.trust import trust
 
 # Each says None where it has nothing to say of a model.
 SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
+    noise,
     answers,
     residuals,
     calibrated,
@@ -27,9 +27,7 @@ SECTIONS: tuple[Callable[[Subject], Section | None], ...] = (
     importance,
     dependence,
     hardest,
-    trust,
     learning,
     weights,
-    data,
-    noise,
+    trust,
 )

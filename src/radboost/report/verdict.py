@@ -7,6 +7,7 @@ from typing import Literal
 
 from radboost.report.baselines import Baselines, baselines
 from radboost.report.blocks import Bars, Block, Figure, Section, Table, Text
+from radboost.report.data import DataCard
 from radboost.report.figures import between, count, number, percent, plain, rounded
 from radboost.report.scores import Comparison, Score, class_scores, compare, number_scores
 from radboost.report.subject import Subject
@@ -24,17 +25,19 @@ class Verdict:
     section: Section
 
 
-def verdict(subject: Subject) -> Verdict:
-    """The score of the model beside those of the best constant and of a linear model."""
+def verdict(subject: Subject, card: DataCard) -> Verdict:
+    """The score of the model beside those of the best constant and of a linear model; and what makes it doubtful."""
     found = baselines(subject)
     scores = class_scores(subject, found) if subject.classifies else number_scores(subject, found)
     over_constant = compare(subject, found.constant)
     over_linear = None if found.linear is None else compare(subject, found.linear)
     tone, judgement = _judgement(subject, over_constant, over_linear)
     sentence = f"{_score_words(subject, scores)}: {judgement}."
-    return Verdict(
-        sentence, tone, _figures(subject, scores, tone), _section(subject, found, scores, over_constant, over_linear)
-    )
+    if card.serious:
+        tone = "warning"
+        sentence += f" Do not trust this yet: {'; '.join(one.short for one in card.serious)}."
+    figures = (*_figures(subject, scores, tone), _warnings_figure(card))
+    return Verdict(sentence, tone, figures, _section(subject, found, scores, over_constant, over_linear))
 
 
 def show(subject: Subject, name: str, value: float) -> str:
@@ -108,6 +111,11 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
     return tuple(found)
 
 
+def _warnings_figure(card: DataCard) -> Figure:
+    n = card.n_warnings
+    return Figure("Warnings about the data", str(n), "see Data" if n else "", "warning" if card.serious else "plain")
+
+
 def _section(
     subject: Subject, found: Baselines, scores: list[Score], constant: Comparison, linear: Comparison | None
 ) -> Section:
@@ -143,9 +151,8 @@ def _section(
                 )
                 for score in scores
             ),
-            caption="Of each measure the value on the held-out rows, and its 95% interval. "
-            + "; ".join(f"of the {score.name} lower is better" for score in scores if score.lower_is_better)
-            + ".",
+            caption="Of each measure the value on the held-out rows with its 95% interval. Lower is better for "
+            f"{_listed([score.name for score in scores if score.lower_is_better])}{_higher(scores)}.",
         ),
     ]
     for name, comparison in (("the linear model", linear), (_constant_name(subject), constant)):
@@ -156,14 +163,26 @@ def _section(
     return Section("score", "Score", lead, tuple(blocks))
 
 
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _higher(scores: list[Score]) -> str:
+    names = [score.name for score in scores if not score.lower_is_better]
+    return f", higher for {_listed(names)}" if names else ""
+
+
 def _comparison_text(subject: Subject, name: str, comparison: Comparison) -> Text:
+    size, interval = abs(comparison.difference), ""
     if subject.classifies:
-        size, interval = percent(abs(comparison.difference)), between(comparison.interval, lambda x: f"{100 * x:+.1f}")
-        more = f"by {size} of the rows (95% interval of the difference: {interval} points)"
+        if comparison.interval is not None:
+            interval = f"{between(comparison.interval, lambda x: f'{100 * x:+.1f}')} points"
+        more = f"by {percent(size)} of the rows"
     else:
-        loss = "squared error" if subject.quantile is None else "quantile loss"
-        interval = between(comparison.interval, lambda x: f"{x:+.4g}")
-        more = f"by {number(abs(comparison.difference))} in mean {loss} (95% interval of the difference: {interval})"
+        if comparison.interval is not None:
+            interval = between(comparison.interval, lambda x: f"{x:+.4g}")
+        more = f"by {number(size)} in mean {'squared error' if subject.quantile is None else 'quantile loss'}"
+    more += f" (95% interval of the difference: {interval})" if interval else ""
     if comparison.better:
         return Text((f"The model is better than {name} {more}.",), "good")
     if comparison.worse:

@@ -105,7 +105,7 @@ def _ranges(block: Lines) -> tuple[tuple[float, float], tuple[float, float]]:
     if block.ticks:
         return (-0.5, len(block.ticks) - 0.5), widened(*ys)
     if block.log_x:
-        places = [place for place in places if place > 0] or [1.0, 10.0]
+        places = [place for place in places if place > 0 and finite(place)] or [1.0, 10.0]
         low, high = min(places), max(places)
         return (low, high) if low < high else (low / 2, high * 2), widened(*ys)
     xs = reach(places)

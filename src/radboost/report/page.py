@@ -83,7 +83,9 @@ def _anchors(sections: tuple[Section, ...]) -> list[str]:
     anchors: list[str] = []
     for place, section in enumerate(sections):
         anchor = re.sub(r"[^a-z0-9]+", "-", section.name.lower())[:60].strip("-") or f"section-{place + 1}"
-        anchors.append(anchor if anchor not in (*anchors, "content") else f"{anchor}-{place + 1}")
+        while anchor in (*anchors, "content", "verdict", "report-data"):
+            anchor += "-more"
+        anchors.append(anchor)
     return anchors
 
 

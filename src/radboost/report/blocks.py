@@ -43,6 +43,8 @@ class Series:
     low: tuple[Number, ...] = ()
     high: tuple[Number, ...] = ()
     style: Literal["line", "dashed", "points", "steps"] = "line"
+    sizes: tuple[Number, ...] = ()
+    """Rows behind each point of a series of points: the areas of the discs, and said in words beside them."""
 
 
 @dataclass(frozen=True)

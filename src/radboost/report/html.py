@@ -1,0 +1,115 @@
+"""Text and numbers as pieces of HTML: everything that came from data passes through `escape`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from radboost.report.blocks import Cell
+
+# What HTML cannot hold even as a reference: control characters, and halves of pairs, which UTF-8 cannot encode.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+NOTHING = "\N{EM DASH}"
+LONGEST = 160
+"""Characters of a name that are shown; the data inside the page has all of them."""
+
+UNBROKEN = 24
+"""Letters of a word above which it may be broken anywhere."""
+
+
+def escape(text: str) -> str:
+    """Text that stays text, between tags and inside quoted attributes."""
+    return _UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n")).translate(_SPECIAL)
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """The two ends of a text that is too long, so that names which differ in either stay apart."""
+    if len(text) <= longest:
+        return text
+    tail = max(longest // 4, 1)
+    return f"{text[: max(longest - tail - 1, 1)]}\N{HORIZONTAL ELLIPSIS}{text[-tail:]}"
+
+
+def name(text: str, longest: int = LONGEST) -> str:
+    """A name from the data: isolated from the direction of the text around it, and seen where it is empty."""
+    if not text.strip():
+        return '<span class="empty">(empty)</span>'
+    shown = shortened(text, longest)
+    unbroken = max(map(len, shown.split())) > UNBROKEN
+    return f"<bdi{' class=long' if unbroken else ''}>{escape(shown)}</bdi>"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """At most `digits` significant digits, thousands apart; whole numbers of type int in full."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}".replace("-", "\N{MINUS SIGN}")
+    if not math.isfinite(value):
+        return NOTHING
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        size = abs(value)
+        if 1e-6 <= size < 1e9:
+            text = f"{float(text):,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
+            text = text.rstrip("0").rstrip(".") if "." in text else text
+        else:
+            mantissa, _, exponent = text.partition("e")
+            text = f"{mantissa}e{int(exponent)}"
+    elif abs(value) >= 1000:
+        text = f"{float(text):,.{max(0, digits - len(text.lstrip('-').partition('.')[0]))}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def is_number(cell: Cell) -> bool:
+    """Whether a cell is shown as a number."""
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def column(cells: list[Cell], digits: int) -> list[str]:
+    """The numbers of one column, with the same number of decimals where their sizes are alike, so that they line up."""
+    values = [float(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
+    sizes = [abs(value) for value in values if value]
+    texts = [number(cell, digits) if isinstance(cell, int | float) else "" for cell in cells]
+    alike = sizes and max(sizes) < 1e6 and max(sizes) <= 1e4 * min(sizes)
+    if (
+        not alike
+        or all(isinstance(cell, int) for cell in cells if is_number(cell))
+        or any("e" in text for text in texts)
+    ):
+        return texts
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(max(sizes)))))
+    return [
+        f"{float(cell):,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+        if isinstance(cell, int | float) and math.isfinite(cell)
+        else text
+        for cell, text in zip(cells, texts, strict=True)
+    ]
+
+
+def plain(value: object) -> Any:
+    """A value of `blocks` as JSON has it: blocks say their `kind`, and what is not finite is null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **own}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if hasattr(value, "item"):  # a number of NumPy
+        return plain(value.item())
+    raise TypeError(f"A report is made of texts, numbers, tuples and blocks, not of {type(value).__name__}.")
+
+
+def as_json(value: object) -> str:
+    """JSON that can stand inside a script element: no character of it begins a tag, and all of it is ASCII."""
+    text = json.dumps(plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,258 @@
+"""The page without a browser: what is in its text, and that nothing of the data becomes more than text."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import fields, is_dataclass, replace
+from html.parser import HTMLParser
+
+import pytest
+
+from radboost.report.blocks import (
+    Bars,
+    Columns,
+    Confusion,
+    Histogram,
+    Lines,
+    Report,
+    RowCards,
+    Section,
+    Table,
+    Tabs,
+    Text,
+    ThresholdExplorer,
+)
+from radboost.report.explorer import cheapest, figures, nearest, relative_costs
+from radboost.report.html import as_json, column, escape, name, number, plain, shortened
+from radboost.report.page import render
+from report import sample
+
+MINUS = "\N{MINUS SIGN}"
+VOID = {"meta", "link", "input", "br", "img"}
+REPORTS = {"classes": sample.classes, "numbers": sample.numbers, "hostile": sample.hostile}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text outside scripts and styles; tags must match."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [key for key, _ in attrs]
+        assert len(names) == len(set(names)), f"{tag} says {names} twice"
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module", params=REPORTS)
+def rendered(request: pytest.FixtureRequest) -> tuple[Report, str]:
+    report = REPORTS[request.param]()
+    return report, render(report)
+
+
+def test_the_page_is_small_encodable_and_the_same_every_time(rendered: tuple[Report, str]) -> None:
+    report, page = rendered
+    assert len(page.encode("utf-8")) < 1_000_000
+    assert render(report) == page
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", page)
+
+
+def test_tags_match_and_nothing_of_the_data_is_a_tag_or_an_attribute(rendered: tuple[Report, str]) -> None:
+    reader = read(rendered[1])
+    assert [tag for tag, _ in reader.elements].count("script") == 3
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"img", "iframe", "object", "embed", "base", "form"})
+    for tag, attributes in reader.elements:
+        assert not [key for key in attributes if key.startswith("on") or key == "style"], tag
+        for key in ("href", "src", "action", "xlink:href"):
+            address = attributes.get(key)
+            assert address is None or address.startswith(("#", "data:image/svg+xml,")), address
+
+
+def test_identifiers_are_unique_and_what_points_at_them_finds_them(rendered: tuple[Report, str]) -> None:
+    reader = read(rendered[1])
+    identifiers = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    for _, attributes in reader.elements:
+        for target in (attributes.get("for"), (attributes.get("href") or "").removeprefix("#")):
+            assert not target or target.startswith("data:") or target in identifiers
+
+
+def test_the_data_inside_is_the_report(rendered: tuple[Report, str]) -> None:
+    report, page = rendered
+    inside = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL)
+    assert inside is not None
+    assert "<" not in inside[1]
+    assert_same(report, json.loads(inside[1]))
+
+
+def assert_same(value: object, found: object) -> None:
+    """What JSON gave back, beside what it was made of, without the help of the writer."""
+    if is_dataclass(value):
+        assert isinstance(found, dict)
+        assert found["kind"] == type(value).__name__
+        assert set(found) == {"kind", *(field.name for field in fields(value))}
+        for field in fields(value):
+            assert_same(getattr(value, field.name), found[field.name])
+    elif isinstance(value, tuple):
+        assert isinstance(found, list)
+        assert len(found) == len(value)
+        for one, other in zip(value, found, strict=True):
+            assert_same(one, other)
+    elif isinstance(value, float) and not math.isfinite(value):
+        assert found is None
+    else:
+        assert value == found
+
+
+def test_every_text_of_the_report_is_shown() -> None:
+    shown = " ".join(read(render(sample.classes())).text)
+
+    def texts(value: object) -> list[str]:
+        if isinstance(value, str):
+            return [value]
+        if isinstance(value, dict):
+            return [
+                text
+                for key, part in value.items()
+                if key not in ("kind", "tone", "verdict_tone", "style", "language")
+                for text in texts(part)
+            ]
+        return [text for part in value for text in texts(part)] if isinstance(value, list) else []
+
+    report = sample.classes()
+    missing = [text for text in texts(plain(report)) if " ".join(text.split()) not in " ".join(shown.split())]
+    # Names of sections are addresses; names too long for a chart are shortened there.
+    assert set(missing) <= {section.name for section in report.sections} | {
+        sample.FEATURES[-1],
+        f"{sample.FEATURES[-1]} = h",
+    }
+
+
+def test_hostile_texts_are_text() -> None:
+    shown = "".join(read(render(sample.hostile())).text)
+    for text in (
+        "<script>alert(1)</script>",
+        "<img src=x onerror=window.broken=3>",
+        sample.HOSTILE[2],
+        "NUL \ufffd and \ufffd",
+    ):
+        assert text in shown
+    assert "x" * 2000 not in shown.replace(sample.HOSTILE[5], "")
+    assert "(empty)" in shown
+
+
+def test_only_the_scripts_of_the_page_may_run() -> None:
+    page = render(sample.classes())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_odd_reports_are_pages() -> None:
+    empty = Report("", "", "", "plain", (), (), ())
+    blocks = (
+        Text(()),
+        Table((), ()),
+        Table(("a", "b"), ((1,), (None,))),
+        Lines("", "", "", ()),
+        Histogram("", "", "", (), ()),
+        Bars("", "", (), ()),
+        Confusion((), ()),
+        Confusion(("a",), ((0,),)),
+        ThresholdExplorer("a", "b", (), (), (), (), ()),
+        ThresholdExplorer("a", "b", (0.5,), (0,), (0,), (0,), (0,)),
+        ThresholdExplorer("a", "b", (0.2, 0.5), (3, 2), (0, 0), (0, 1), (0, 0)),
+        RowCards(()),
+        Tabs(()),
+        Tabs((("", (Columns((Text(("inside",)),)),)),)),
+        Columns((Tabs((("t", (sample.roc(),)),)),)),
+    )
+    names = ("", "content", "content", "verdict", "A b", "a-b")
+    read(render(empty))
+    page = render(replace(empty, sections=tuple(Section(name, name, "", blocks) for name in names)))
+    identifiers = [attributes["id"] for _, attributes in read(page).elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_what_is_no_part_of_a_report_is_refused() -> None:
+    with pytest.raises(TypeError, match="made of texts, numbers, tuples and blocks, not of set"):
+        as_json({1, 2})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.123456, "0.1235"),
+        (1234567, "1,234,567"),
+        (-3, f"{MINUS}3"),
+        (1234.5678, "1,235"),
+        (12345.678, "12,350"),
+        (0.00001234, "0.00001234"),
+        (1.5e-9, "1.5e-9".replace("-", MINUS)),
+        (2.5e12, "2.5e12"),
+        (math.inf, "\N{EM DASH}"),
+        (0.0, "0"),
+        (-0.5, f"{MINUS}0.5"),
+        (100.0, "100"),
+    ],
+)
+def test_numbers(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_numbers_of_a_column_line_up() -> None:
+    assert column([0.5, 0.25, 1.0], 4) == ["0.50", "0.25", "1.00"]
+    assert column([1, 20, None], 4) == ["1", "20", ""]
+    assert column([1e-5, 5000.0], 3) == ["0.00001", "5,000"]
+
+
+def test_names_are_shortened_in_the_middle_and_isolated() -> None:
+    assert shortened("a" * 100 + "b" * 100, 20) == "a" * 14 + "\N{HORIZONTAL ELLIPSIS}" + "b" * 5
+    assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
+    assert name("\n ") == '<span class="empty">(empty)</span>'
+    assert escape("a\r\nb\rc\x00\ud800\"'&") == "a\nb\nc\ufffd\ufffd&quot;&#39;&amp;"
+
+
+def test_figures_at_a_threshold_are_those_of_the_rows() -> None:
+    block = sample.explorer(21)
+    probability, positive = sample.scores()
+    place = nearest(block, 0.31)
+    assert block.thresholds[place] == pytest.approx(0.3)
+    answer = probability >= block.thresholds[place]
+    now = figures(block, place, ratio=3.0)
+    assert now["error"] == pytest.approx((answer != positive).mean())
+    assert now["precision"] == pytest.approx(positive[answer].mean())
+    assert now["recall"] == pytest.approx(answer[positive].mean())
+    assert now["specificity"] == pytest.approx((~answer)[~positive].mean())
+    assert now["cost"] == pytest.approx((3.0 * (~answer & positive) + (answer & ~positive)).mean())
+    costs = [figures(block, index, 3.0)["cost"] for index in range(21)]
+    assert costs[cheapest(block, 3.0)] == min(costs)
+    best_constant = min(3.0 * positive.mean(), (~positive).mean())
+    assert relative_costs(block, 3.0)[place] == pytest.approx(now["cost"] / best_constant)

@@ -40,7 +40,7 @@ def ids(recipe: tuple[str, bool, str]) -> str:
     return recipe[0] + (" L1" if recipe[1] else "")
 
 
-def test_the_readme_has_all_of_them() -> None:
+def test_the_page_has_all_of_them() -> None:
     named = [(algorithm, l1) for algorithm, l1, _ in RECIPES]
     algorithms = ["AdaBoost", "additive logistic regression", *MULTI_CLASS]
     assert named == [(algorithm, l1) for algorithm in algorithms for l1 in (False, True)]

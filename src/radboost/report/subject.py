@@ -212,10 +212,12 @@ def _answering(model: Any) -> Any:
             f"A report is about a classifier or regressor of RadBoost, and {type(model).__name__} is none. Of a "
             "pipeline pass the last step, with the rows as it sees them."
         )
-    if not predicts_numbers(answering) and not hasattr(answering, "classes_"):
+    numbers = predicts_numbers(answering)
+    several = hasattr(answering, "task_labels_") or (numbers and getattr(answering.ensemble_, "n_outputs", 1) > 1)
+    if several or not (numbers or hasattr(answering, "classes_")):
         raise TypeError(
-            f"{type(model).__name__} answers several tasks at once, and a report is about one target. Fit a "
-            "SparseBoostClassifier for the task that you want to know about."
+            f"This {type(model).__name__} answers several targets at once, and a report is about one. Fit a model for "
+            "the column of y that you want to know about."
         )
     return answering
 

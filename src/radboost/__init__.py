@@ -77,6 +77,7 @@ _ON_DEMAND = (
     "losses",
     "metrics",
     "plot",
+    "report",
     "sparsity",
     "structured",
 )

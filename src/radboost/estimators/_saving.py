@@ -11,10 +11,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.estimators._exporting import ExportingMixin
+from radboost.estimators._reporting import ReportingMixin
 from radboost.model_file import save_model
 
 
-class SavingMixin(ExportingMixin):
+class SavingMixin(ExportingMixin, ReportingMixin):
     """`save`, and what a file keeps of the parameters."""
 
     # What a file keeps of the model, by the name that model files look up.

@@ -119,8 +119,12 @@ def holdout(
             "are not, and a weighted share of mistakes is not binomial. Pass each row once, without weights."
         )
     n, wrong = len(labels), int(np.count_nonzero(_differ(predicted, labels)))
-    interval = _lower(wrong, n, delta / 2.0), _upper(wrong, n, delta / 2.0)
-    return HoldoutLimit(wrong / n, n, wrong, _upper(wrong, n, delta), interval, delta)
+    return HoldoutLimit(wrong / n, n, wrong, _upper(wrong, n, delta), exact_interval(wrong, n, delta), delta)
+
+
+def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float]:
+    """Where the probability of a hit lies after `hits` of n draws, with delta/2 for each side. Clopper and Pearson."""
+    return _lower(hits, n, delta / 2.0), _upper(hits, n, delta / 2.0)
 
 
 def probability(name: str, value: Any, meaning: str) -> float:

@@ -1,0 +1,198 @@
+"""What a model must beat: the best constant answer, and a linear model on the same rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from radboost._blas import one_blas_thread
+from radboost._typing import FloatArray
+from radboost.report.contents import Places, drawn, folds
+from radboost.report.subject import UNKNOWN, Part, Subject
+
+MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
+MOST_ROWS_OF_QUANTILES = 1000
+MOST_CATEGORIES = 30  # of a column, the most frequent
+N_FOLDS = 5
+FEWEST = 10  # rows, for a linear model
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Answers for the held-out rows: labels as places of classes, or numbers."""
+
+    constant: npt.NDArray[Any]
+    constant_probabilities: FloatArray | None
+    linear: npt.NDArray[Any] | None
+    linear_probabilities: FloatArray | None
+    note: str  # how they came about
+
+
+def baselines(subject: Subject) -> Baselines:
+    """Fitted to the training rows; where none are given, to the other folds of the held-out ones."""
+    test, train = subject.test, subject.train
+    learned = test if train is None else train
+    constant, chances = _constant(subject, learned)
+    linear, linear_chances = _linear(subject, learned)
+    if train is None:
+        note = (
+            "No training rows were given: the constant answer is the best one for the held-out rows themselves, and "
+            f"the linear model was fitted to {N_FOLDS - 1} of {N_FOLDS} parts of them and judged on the rest."
+        )
+    else:
+        note = "Both were fitted to the training rows."
+    if linear is None:
+        note += " There are too few rows or classes for a linear model."
+    return Baselines(constant, chances, linear, linear_chances, note)
+
+
+def _constant(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any], FloatArray | None]:
+    n, weights = len(subject.test), learned.weight()
+    if not subject.classifies:
+        return np.full(n, _best_number(subject, learned.y, weights)), None
+    known = learned.class_ids != UNKNOWN
+    totals = np.bincount(learned.class_ids[known], weights[known], len(subject.classes))
+    shares = totals / totals.sum() if totals.sum() > 0.0 else np.full(len(totals), 1.0 / len(totals))
+    return np.full(n, int(np.argmax(totals))), np.tile(shares, (n, 1))
+
+
+def _best_number(subject: Subject, targets: FloatArray, weights: FloatArray) -> float:
+    if subject.quantile is None:
+        return float(np.average(targets, weights=weights))
+    order = np.argsort(targets, kind="stable")
+    reached = np.cumsum(weights[order]) / weights.sum()
+    return float(targets[order][min(int(np.searchsorted(reached, subject.quantile)), len(order) - 1)])
+
+
+def _linear(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any] | None, FloatArray | None]:
+    test = subject.test
+    n_outputs = len(subject.classes)
+    if learned is not test:
+        made = _fit(subject, learned, np.arange(len(learned)))
+        return (None, None) if made is None else made.answers(test, np.arange(len(test)), n_outputs)
+    answers = np.zeros(len(test), dtype=np.int64 if n_outputs else np.float64)
+    chances = np.zeros((len(test), n_outputs)) if n_outputs else None
+    parts = folds(test.hashes, N_FOLDS)
+    for fold in range(N_FOLDS):
+        judged, others = np.flatnonzero(parts == fold), np.flatnonzero(parts != fold)
+        if not len(judged):
+            continue
+        made = _fit(subject, test, others)
+        if made is None:
+            return None, None
+        found, probabilities = made.answers(test, judged, n_outputs)
+        answers[judged] = found
+        if chances is not None:
+            chances[judged] = probabilities
+    return answers, chances
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A linear model of scikit-learn with what makes its columns."""
+
+    design: _Design
+    model: Any
+
+    def answers(self, part: Part, places: Places, n_outputs: int) -> tuple[npt.NDArray[Any], FloatArray | None]:
+        with one_blas_thread:
+            columns = self.design.columns(part, places)
+            if not n_outputs:
+                return np.asarray(self.model.predict(columns), dtype=np.float64), None
+            found = np.zeros((len(places), n_outputs))
+            found[:, self.model.classes_] = self.model.predict_proba(columns)
+        return found.argmax(axis=1), found
+
+
+def _fit(subject: Subject, part: Part, places: Places) -> _Made | None:
+    if subject.classifies:
+        places = places[part.class_ids[places] != UNKNOWN]
+        if len(places) < FEWEST or len(np.unique(part.class_ids[places])) < 2:
+            return None
+    elif len(places) < FEWEST:
+        return None
+    width = min(subject.n_columns, MOST_COLUMNS)
+    most = min(MOST_ROWS, max(2000, MOST_CELLS // max(1, width)))
+    if subject.quantile is not None:
+        most = MOST_ROWS_OF_QUANTILES
+    places = places[drawn(part.keys[places], most)]
+    design = _Design.of(subject, part, places)
+    model = _estimator(subject)
+    weights = None if part.weights is None else part.weights[places]
+    targets = part.class_ids[places] if subject.classifies else part.y[places]
+    with one_blas_thread, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(design.columns(part, places), targets, sample_weight=weights)
+    return _Made(design, model)
+
+
+def _estimator(subject: Subject) -> Any:
+    from sklearn import linear_model  # which takes long to load
+
+    if subject.classifies:
+        return linear_model.LogisticRegression(max_iter=300, tol=1e-3)
+    if subject.quantile is not None:
+        return linear_model.QuantileRegressor(quantile=subject.quantile, alpha=1e-6)
+    return linear_model.Ridge(alpha=1.0)
+
+
+@dataclass(frozen=True)
+class _Design:
+    """Columns of a linear model: numbers of spread 1 with missing ones at the mean, a column for each category."""
+
+    chosen: tuple[int, ...]
+    centres: FloatArray
+    spreads: FloatArray
+    gaps: tuple[int, ...]  # places among the chosen ones that get a column for "missing"
+    levels: tuple[tuple[int, tuple[float, ...]], ...]  # categorical columns with the codes that have a column
+    is_sparse: bool
+
+    @staticmethod
+    def of(subject: Subject, part: Part, places: Places) -> _Design:
+        order = subject.by_gain()[:MOST_COLUMNS]
+        numeric = [column for column in order if column not in subject.categories]
+        levels = []
+        for column in (column for column in order if column in subject.categories):
+            codes, counts = np.unique(_known(part.column(column)[places]), return_counts=True)
+            kept = np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]])
+            levels.append((column, tuple(kept.tolist())))
+        is_sparse = sparse.issparse(part.matrix)
+        centres, spreads, gaps = np.zeros(len(numeric)), np.ones(len(numeric)), []
+        for place, column in enumerate(numeric):
+            values = part.column(column)[places]
+            known = _known(values)
+            if len(known) < len(values):
+                gaps.append(place)
+            if len(known):
+                centres[place] = 0.0 if is_sparse else known.mean()
+                spreads[place] = (known - centres[place]).std() or 1.0
+        return _Design(tuple(numeric), centres, spreads, tuple(gaps), tuple(levels), is_sparse)
+
+    def columns(self, part: Part, places: Places) -> Any:
+        if self.is_sparse:
+            chosen = part.matrix[:, list(self.chosen)].tocsr()[places]
+            return sparse.csr_array(chosen.multiply(1.0 / self.spreads[None, :]))
+
+        @cache
+        def values(column: int) -> FloatArray:
+            return part.column(column)[places]
+
+        scaled = [
+            np.nan_to_num((values(column) - centre) / spread)
+            for column, centre, spread in zip(self.chosen, self.centres, self.spreads, strict=True)
+        ]
+        missing = [np.isnan(values(self.chosen[gap])).astype(np.float64) for gap in self.gaps]
+        levels = [(values(column) == code).astype(np.float64) for column, codes in self.levels for code in codes]
+        every = [*scaled, *missing, *levels]
+        return np.column_stack(every) if every else np.zeros((len(places), 1))
+
+
+def _known(values: FloatArray) -> FloatArray:
+    return np.asarray(values[~np.isnan(values)])

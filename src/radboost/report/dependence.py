@@ -1,0 +1,112 @@
+"""How answers depend on single columns: contributions of the held-out rows against their values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.report.blocks import Columns, Lines, Section, Series
+from radboost.report.figures import number, plain_all, shortened, thinned
+from radboost.report.partial import partial_dependence
+from radboost.report.shapley import Contributions
+from radboost.report.subject import Subject
+
+SHOWN, POINTS, RUG, N_PARTS, MOST_CATEGORIES = 6, 250, 150, 24, 20
+
+
+def dependence(subject: Subject) -> Section | None:
+    """The columns with the largest contributions."""
+    shap = subject.contributions
+    if not isinstance(shap, Contributions):
+        return partial_dependence(subject)
+    order = [place for place in np.argsort(-shap.sizes, kind="stable")[:SHOWN].tolist() if shap.sizes[place] > 0.0]
+    if not order:
+        return None
+    drawn = [_drawn(subject, shap, place) for place in order]
+    pairs = tuple(Columns(tuple(drawn[first : first + 2])) for first in range(0, len(drawn), 2))
+    towards = _towards(subject)
+    lead = f"What the value of a column adds to the score{towards}, for {len(shap.rows):,} held-out rows."
+    return Section("dependence", "Dependence", lead, pairs)
+
+
+def _towards(subject: Subject) -> str:
+    return f" of {shortened(subject.class_names[1])}" if len(subject.classes) == 2 else ""
+
+
+def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
+    """Points of rows with their mean; of more than two classes the one that the column moves most."""
+    values = subject.test.column(column)[shap.rows]
+    output = int(np.abs(shap.values[:, :, column]).mean(axis=0).argmax())
+    heights = shap.values[:, output, column]
+    of = f" of {shortened(subject.class_names[output])}" if len(subject.classes) > 2 else _towards(subject)
+    label = f"added to the score{of}"
+    categories = subject.categories.get(column)
+    if categories is not None:
+        return _of_categories(subject, column, values, heights, label, [str(one) for one in categories])
+    gap = np.isnan(values)
+    x, y = values[~gap], heights[~gap]
+    name = shortened(subject.names[column])
+    caption = ""
+    if gap.any():
+        adds = number(float(heights[gap].mean()))
+        caption = f"Missing in {int(gap.sum()):,} of these rows, which adds {adds} on average."
+    if not len(x):
+        return Lines(name, name, label, (), caption="No row has a value. " + caption)
+    order = np.argsort(x, kind="stable")
+    chosen = order[thinned(len(order), POINTS)]
+    rug = x[order[thinned(len(order), RUG)]]
+    means = _means(x, y)
+    return Lines(
+        name,
+        name,
+        label,
+        (
+            Series("rows", plain_all(x[chosen]), plain_all(y[chosen]), style="points"),
+            Series("mean", plain_all(means[0]), plain_all(means[1])),
+        ),
+        rug=plain_all(rug),
+        caption=caption,
+    )
+
+
+def _means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means of y over values of x, or over parts of about equally many rows where there are many values."""
+    levels = np.unique(x)
+    if len(levels) > N_PARTS:
+        edges = np.unique(np.quantile(x, np.linspace(0.0, 1.0, N_PARTS + 1)[1:-1]))
+        parts = np.searchsorted(edges, x)
+    else:
+        parts = np.searchsorted(levels, x)
+    counts = np.bincount(parts)
+    there = counts > 0
+    return (np.bincount(parts, x)[there] / counts[there], np.bincount(parts, y)[there] / counts[there])
+
+
+def _of_categories(
+    subject: Subject, column: int, values: FloatArray, heights: FloatArray, label: str, names: list[str]
+) -> Lines:
+    """Categories side by side, the most frequent ones, by their mean contribution; missing values behind them."""
+    gap = np.isnan(values)
+    codes, counts = np.unique(values[~gap], return_counts=True)
+    kept = codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]]
+    groups = [(names[int(code)], heights[values == code]) for code in kept.tolist()]
+    if gap.any():
+        groups.append(("missing or unknown", heights[gap]))
+    groups.sort(key=lambda pair: float(pair[1].mean()))
+    points: list[tuple[float, float]] = []
+    for place, (_, found) in enumerate(groups):
+        chosen = np.sort(found)[thinned(len(found), max(3, POINTS // len(groups)))]
+        points += [(float(place), float(one)) for one in chosen]
+    left = len(codes) - len(kept)
+    name = shortened(subject.names[column])
+    return Lines(
+        name,
+        name,
+        label,
+        (
+            Series("rows", tuple(x for x, _ in points), plain_all(y for _, y in points), style="points"),
+            Series("mean", tuple(range(len(groups))), plain_all(found.mean() for _, found in groups), style="steps"),
+        ),
+        ticks=tuple(shortened(title, 20) for title, _ in groups),
+        caption=f"The {len(kept)} most frequent of {len(codes)} categories." if left else "",
+    )

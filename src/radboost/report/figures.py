@@ -1,0 +1,121 @@
+"""Numbers as a report shows them: finite, rounded, and with the interval that chance leaves around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.guarantees.holdout import exact_interval
+
+DIGITS = 6  # significant ones of the numbers behind a picture
+CONFIDENCE = 0.95
+RESAMPLES = 1000
+MOST_GROUPS = 2000
+FEWEST_TO_RESAMPLE = 10
+SHORTEN = 60  # characters of a name or a value
+
+Interval = tuple[float, float]
+
+
+def rounded(value: Any) -> float | None:
+    """A number with few digits, so that pages are small and do not depend on the last bit; None where there is none."""
+    if value is None:
+        return None
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return float(f"{number:.{DIGITS}g}")
+
+
+def plain(value: Any) -> float:
+    """A number that is known to be finite."""
+    found = rounded(value)
+    if found is None:
+        raise ValueError(f"{value!r} is no number that a report can show.")
+    return found
+
+
+def plain_all(values: Iterable[Any]) -> tuple[float, ...]:
+    return tuple(plain(value) for value in values)
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share in percent; one that is not 0 does not look like it."""
+    shown = f"{100.0 * share:.{digits}f}%"
+    if share > 0.0 and float(shown[:-1]) == 0.0:
+        return f"under {10.0**-digits:.{digits}f}%"
+    return shown
+
+
+def number(value: float) -> str:
+    """Four significant digits, thousands set off."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def shortened(text: str, most: int = SHORTEN) -> str:
+    """A name or value that fits into a line."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def between(interval: Interval, show: Callable[[float], str]) -> str:
+    return f"{show(interval[0])} to {show(interval[1])}"
+
+
+def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int) -> tuple[float, Interval | None]:
+    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else by resampling."""
+    found = np.asarray(hits, dtype=np.float64)
+    if weights is None:
+        return float(found.mean()), exact_interval(int(found.sum()), len(found), 1.0 - CONFIDENCE)
+    sums = np.column_stack([weights * found, weights])
+    return _ratio(sums.sum(axis=0)), bootstrap(sums, _ratio, seed)
+
+
+def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval | None:
+    """The percentile interval of a function of column sums over rows, by drawing rows anew; None of too few rows.
+
+    Beyond 2,000 rows groups of rows are drawn instead: their sums vary alike, and the cost stays the same. `statistic`
+    may return NaN for a draw that says nothing, such as one without any weight.
+    """
+    if len(sums) < FEWEST_TO_RESAMPLE:
+        return None
+    rng = np.random.default_rng(seed)
+    grouped = _groups(np.asarray(sums, dtype=np.float64), rng)
+    n = len(grouped)
+    drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped
+    found = np.array([statistic(line) for line in drawn])
+    found = found[np.isfinite(found)]
+    if not len(found):
+        return None
+    side = 0.5 * (1.0 - CONFIDENCE)
+    low, high = np.quantile(found, [side, 1.0 - side])
+    return float(low), float(high)
+
+
+def _groups(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
+    if len(sums) <= MOST_GROUPS:
+        return sums
+    order = rng.permutation(len(sums))
+    starts = np.linspace(0, len(sums), MOST_GROUPS, endpoint=False).astype(np.intp)
+    return np.asarray(np.add.reduceat(sums[order], starts, axis=0))
+
+
+def _ratio(line: FloatArray) -> float:
+    return float(line[0] / line[1]) if line[1] > 0.0 else math.nan
+
+
+def thinned(n: int, most: int) -> npt.NDArray[np.intp]:
+    """Places of `most` of n points, evenly, with the first and the last."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))

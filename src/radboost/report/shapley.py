@@ -1,0 +1,42 @@
+"""Shapley values of some rows, computed once for all sections that need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from radboost._typing import FloatArray
+from radboost.explain.importance import trees_of
+from radboost.report.contents import Hashes, Places, drawn, take_rows
+
+MOST_ROWS, FEWEST_ROWS, MOST_PAIRS = 1000, 50, 20_000_000
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Those of some held-out rows: (rows, outputs, columns)."""
+
+    rows: Places
+    values: FloatArray
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Mean absolute contributions of the columns, over rows and outputs."""
+        return np.asarray(np.abs(self.values).mean(axis=(0, 1)))
+
+
+def contributions(model: Any, X: Any, keys: Hashes, n_outputs: int) -> Contributions | str:
+    """Of rows that are drawn by content, fewer of a large model; or why there are none."""
+    if not hasattr(model, "predict_contributions"):
+        return f"{type(model).__name__} has no Shapley values: it is no sum of trees."
+    n_nodes = sum(tree.n_nodes for _, tree in trees_of(model.ensemble_))
+    most = MOST_PAIRS // max(1, n_outputs * max(n_nodes, X.shape[1]))
+    rows = drawn(keys, min(MOST_ROWS, max(FEWEST_ROWS, most)))
+    try:
+        found = np.asarray(model.predict_contributions(take_rows(X, rows)))
+    except TypeError as reason:
+        return str(reason)
+    values = found[..., :-1]
+    return Contributions(rows, values[:, None, :] if values.ndim == 2 else values)

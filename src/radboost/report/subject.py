@@ -1,0 +1,282 @@
+"""What a report is about: a fitted model, the rows it is judged on, and those it learned from where they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from radboost._tables import column_names, column_values, known_form, without_arrow
+from radboost._typing import FloatArray
+from radboost._validation import check_sample_weight
+from radboost.guarantees.holdout import predicts_numbers
+from radboost.losses import QuantileLoss
+from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
+from radboost.report.shapley import Contributions, contributions
+from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
+
+Labels = npt.NDArray[Any]
+UNKNOWN = -1  # the place of a label that the model does not know
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows with their targets."""
+
+    X: Any  # as it was given, in a form that has columns
+    y: Labels  # labels, or numbers of a regressor
+    matrix: Any  # numbers as the model sees them: places of categories, NaN where missing; dense, or sparse by columns
+    weights: FloatArray | None
+    class_ids: npt.NDArray[np.int64]  # places of labels among the classes, UNKNOWN for others; empty of a regressor
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Of the cells of rows, without targets."""
+        return row_hashes(self.X)
+
+    @cached_property
+    def keys(self) -> Hashes:
+        """Of rows and their targets."""
+        return joined(self.hashes, self.y)
+
+    def column(self, place: int) -> FloatArray:
+        if sparse.issparse(self.matrix):
+            return np.asarray(self.matrix[:, [place]].toarray().ravel(), dtype=np.float64)
+        return np.asarray(self.matrix[:, place], dtype=np.float64)
+
+    def weight(self) -> FloatArray:
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def sample(self, most: int) -> Places:
+        """Places of some rows, drawn by their content."""
+        return drawn(self.keys, most)
+
+    def take(self, places: Places) -> Any:
+        """Rows in the form that the model takes."""
+        return self.X if len(places) == len(self) else take_rows(self.X, places)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """All that sections compute from."""
+
+    model: Any  # that answers; of a search the best estimator
+    asked: Any  # what the report was asked of
+    test: Part
+    train: Part | None
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]  # empty of a regressor
+    predicted: Labels
+    probabilities: FloatArray | None
+    sources: Labels | None
+    context: Mapping[str, str]
+
+    @property
+    def classifies(self) -> bool:
+        return len(self.classes) > 0
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        return tuple(str(label) for label in self.classes)
+
+    @property
+    def categories(self) -> Mapping[int, Sequence[Any]]:
+        return getattr(self.model.ensemble_, "categories", {})
+
+    @cached_property
+    def seed(self) -> int:
+        """For draws that are the same in every run on the same rows."""
+        return int(self.digest[:12], 16)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the held-out rows and their targets."""
+        return digest(self.test.keys, self.names)
+
+    @cached_property
+    def wrong(self) -> npt.NDArray[np.bool_]:
+        """Held-out rows that a classifier gets wrong."""
+        places = {label: place for place, label in enumerate(self.classes)}
+        answers = np.array([places.get(label, -2) for label in self.predicted.tolist()])
+        return np.asarray(answers != self.test.class_ids)
+
+    @cached_property
+    def truth_probability(self) -> FloatArray:
+        """What the model gave the true class of each held-out row; 0 to one that it does not know."""
+        assert self.probabilities is not None
+        found = np.zeros(len(self.test))
+        known = np.flatnonzero(self.test.class_ids != UNKNOWN)
+        found[known] = self.probabilities[known, self.test.class_ids[known]]
+        return found
+
+    @cached_property
+    def gains(self) -> FloatArray:
+        """Importances by the model itself, as shares; zeros where it has none."""
+        found = np.asarray(getattr(self.model, "feature_importances_", np.zeros(self.n_columns)), dtype=np.float64)
+        found = np.nan_to_num(found)
+        total = found.sum()
+        return found / total if total > 0.0 else found
+
+    @cached_property
+    def contributions(self) -> Contributions | str:
+        """Shapley values of some held-out rows, or why there are none."""
+        n_outputs = len(self.classes) if len(self.classes) > 2 else 1
+        return contributions(self.model, self.test.X, self.test.keys, n_outputs)
+
+    @property
+    def quantile(self) -> float | None:
+        """The level of a quantile regression."""
+        loss = getattr(self.model, "loss_", None)
+        return float(loss.level) if isinstance(loss, QuantileLoss) else None
+
+    def by_gain(self) -> list[int]:
+        """Columns, the most important first; of equal ones the first."""
+        found: list[int] = np.argsort(-self.gains, kind="stable").tolist()
+        return found
+
+    def kind(self, place: int) -> str:
+        """What a column holds, in a word."""
+        if place in self.categories:
+            return "categories"
+        values = self.test.column(place)
+        known = values[~np.isnan(values)]
+        if len(known) and np.isin(known, (0.0, 1.0)).all():
+            return "0 or 1"
+        return "whole numbers" if len(known) and (known == np.rint(known)).all() else "numbers"
+
+    def cell(self, row: int, place: int) -> str:
+        """A held-out cell as it was given."""
+        if sparse.issparse(self.test.X):
+            return _cell_text(self.test.X[[row]][:, [place]].toarray()[0, 0])
+        return _cell_text(column_values(take_rows(self.test.X, [row]), place)[0])
+
+
+def read(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    X_train: Any = None,
+    y_train: Any = None,
+    sample_weight: Any = None,
+    sources: Any = None,
+    context: Mapping[str, Any] | None = None,
+) -> Subject:
+    """Checks what a report is asked of, and has the model answer."""
+    answering = _answering(model)
+    numbers = predicts_numbers(answering)
+    classes = () if numbers else tuple(answering.classes_.tolist())
+    test = _part(answering, X, y, sample_weight, classes, "")
+    if (X_train is None) != (y_train is None):
+        raise ValueError("X_train and y_train belong together: give both, or neither.")
+    train = None if X_train is None else _part(answering, X_train, y_train, None, classes, "_train")
+    names = getattr(answering, "feature_names_in_", None)
+    given = column_names(test.X)
+    titles = names if names is not None else given if given is not None else None
+    width = int(test.matrix.shape[1])
+    return Subject(
+        model=answering,
+        asked=model,
+        test=test,
+        train=train,
+        names=tuple(f"x[{place}]" if titles is None else str(titles[place]) for place in range(width)),
+        classes=classes,
+        predicted=np.asarray(answering.predict(test.X)),
+        probabilities=_probabilities(answering, test.X),
+        sources=None if sources is None else _sources(sources, len(test)),
+        context={} if context is None else {str(name): str(value) for name, value in context.items()},
+    )
+
+
+def _answering(model: Any) -> Any:
+    """What predicts; with words where there is none to report on."""
+    if isinstance(model, type) or not hasattr(model, "predict") or not hasattr(model, "fit"):
+        raise TypeError(f"A report is about a fitted classifier or regressor of RadBoost; got {model!r}.")
+    check_is_fitted(model)
+    answering = getattr(model, "best_estimator_", model)
+    if not hasattr(answering, "ensemble_"):
+        raise TypeError(
+            f"A report is about a classifier or regressor of RadBoost, and {type(model).__name__} is none. Of a "
+            "pipeline pass the last step, with the rows as it sees them."
+        )
+    numbers = predicts_numbers(answering)
+    several = hasattr(answering, "task_labels_") or (numbers and getattr(answering.ensemble_, "n_outputs", 1) > 1)
+    if several or not (numbers or hasattr(answering, "classes_")):
+        raise TypeError(
+            f"This {type(model).__name__} answers several targets at once, and a report is about one. Fit a model for "
+            "the column of y that you want to know about."
+        )
+    return answering
+
+
+def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ...], suffix: str) -> Part:
+    X = _table(X, f"X{suffix}")
+    labels = np.asarray(without_arrow(y))
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        raise ValueError(
+            f"y{suffix} has {labels.shape[1]} columns, and a report is about one target. Fit a model for the column "
+            "that you want to know about."
+        )
+    labels = column_or_1d(labels)
+    labels = plain_labels(labels, f"y{suffix}") if classes else read_targets(labels, f"y{suffix}")
+    if X.shape[0] != len(labels):
+        raise ValueError(f"X{suffix} has {X.shape[0]} rows and y{suffix} has {len(labels)}; give one for each row.")
+    if not len(labels):
+        raise ValueError(f"X{suffix} has no rows; a report needs at least one.")
+    accepted = {"accepted": model._accepted} if hasattr(model, "_accepted") else {}
+    matrix = read_matrix(model, X, getattr(model.ensemble_, "categories", {}), **accepted)
+    places = {label: place for place, label in enumerate(classes)}
+    ids = [places.get(label, UNKNOWN) for label in labels.tolist()] if classes else []
+    weights = check_sample_weight(sample_weight, len(labels))
+    return Part(
+        X=X,
+        y=labels,
+        matrix=sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix,
+        weights=None if weights is None or (weights == 1.0).all() else weights,
+        class_ids=np.array(ids, dtype=np.int64),
+    )
+
+
+def _table(X: Any, name: str) -> Any:
+    """Rows in a form of which columns and rows can be taken."""
+    X = known_form(X, name)
+    if not hasattr(X, "shape"):
+        flat = np.array(X)
+        X = flat if flat.dtype.kind in "biuf" else np.array(X, dtype=object)
+    if len(X.shape) != 2:
+        raise ValueError(f"{name} must have rows and columns, and has the shape {X.shape}.")
+    return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def _probabilities(model: Any, X: Any) -> FloatArray | None:
+    if not hasattr(model, "predict_proba"):
+        return None
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def _sources(sources: Any, n_rows: int) -> Labels:
+    found: Labels = column_or_1d(np.asarray(without_arrow(sources)))
+    if len(found) != n_rows:
+        raise ValueError(f"sources has {len(found)} entries for {n_rows} rows; give one for each row.")
+    return found
+
+
+def _cell_text(value: Any) -> str:
+    if is_missing(value):
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.6g}"
+    return str(value)

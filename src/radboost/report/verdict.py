@@ -1,0 +1,193 @@
+"""The sentence on top: how good the model is, and whether that is more than a constant or a line would give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from radboost.report.baselines import Baselines, baselines
+from radboost.report.blocks import Bars, Block, Figure, Section, Table, Text
+from radboost.report.data import DataCard
+from radboost.report.figures import between, count, number, percent, plain, rounded
+from radboost.report.scores import Comparison, Score, class_scores, compare, number_scores
+from radboost.report.subject import Subject
+
+Tone = Literal["plain", "good", "warning"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What stands above all sections."""
+
+    sentence: str
+    tone: Tone
+    figures: tuple[Figure, ...]
+    section: Section
+
+
+def verdict(subject: Subject, card: DataCard) -> Verdict:
+    """The score of the model beside those of the best constant and of a linear model; and what makes it doubtful."""
+    found = baselines(subject)
+    scores = class_scores(subject, found) if subject.classifies else number_scores(subject, found)
+    over_constant = compare(subject, found.constant)
+    over_linear = None if found.linear is None else compare(subject, found.linear)
+    tone, judgement = _judgement(subject, over_constant, over_linear)
+    sentence = f"{_score_words(subject, scores)}: {judgement}."
+    if card.serious:
+        tone = "warning"
+        sentence += f" Do not trust this yet: {'; '.join(one.short for one in card.serious)}."
+    figures = (*_figures(subject, scores, tone), _warnings_figure(card))
+    return Verdict(sentence, tone, figures, _section(subject, found, scores, over_constant, over_linear))
+
+
+def show(subject: Subject, name: str, value: float) -> str:
+    """A measure as text."""
+    if name in ("error", "balanced error"):
+        return percent(value)
+    return f"{value:.3f}" if name in ("area under ROC", "R squared") else number(value)
+
+
+def _constant_name(subject: Subject) -> str:
+    if subject.classifies:
+        return "the most frequent class"
+    return "the mean" if subject.quantile is None else f"the quantile {subject.quantile:g} of all targets"
+
+
+def _interval_text(subject: Subject, score: Score) -> str:
+    return "" if score.interval is None else between(score.interval, lambda value: show(subject, score.name, value))
+
+
+def _score_words(subject: Subject, scores: list[Score]) -> str:
+    rows = count(len(subject.test), "held-out row")
+    first = scores[0]
+    interval = _interval_text(subject, first)
+    sure = f" (95% interval {interval})" if interval else ""
+    weighted = ", by weight," if subject.test.weights is not None else ""
+    if subject.classifies:
+        head = f"Wrong on {percent(first.value)}{weighted} of {rows}{sure}"
+    else:
+        head = f"{first.name} of {number(first.value)}{weighted} on {rows}{sure}"
+    verb = "is wrong on" if subject.classifies else "has"
+    beside = []
+    if first.constant is not None:
+        beside.append(f"{_constant_name(subject)} {verb} {show(subject, first.name, first.constant)}")
+    if first.linear is not None:
+        linear = show(subject, first.name, first.linear)
+        beside.append(f"a linear model {'on' if subject.classifies else 'has'} {linear}")
+    return f"{head}, where {' and '.join(beside)}" if beside else head
+
+
+def _judgement(subject: Subject, constant: Comparison, linear: Comparison | None) -> tuple[Tone, str]:
+    if not constant.better:
+        how = "worse" if constant.worse else "not clearly better"
+        return "warning", f"{how} than always answering {_constant_name(subject)}"
+    if linear is None:
+        return "plain", f"clearly better than always answering {_constant_name(subject)}"
+    if linear.better:
+        return "good", "clearly better than both"
+    if linear.worse:
+        return "warning", "clearly worse than the linear model, which is the better choice here"
+    return "warning", "not clearly better than the linear model, which is simpler"
+
+
+def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure, ...]:
+    found = []
+    for place, score in enumerate(scores[:4]):
+        interval = _interval_text(subject, score)
+        found.append(
+            Figure(
+                score.name[0].upper() + score.name[1:],
+                show(subject, score.name, score.value),
+                f"95% interval {interval}" if interval else "",
+                tone if place == 0 else "plain",
+            )
+        )
+    first = scores[0]
+    if first.linear is not None:
+        found.append(Figure("Linear model", show(subject, first.name, first.linear), f"its {first.name}"))
+    if first.constant is not None:
+        name = "Most frequent class" if subject.classifies else "Constant answer"
+        found.append(Figure(name, show(subject, first.name, first.constant), f"its {first.name}"))
+    return tuple(found)
+
+
+def _warnings_figure(card: DataCard) -> Figure:
+    n = card.n_warnings
+    return Figure("Warnings about the data", str(n), "see Data" if n else "", "warning" if card.serious else "plain")
+
+
+def _section(
+    subject: Subject, found: Baselines, scores: list[Score], constant: Comparison, linear: Comparison | None
+) -> Section:
+    names = ("model", "linear model", _constant_name(subject))
+    first = scores[0]
+    values = (first.value, first.linear, first.constant)
+    shown = [place for place, value in enumerate(values) if value is not None]
+    unit = f"{first.name} on held-out rows"
+    blocks: list[Block] = [
+        Bars(
+            title=f"{first.name[0].upper()}{first.name[1:]} beside the baselines",
+            x_label=unit,
+            names=tuple(names[place] for place in shown),
+            series=((first.name, tuple(rounded(values[place]) for place in shown)),),
+            intervals=(
+                tuple(
+                    (plain(first.interval[0]), plain(first.interval[1])) if place == 0 and first.interval else None
+                    for place in shown
+                ),
+            ),
+            highlighted=(0,),
+        ),
+        Table(
+            columns=("measure", "model", "from", "to", "linear model", _constant_name(subject)),
+            rows=tuple(
+                (
+                    score.name,
+                    rounded(score.value),
+                    None if score.interval is None else rounded(score.interval[0]),
+                    None if score.interval is None else rounded(score.interval[1]),
+                    rounded(score.linear),
+                    rounded(score.constant),
+                )
+                for score in scores
+            ),
+            caption="Of each measure the value on the held-out rows with its 95% interval. Lower is better for "
+            f"{_listed([score.name for score in scores if score.lower_is_better])}{_higher(scores)}.",
+        ),
+    ]
+    for name, comparison in (("the linear model", linear), (_constant_name(subject), constant)):
+        if comparison is not None:
+            blocks.append(_comparison_text(subject, name, comparison))
+    blocks.append(Text((found.note,)))
+    lead = "What the model is worth on rows that it has not seen, beside two answers that cost nothing."
+    return Section("score", "Score", lead, tuple(blocks))
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _higher(scores: list[Score]) -> str:
+    names = [score.name for score in scores if not score.lower_is_better]
+    return f", higher for {_listed(names)}" if names else ""
+
+
+def _comparison_text(subject: Subject, name: str, comparison: Comparison) -> Text:
+    size, interval = abs(comparison.difference), ""
+    if subject.classifies:
+        if comparison.interval is not None:
+            interval = f"{between(comparison.interval, lambda x: f'{100 * x:+.1f}')} points"
+        more = f"by {percent(size)} of the rows"
+    else:
+        if comparison.interval is not None:
+            interval = between(comparison.interval, lambda x: f"{x:+.4g}")
+        more = f"by {number(size)} in mean {'squared error' if subject.quantile is None else 'quantile loss'}"
+    more += f" (95% interval of the difference: {interval})" if interval else ""
+    if comparison.better:
+        return Text((f"The model is better than {name} {more}.",), "good")
+    if comparison.worse:
+        return Text((f"The model is worse than {name} {more}.",), "warning")
+    if comparison.difference == 0.0:
+        return Text((f"The model and {name} do equally well: there is no difference at all.",), "warning")
+    side = "ahead of" if comparison.difference > 0.0 else "behind"
+    return Text((f"The model is {side} {name} {more}, which may be chance.",), "warning")

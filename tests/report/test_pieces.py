@@ -1,0 +1,245 @@
+"""The computations behind sections, against definitions, simulations and other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import binomtest
+from sklearn.datasets import make_blobs
+
+from radboost import DeepBoostClassifier, RGBRegressor
+from radboost.guarantees.holdout import exact_interval
+from radboost.report.calibrated import by_chance, calibration_error
+from radboost.report.contents import digest, drawn, row_hashes, take_rows
+from radboost.report.data import data
+from radboost.report.figures import bootstrap, percent, thinned
+from radboost.report.learning import trees_by_round
+from radboost.report.noise import confident_learning, cross_fitted
+from radboost.report.profile import profiles
+from radboost.report.scores import compare, roc_area
+from radboost.report.slices import holm
+from radboost.report.subject import Subject, read
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 40), (3, 40), (40, 40), (511, 3000)])
+def test_exact_intervals_are_those_of_scipy(hits: int, n: int) -> None:
+    expected = binomtest(hits, n).proportion_ci(0.95, method="exact")
+    assert exact_interval(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [300, 30_000])
+def test_resampling_finds_the_interval_of_a_mean(n: int) -> None:
+    """With groups of rows as with rows: the interval is that of the normal distribution."""
+    values = np.random.default_rng(1).exponential(size=n)
+    found = bootstrap(np.column_stack([values, np.ones(n)]), lambda line: float(line[0] / line[1]), 7)
+    assert found is not None
+    spread = 1.96 * values.std() / np.sqrt(n)
+    assert found[0] == pytest.approx(values.mean() - spread, abs=0.25 * spread)
+    assert found[1] == pytest.approx(values.mean() + spread, abs=0.25 * spread)
+    assert bootstrap(np.ones((3, 2)), lambda line: 1.0, 7) is None
+
+
+def test_small_shares_do_not_look_like_none() -> None:
+    assert (percent(0.0), percent(0.00001), percent(0.123456)) == ("0.0%", "under 0.1%", "12.3%")
+    assert thinned(10, 3).tolist() == [0, 4, 9]
+    assert thinned(1, 3).tolist() == [0]
+
+
+def test_rows_have_the_same_hash_in_every_form() -> None:
+    X = RNG.integers(0, 3, size=(30, 4)).astype(float)
+    X[4, 2], X[5, 2] = np.nan, -0.0
+    text = pd.DataFrame(X).astype(object)
+    text[0] = [f"t{value:g}" for value in X[:, 0]]
+    hashes = row_hashes(X)
+    assert np.array_equal(hashes, row_hashes(sparse.csr_array(X)))
+    assert np.array_equal(hashes, row_hashes(pd.DataFrame(X)))
+    assert np.array_equal(hashes, row_hashes(np.asfortranarray(X)))
+    same = [[bool(np.array_equal(a, b, equal_nan=True)) for a in X] for b in X]
+    for found in (hashes, row_hashes(text)):
+        assert (found[:, None] == found[None, :]).tolist() == same
+    assert digest(hashes, ["a"]) != digest(hashes[::-1], ["a"])
+    turned = X[:, ::-1]
+    unlike = [not np.array_equal(a, b, equal_nan=True) for a, b in zip(X, turned, strict=True)]
+    assert (row_hashes(turned) != hashes).tolist() == unlike
+
+
+def test_draws_follow_content_and_not_places() -> None:
+    X = RNG.normal(size=(200, 3))
+    hashes, order = row_hashes(X), RNG.permutation(200)
+    chosen, other = X[drawn(hashes, 50)], X[order][drawn(hashes[order], 50)]
+    assert {tuple(row) for row in chosen.tolist()} == {tuple(row) for row in other.tolist()}
+    assert drawn(hashes, 500).tolist() == list(range(200))
+    frame = pd.DataFrame(X)
+    assert take_rows(frame, [3, 1]).index.tolist() == [3, 1]
+
+
+def _naive_joint(P: Any, labels: Any) -> Any:
+    """Confident learning row by row."""
+    n, n_classes = P.shape
+    thresholds = [P[labels == c, c].mean() if (labels == c).any() else np.inf for c in range(n_classes)]
+    counts = np.zeros((n_classes, n_classes))
+    for row in range(n):
+        reached = [c for c in range(n_classes) if P[row, c] >= thresholds[c]]
+        if reached:
+            counts[labels[row], max(reached, key=lambda c: (P[row, c], -c))] += 1
+    joint = np.zeros_like(counts)
+    for c in range(n_classes):
+        line = counts[c] if counts[c].sum() else np.eye(n_classes)[c]
+        joint[c] = line / line.sum() * (labels == c).sum() / n
+    return joint
+
+
+def test_confident_learning_is_its_definition() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        P = rng.dirichlet([0.5] * 4, size=60)
+        labels = rng.integers(0, 3, 60)  # a class without rows, too
+        found = confident_learning(P, labels)
+        expected = _naive_joint(P, labels)
+        assert np.allclose(found.joint, expected)
+        assert found.share == pytest.approx(1.0 - np.trace(expected))
+
+
+def _flipped(share: float, seed: int) -> tuple[Subject, Any]:
+    X, y = make_blobs(700, n_features=5, centers=3, cluster_std=1.5, random_state=seed)
+    rng = np.random.default_rng(seed)
+    flipped = rng.random(len(y)) < share
+    y = np.where(flipped, (y + rng.integers(1, 3, len(y))) % 3, y)
+    model = DeepBoostClassifier(n_rounds=20, learning_rate=0.3, max_depth=3, n_jobs=1).fit(X[500:], y[500:])
+    return read(model, X[500:], y[500:], X_train=X[:500], y_train=y[:500]), flipped[:500]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.25])
+def test_wrong_labels_are_counted_and_found(share: float) -> None:
+    """By fits to other rows: within three points of the truth, and nine of ten suspects are wrong."""
+    subject, flipped = _flipped(share, 3)
+    assert subject.train is not None
+    crossed = cross_fitted(subject, subject.train)
+    assert crossed is not None
+    places, probabilities = crossed
+    ids = subject.train.class_ids[places]
+    found = confident_learning(probabilities, ids)
+    assert found.share == pytest.approx(flipped.mean(), abs=0.03)
+    suspects = places[found.suspects(ids)]
+    if share:
+        assert flipped[suspects].mean() > 0.9
+        assert len(suspects) > 0.6 * flipped.sum()
+    else:
+        assert len(suspects) == 0
+
+
+def _leaking() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    n = 400
+    y = rng.random(n) < 0.3
+    honest = rng.normal(size=n) + y
+    frame = pd.DataFrame(
+        {
+            "honest": honest,
+            "outcome": np.where(y, 5.0, 1.0) + 0.1 * rng.normal(size=n),
+            "when": np.where(y, np.nan, rng.normal(size=n)),
+            "number": np.arange(n),
+            "name": pd.Categorical([f"person {i}" for i in range(n)]),
+            "same": 1.0,
+            "gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+        }
+    )
+    return frame, y
+
+
+def test_columns_that_give_the_target_away_are_suspected() -> None:
+    frame, y = _leaking()
+    model = DeepBoostClassifier(n_rounds=5, n_jobs=1, categorical_features=["name"]).fit(frame[:200], y[:200])
+    subject = read(model, frame[200:], y[200:], X_train=frame[:200], y_train=y[:200])
+    found = {one.name: one for one in profiles(subject)}
+    assert {name for name, one in found.items() if (one.alone or 0.0) >= 0.9} == {"outcome", "when"}
+    assert {name for name, one in found.items() if one.missingness} == {"when"}
+    assert {name for name, one in found.items() if one.id_like} == {"number", "name"}
+    assert {name for name, one in found.items() if one.constant} == {"same"}
+    card = data(subject)
+    assert len(card.serious) == 2
+    assert "'outcome'" in card.serious[0].short
+    assert "Do not trust this yet" in model.report(frame[200:], y[200:]).verdict
+
+
+def test_copies_and_contradictions_are_counted() -> None:
+    X = np.arange(120.0).reshape(60, 2)
+    y = np.arange(60) % 2
+    model = DeepBoostClassifier(n_rounds=3, n_jobs=1).fit(X, y)
+    test = np.vstack([X[:6], X[:3], 500.0 + X[:50]])  # 9 copies of training rows; rows 0, 1, 2 twice
+    labels = np.concatenate([y[:6], 1 - y[:2], y[2:3], y[:50]])  # the second copies of rows 0 and 1 contradict
+    told = " ".join(one.text for one in data(read(model, test, labels, X_train=X, y_train=y)).findings)
+    assert "9 held-out rows (15.3%) are copies of training rows" in told
+    assert "3 held-out rows (5.1%) are copies of another one" in told
+    assert "4 held-out rows (6.8%) have the same cells as another row and a different target" in told
+
+
+def test_calibration_error_beside_chance() -> None:
+    rng = np.random.default_rng(2)
+    stated = rng.random(4000)
+    happened = rng.random(4000) < stated
+    weights = np.ones(4000)
+    naive = 0.0
+    for place in range(10):
+        here = (stated >= place / 10) & (stated < (place + 1) / 10)
+        naive += abs(stated[here].mean() - happened[here].mean()) * here.mean()
+    assert calibration_error(stated, happened, weights) == pytest.approx(naive)
+    usual, most = by_chance(stated, weights, 1)
+    assert 0.0 < usual < most
+    assert calibration_error(stated, happened, weights) <= most
+    assert calibration_error(stated**2, happened, weights) > 5 * most
+
+
+def test_intervals_of_areas_cover() -> None:
+    """DeLong's interval holds the true area, 0.76 = Phi(1 / sqrt 2), in about 95 of 100 samples."""
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        ids = np.arange(150) % 2
+        found = roc_area(_Judged(ids), rng.normal(size=150) + ids)  # type: ignore[arg-type]
+        assert found is not None
+        assert found[1] is not None
+        covered += found[1][0] <= 0.7602499 <= found[1][1]
+    assert 180 <= covered <= 200
+
+
+class _Judged:
+    """What `roc_area` reads of a subject."""
+
+    def __init__(self, ids: Any) -> None:
+        self.test = self
+        self.class_ids = ids
+        self.weights = None
+
+
+def test_corrections_for_many_looks_are_holms() -> None:
+    assert holm([0.001, 0.04, 0.013, 0.9]) == [True, False, True, False]
+    assert holm([]) == []
+    rng = np.random.default_rng(0)
+    assert np.mean([any(holm(rng.random(50).tolist())) for _ in range(400)]) < 0.08
+
+
+def test_a_model_like_the_linear_one_is_not_called_better() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.normal(size=300)
+    model = RGBRegressor(n_rounds=20, n_jobs=1).fit(X[:150], y[:150])
+    made = model.report(X[150:], y[150:], X_train=X[:150], y_train=y[:150])
+    assert made.verdict_tone == "warning"
+    assert "linear model, which is the better choice here" in made.verdict
+    subject = read(model, X[150:], y[150:])
+    assert not compare(subject, subject.predicted).clear
+
+
+def test_trees_are_counted_when_they_enter() -> None:
+    X = RNG.normal(size=(80, 3))
+    model = DeepBoostClassifier(n_rounds=12, n_jobs=1, max_depth=1).fit(X, X[:, 0] > 0)
+    steps = model.ensemble_.steps
+    naive = [len({int(step["hypothesis"]) for step in steps if step["round"] <= r}) for r in range(model.n_iter_)]
+    assert trees_by_round(model.ensemble_).tolist() == naive

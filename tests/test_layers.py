@@ -58,6 +58,7 @@ OPTIONAL = {
     "onnxruntime",
     "treelite",
     "skops",
+    "typer",
 }
 
 

@@ -6,19 +6,24 @@ from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import load_model, model_bytes, save_model
 from radboost.model_file.plain import from_plain, to_plain
 from radboost.model_file.registry import loaded_on_demand, storable_estimator, storable_value
+from radboost.model_file.replacing import replacing
+from radboost.model_file.schema import ColumnSchema, Schema
 
 __all__ = [
     "DTYPES",
     "FORMAT_VERSION",
     "MAGIC",
+    "ColumnSchema",
     "MissingPartError",
     "ModelFileError",
     "NotStored",
+    "Schema",
     "from_plain",
     "load_model",
     "loaded_on_demand",
     "model_bytes",
     "read",
+    "replacing",
     "save_model",
     "storable_estimator",
     "storable_value",

@@ -12,6 +12,7 @@ from radboost.model_file.container import AnyArray, PathLike, n_bytes, read_vers
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
+from radboost.model_file.schema import fits, read_schema, write_schema
 from radboost.model_file.searches import Searches
 from radboost.model_file.sections import Content
 
@@ -53,6 +54,9 @@ def content_of(estimator: Any) -> Content:
         "given_params": _changed_params(params, _encode_params({key: now[key] for key in of_fit})),
         **described,
     }
+    schema = getattr(estimator, "schema_", None)
+    if schema is not None and fits(schema, estimator):
+        header["schema"] = write_schema(schema)
     try:
         _decode_params(type(estimator), header)
     except (ValueError, TypeError) as error:
@@ -106,6 +110,10 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     for key, value in given.items():
         setattr(model, key, value)
     model._take_given_parameters()
+    if "schema" in header:
+        model.schema_ = read_schema(header["schema"])
+        if not fits(model.schema_, model):
+            raise ModelFileError("its schema has other columns or categories than the model.")
     return model
 
 

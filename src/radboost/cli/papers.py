@@ -1,63 +1,17 @@
-"""The command `radboost`: the tables of the papers, and the data sets they need."""
+"""The commands `reproduce` and `datasets`: the tables of the papers, and the data sets they need."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from radboost import __version__, datasets
+from radboost.cli.files import check_output, cores
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 means done, 2 a mistake in the call, 130 stopped by Ctrl-C."""
-    _open_closed_streams()
-    parser = _parser()
-    given = parser.parse_args(arguments)
-    try:
-        if given.command is None:
-            parser.print_help()
-            return 0
-        status: int = given.run(given)
-        # a reader that closed the pipe shows only when the rest is flushed
-        sys.stdout.flush()
-        return status
-    except KeyboardInterrupt:
-        print("radboost: stopped", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # nobody reads any more (`radboost datasets | head`)
-        _let_go_of_stdout()
-        return 0
-    except (ValueError, OSError, ImportError) as error:
-        print(f"radboost: {error}", file=sys.stderr)
-        try:
-            sys.stdout.flush()
-        except OSError:  # it was this that failed (`radboost datasets > /dev/full`)
-            _let_go_of_stdout()
-        return 2
-
-
-def _open_closed_streams() -> None:
-    """Python has None for a stream that was closed (`radboost datasets >&-`)."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
-
-
-def _let_go_of_stdout() -> None:
-    """Ends without Python's complaint on closing it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("radboost", description="Boosting under Rademacher-complexity control.")
-    parser.add_argument("--version", action="version", version=f"radboost {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-
+def add_commands(commands: Any) -> None:
+    """Adds `reproduce` and `datasets` to the commands of an argument parser."""
     reproduce = commands.add_parser("reproduce", help="run a table of a paper again, beside the paper's figures")
     reproduce.set_defaults(run=_reproduce)
     reproduce.add_argument(
@@ -71,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--runs", type=int, metavar="N", help="so many of the runs (deep boosting only)")
     reproduce.add_argument("--datasets", metavar="A,B", help="only these data sets")
     reproduce.add_argument("--seed", type=int, default=0, help="of random folds, labels and problems (default: 0)")
-    reproduce.add_argument("--jobs", type=int, default=_cores(), help="fits at a time (default: all cores)")
+    reproduce.add_argument("--jobs", type=int, default=cores(), help="fits at a time (default: all cores)")
     reproduce.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
     reproduce.add_argument(
         "--keep",
@@ -102,15 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("datasets", help="list the data sets and where each would come from")
     listing.set_defaults(run=_datasets)
     _add_data_dir(listing)
-    return parser
 
 
 def _add_data_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", metavar="DIR", help="folder with data sets (default: RADBOOST_DATA)")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _reproduce(given: argparse.Namespace) -> int:
@@ -123,7 +72,7 @@ def _reproduce(given: argparse.Namespace) -> int:
         raise ValueError(f"--seed is {given.seed}; give a number that is not negative")
     for option, path in (("--json", given.json), ("--keep", given.keep), ("--plot", given.plot)):
         if path is not None:
-            _check_output(option, path)
+            check_output(option, path)
     names = None if given.datasets is None else [name.strip() for name in given.datasets.split(",")]
     if given.folds is not None and given.table not in experiments.COMPARISONS:
         raise ValueError(f"{given.table} has its paper's folds; leave out --folds")
@@ -134,34 +83,6 @@ def _reproduce(given: argparse.Namespace) -> int:
     if given.table in experiments.COMPARISONS:
         return _reproduce_comparison(given, names)
     return _reproduce_table(given, names)
-
-
-def _check_output(option: str, path: Path) -> None:
-    """Hours of fits are not to end in a file that cannot be written."""
-    try:
-        wrong = _what_is_wrong_with(path, moved_into_place=option == "--json")
-    except OSError as error:
-        wrong = f"it cannot be written here ({error.strerror}); name another file"
-    if wrong is not None:
-        raise ValueError(f"{option} {path}: {wrong}")
-
-
-def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
-    if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
-    if path.is_dir():
-        return "this is a folder; name a file"
-    is_new = not path.exists()
-    if not is_new and not path.is_file():
-        return "this is not a regular file; name a regular one, or a new one"
-    with path.open("ab"):
-        pass
-    if is_new:
-        path.unlink()
-    if moved_into_place:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
-    return None
 
 
 def _check_picture(path: Path) -> None:

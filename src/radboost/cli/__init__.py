@@ -1,0 +1,5 @@
+"""The command `radboost`: from a table to a model, its predictions and a report; and the tables of the papers."""
+
+from radboost.cli.entry import main
+
+__all__ = ["main"]

@@ -1,0 +1,220 @@
+"""Columns of a table: what their values are, and the same as numbers or as texts that are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+
+MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
+OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
+TRUTH = {"true": 1.0, "false": 0.0}
+LARGEST_EXACT = 2.0**53
+_SECONDS_A_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column as texts: the different ones, and the place of each row's among them, -1 where it is missing."""
+
+    values: tuple[str, ...]
+    places: npt.NDArray[np.int64]
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """In how many rows each text is."""
+        return np.bincount(self.places[self.places >= 0], minlength=len(self.values))
+
+    def spread(self, of_values: Sequence[float]) -> FloatArray:
+        """A number for each row, from those of the different texts."""
+        return np.array([*of_values, np.nan], dtype=np.float64)[self.places]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column as it was read: numbers, texts, or dates, of which a file of text knows texts only."""
+
+    name: str
+    form: str
+    """Either "text", "number", "date", "boolean" or "empty"; text may spell any of the others."""
+    spelled: bool
+    """Whether texts may stand for numbers, as in CSV."""
+    decimal_comma: bool = False
+    texts: Texts | None = None
+    numbers: FloatArray | None = None
+
+    @property
+    def n_missing(self) -> int:
+        if self.texts is not None:
+            return int((self.texts.places < 0).sum())
+        return int(np.isnan(self.numbers).sum()) if self.numbers is not None else 0
+
+
+def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool, decimal_comma: bool) -> Cells:
+    """A column of pyarrow's; words that stand for missing values are left out of it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if types.is_null(kind):
+        return Cells(name, "empty", spelled, numbers=np.full(len(column), np.nan))
+    if types.is_boolean(kind):
+        return Cells(name, "boolean", spelled, numbers=_numpy(column.cast(pa.float64())))
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        numbers = _numpy(pc.cast(column, pa.float64(), safe=False))
+        for word, infinity in (("inf", np.inf), ("-inf", -np.inf)):
+            if word in missing:
+                numbers[numbers == infinity] = np.nan
+        return Cells(name, "number", spelled, numbers=_finite(name, numbers))
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return Cells(name, "date", spelled, numbers=_days(column))
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        raise ValueError(
+            f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
+            f"--ignore {name!r}, or convert it"
+        )
+    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing)
+    return Cells(name, "text", spelled, decimal_comma, texts=texts)
+
+
+def _texts_of(column: Any, missing: Sequence[str]) -> Texts:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    encoded = pc.dictionary_encode(encoded)
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.combine_chunks()
+    levels = encoded.dictionary.to_pylist()
+    lower = pc.utf8_lower(encoded.dictionary)
+    there = ~np.asarray(pc.is_in(lower, value_set=pa.array(list(missing), type=pa.string())), dtype=bool)
+    order = sorted((place for place in range(len(levels)) if there[place]), key=lambda place: levels[place])
+    place_of = np.full(len(levels) + 1, -1, dtype=np.int64)
+    place_of[order] = np.arange(len(order))
+    codes = np.asarray(pc.fill_null(encoded.indices, len(levels)), dtype=np.int64)
+    return Texts(tuple(levels[place] for place in order), place_of[codes])
+
+
+def _numpy(column: Any) -> FloatArray:
+    return np.array(column.to_numpy(), dtype=np.float64)
+
+
+def _days(column: Any) -> FloatArray:
+    """Days since the beginning of 1970, with fractions."""
+    import pyarrow as pa
+
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("s") if str(column.type) == "date32[day]" else pa.timestamp("ms"))
+    microseconds = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64())
+    return _numpy(microseconds.cast(pa.float64(), safe=False)) / (_SECONDS_A_DAY * 1e6)
+
+
+def _finite(name: str, numbers: FloatArray) -> FloatArray:
+    if np.isinf(numbers).any():
+        place = int(np.flatnonzero(np.isinf(numbers))[0])
+        raise ValueError(
+            f"the column {name!r} holds infinity (row {place + 1}); write a missing value in its place, or say "
+            "--missing inf,-inf"
+        )
+    return numbers
+
+
+def as_numbers(cells: Cells) -> FloatArray | None:
+    """The column as numbers; None where it holds something else."""
+    if cells.form in ("number", "boolean", "empty"):
+        return cells.numbers
+    if cells.texts is None:
+        return None
+    values = _parse_numbers(cells.texts.values, decimal_comma=cells.decimal_comma)
+    return None if values is None else _finite(cells.name, cells.texts.spread(values))
+
+
+def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[float] | None:
+    import pyarrow as pa
+
+    for texts in (values, tuple(text.replace(",", ".", 1) for text in values) if decimal_comma else ()):
+        if texts or not values:
+            try:
+                return list(pa.array(texts, type=pa.string()).cast(pa.float64()).to_pylist())
+            except pa.ArrowInvalid:
+                continue
+    return None
+
+
+def as_booleans(cells: Cells) -> FloatArray | None:
+    """1 for true and 0 for false; None where the column holds something else."""
+    if cells.form in ("boolean", "empty"):
+        return cells.numbers
+    if cells.texts is not None and all(text.lower() in TRUTH for text in cells.texts.values):
+        return cells.texts.spread([TRUTH[text.lower()] for text in cells.texts.values])
+    numbers = as_numbers(cells)
+    return numbers if numbers is not None and np.isin(numbers[~np.isnan(numbers)], (0.0, 1.0)).all() else None
+
+
+def as_dates(cells: Cells) -> FloatArray | None:
+    """Days since 1970; None where the column holds no dates of the form 2020-12-31 or 2020-12-31 23:59:59."""
+    import pyarrow as pa
+
+    if cells.form in ("date", "empty"):
+        return cells.numbers
+    if cells.texts is None:
+        return None
+    texts = pa.array(cells.texts.values, type=pa.string())
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            return cells.texts.spread(_days(texts.cast(kind)).tolist())
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def as_texts(cells: Cells) -> Texts:
+    """The column as texts: numbers without a fraction as integers."""
+    if cells.texts is not None:
+        return cells.texts
+    numbers = cells.numbers if cells.numbers is not None else np.zeros(0)
+    there = ~np.isnan(numbers)
+    different, found = np.unique(numbers[there], return_inverse=True)
+    shown = [_shown(float(value), cells.form) for value in different]
+    order = sorted(range(len(shown)), key=lambda place: shown[place])
+    place_of = np.empty(len(shown), dtype=np.int64)
+    place_of[order] = np.arange(len(shown))
+    places = np.full(len(numbers), -1, dtype=np.int64)
+    places[there] = place_of[found.reshape(-1)]
+    return Texts(tuple(shown[place] for place in order), places)
+
+
+def _shown(value: float, form: str) -> str:
+    if form == "boolean":
+        return "true" if value else "false"
+    return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else repr(value)
+
+
+def kind_of(cells: Cells) -> str:
+    """What a model should take the column for: a number, a category, a date, or true and false."""
+    if cells.form != "text":
+        return {"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form]
+    if cells.texts is None or not cells.texts.values:
+        return "number"
+    if as_booleans(cells) is not None and cells.texts.values[0].lower() in TRUTH:
+        return "boolean"
+    if cells.spelled and as_numbers(cells) is not None:
+        return "number"
+    if as_dates(cells) is not None:
+        return "date"
+    if all(OTHER_DATE.match(text) for text in cells.texts.values):
+        raise ValueError(
+            f"the column {cells.name!r} looks like dates ({cells.texts.values[0]!r}), and dates are read in the form "
+            f"2020-12-31 or 2020-12-31 23:59:59, because others are ambiguous; write them so, leave the column out "
+            f"with --ignore {cells.name!r}, or take it as categories with --categorical {cells.name!r}"
+        )
+    return "category"

@@ -1,0 +1,270 @@
+"""The columns that a model uses: chosen for a fit, and found again in other tables by their names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.cli.cells import Cells, Texts, as_booleans, as_dates, as_numbers, as_texts, kind_of, read_cells
+from radboost.cli.reading import Given
+from radboost.model_file import ColumnSchema, Schema
+
+MOST_CATEGORIES = 255
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a model with the values of some rows: numbers, or places among the categories (-1: missing)."""
+
+    columns: tuple[ColumnSchema, ...]
+    values: Mapping[str, FloatArray | npt.NDArray[np.int64]]
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    def take(self, rows: npt.NDArray[Any]) -> Table:
+        """Some of the rows."""
+        return Table(self.columns, {name: values[rows] for name, values in self.values.items()})
+
+    def for_model(self, form: str) -> Any:
+        """A table of pyarrow's as models take it."""
+        import pyarrow as pa
+
+        arrays: dict[str, Any] = {}
+        for column in self.columns:
+            values = self.values[column.name]
+            if form == "numbers":
+                arrays |= _as_features(column, values)
+            elif column.kind == "category":
+                codes = pa.array(values, mask=values < 0, type=pa.int32())
+                arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(column.categories, pa.string()))
+            else:
+                arrays[column.name] = pa.array(values, type=pa.float64())
+        return pa.table(arrays)
+
+
+def _as_features(column: ColumnSchema, values: npt.NDArray[Any]) -> dict[str, FloatArray]:
+    """One number for each category; missing numbers are the mean of the training rows."""
+    names = list(column.feature_names)
+    if column.kind == "category":
+        found = [(values == place).astype(np.float64) for place in range(len(column.categories))]
+        absent = values < 0
+    else:
+        absent = np.isnan(values)
+        found = [np.where(absent, column.mean or 0.0, values)]
+    if column.may_miss:
+        found.append(absent.astype(np.float64))
+    return dict(zip(names, found, strict=True))
+
+
+def with_means(columns: Sequence[ColumnSchema], table: Table) -> tuple[ColumnSchema, ...]:
+    """Columns that remember the means of these rows, and whether values miss in them."""
+    learned = []
+    for column in columns:
+        values = table.values[column.name]
+        absent = values < 0 if column.kind == "category" else np.isnan(values)
+        mean = None
+        if column.kind != "category":
+            # sorted: the sum does not depend on the order of the rows
+            mean = float(np.mean(np.sort(values[~absent]))) if not absent.all() else 0.0
+        learned.append(replace(column, mean=mean, may_miss=bool(absent.any())))
+    return tuple(learned)
+
+
+def find_column(given: Given, name: str, option: str) -> str:
+    """The name of a column that an option gives."""
+    if name in given.names:
+        return name
+    close = difflib.get_close_matches(name, given.names, 3)
+    by_case = [one for one in given.names if one.lower() == name.lower()]
+    meant = by_case or close
+    there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_listed(given.names)}"
+    raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns of a fit, with their values, and what is left out and why."""
+
+    table: Table
+    left_out: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def choose_columns(given: Given, names: Sequence[str], categorical: Collection[str], missing: Sequence[str]) -> Choice:
+    """Takes each column for what it holds, and leaves out those that cannot help."""
+    columns: list[ColumnSchema] = []
+    values: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
+    notes: list[str] = []
+    for place, name in enumerate(names):
+        cells = cells_of(given, name, missing)
+        kind = "category" if name in categorical else kind_of(cells)
+        found: Any
+        if kind == "category":
+            texts = as_texts(cells)
+            useless = _useless_texts(texts, name in categorical)
+            column, found, said = _category(name, texts)
+            notes += said
+        else:
+            column, found = ColumnSchema(name, kind), _numbers_of(cells, kind)
+            useless = _useless_numbers(name, found, first=place == 0)
+            if kind == "date":
+                notes.append(f"the dates in {name!r} are taken as numbers of days")
+            if useless is None and kind == "number" and _counts_rows(found):
+                notes.append(
+                    f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
+                    f"with --ignore {name!r}"
+                )
+        if useless is not None:
+            left_out[name] = useless
+            continue
+        columns.append(column)
+        values[name] = found
+    if not columns:
+        reasons = "; ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:5])
+        raise ValueError(f"{given.name} has no column left to learn from" + (f": {reasons}" if reasons else ""))
+    return Choice(Table(tuple(columns), values), left_out, tuple(notes))
+
+
+def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
+    """A column of a table that was read."""
+    return read_cells(name, given.table.column(name), missing, spelled=given.as_text, decimal_comma=given.decimal_comma)
+
+
+def _numbers_of(cells: Cells, kind: str) -> FloatArray:
+    found = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[kind](cells)
+    assert found is not None  # what `kind_of` has seen
+    return found
+
+
+def _category(name: str, texts: Texts) -> tuple[ColumnSchema, npt.NDArray[np.int64], list[str]]:
+    """At most 255 texts are told apart: the most frequent ones, of equally frequent ones the first."""
+    counts = texts.counts
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES])
+    frequent = frequent[counts[frequent] > 0]
+    place_of = np.full(len(texts.values) + 1, -1, dtype=np.int64)
+    place_of[frequent] = np.arange(len(frequent))
+    n_texts = int((counts > 0).sum())
+    said = []
+    if n_texts > MOST_CATEGORIES:
+        said.append(
+            f"{name!r} has {n_texts:,} different texts; the {MOST_CATEGORIES} most frequent are told apart, and the "
+            "others are taken as missing values"
+        )
+    column = ColumnSchema(name, "category", tuple(texts.values[place] for place in frequent))
+    return column, place_of[texts.places], said
+
+
+def _useless_texts(texts: Texts, wanted: bool) -> str | None:
+    counts = texts.counts
+    n_texts, n_present = int((counts > 0).sum()), int(counts.sum())
+    if n_texts == 1 and n_present == len(texts.places):
+        return "has the same text in every row"
+    if n_texts > 1 and n_texts == n_present and not wanted:
+        return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
+    return "has no value in any row" if not n_texts else None
+
+
+def _useless_numbers(name: str, values: FloatArray, *, first: bool) -> str | None:
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return "has no value in any row"
+    if len(there) == len(values) and (there == there[0]).all():
+        return "has the same value in every row"
+    # what data frames write in front of their rows, without a name
+    if first and name == "column_1" and len(values) > 1 and np.array_equal(values, np.arange(len(values))):
+        return "has no name of its own and numbers the rows"
+    return None
+
+
+def _counts_rows(values: FloatArray) -> bool:
+    whole = not np.isnan(values).any() and (values == np.round(values)).all()
+    return bool(
+        whole and len(values) > 20 and np.ptp(values) == len(values) - 1 and len(np.unique(values)) == len(values)
+    )
+
+
+def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
+    """The columns of a model in another table, by their names, and notes about what was found there."""
+    absent = [name for name in schema.names if name not in given.names]
+    if absent:
+        others = [name for name in given.names if name not in schema.names and name != schema.target]
+        raise ValueError(
+            f"{given.name} lacks {'the column' if len(absent) == 1 else 'the columns'} {_listed(absent)}, which the "
+            f"model uses; besides those that it uses there {'is' if len(others) == 1 else 'are'} "
+            f"{_listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
+        )
+    notes, values = [], {}
+    for column in schema.columns:
+        values[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
+        notes += said
+    known = {*schema.names, *schema.left_out, schema.target}
+    extra = [name for name in given.names if name not in known]
+    if extra:
+        notes.append(f"{given.name} has columns that the model does not know, and are not used: {_listed(extra)}")
+    return Table(schema.columns, values), notes
+
+
+def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
+    if column.kind == "category":
+        return _matched_category(cells, column, where)
+    read = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[column.kind]
+    values = read(cells)
+    if values is None or (column.kind == "number" and cells.form == "date"):
+        wanted = {"number": "numbers", "date": "dates (2020-12-31)", "boolean": "true or false"}[column.kind]
+        raise ValueError(
+            f"the column {column.name!r} of {where} holds {_example(cells)}, and the model was fitted to {wanted}; "
+            "correct the column, or fit a new model"
+        )
+    return values, []
+
+
+def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
+    texts = as_texts(cells)
+    place = {value: index for index, value in enumerate(column.categories)}
+    unseen = [text for text in texts.values if text not in place]
+    numbers_wanted = all(map(_is_number, column.categories))
+    if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(_is_number, unseen)):
+        raise ValueError(
+            f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
+            f"like {_listed(column.categories, 3)}; correct the column, or fit a new model"
+        )
+    place_of = np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)
+    values = place_of[texts.places]
+    n_rows = int(((values < 0) & (texts.places >= 0)).sum())
+    if not n_rows:
+        return values, []
+    said = (
+        f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
+        f"tell apart ({_listed(unseen, 3)}), in {n_rows:,} of {len(values):,} rows; taken as missing"
+    )
+    return values, [said]
+
+
+def _example(cells: Cells) -> str:
+    if cells.form == "text" and cells.texts is not None:
+        strange = [text for text in cells.texts.values if not _is_number(text)] or list(cells.texts.values)
+        place = cells.texts.values.index(strange[0])
+        row = int(np.flatnonzero(cells.texts.places == place)[0]) + 1
+        return f"{strange[0]!r} (row {row})"
+    return {"number": "numbers", "boolean": "true and false", "date": "dates"}.get(cells.form, "nothing")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most:,} more" if len(names) > most else "")

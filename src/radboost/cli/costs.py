@@ -1,0 +1,55 @@
+"""What wrong answers cost, from the command line."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+
+
+def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
+    """A matrix in the order of the classes: a line for each true class, a number for each answer.
+
+    Either written out, lines divided by ";" ("0,1;5,0"), in the order of the sorted classes; or a CSV file whose first
+    line and first column have the names of the classes.
+    """
+    if task != "classes":
+        raise ValueError("--cost is for classes, and the target holds numbers; leave it out, or use --task classes")
+    names = [str(label) for label in classes.tolist()]
+    if Path(given).is_file():
+        return _from_file(Path(given), names)
+    lines = [line.split(",") for line in given.split(";")]
+    if len(lines) != len(names) or any(len(line) != len(names) for line in lines):
+        raise ValueError(
+            f"--cost {given!r} is no file, and no matrix of {len(names)} lines with {len(names)} numbers each, divided "
+            f"by ';' and ',', for the classes {', '.join(names)}"
+        )
+    return np.array([[_number(cell, given) for cell in line] for line in lines])
+
+
+def _from_file(path: Path, names: list[str]) -> FloatArray:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(file) if line]
+    columns = lines[0][1:] if lines else []
+    rows = [line[0] for line in lines[1:]]
+    if sorted(columns) != sorted(names) or sorted(rows) != sorted(names):
+        raise ValueError(
+            f"--cost {path}: its first line names the answers {', '.join(columns)}, its first column the true classes "
+            f"{', '.join(rows)}; both must be {', '.join(names)}, each once"
+        )
+    if any(len(line) != len(names) + 1 for line in lines):
+        raise ValueError(f"--cost {path}: every line must have a name and {len(names)} numbers")
+    by_name = {line[0]: dict(zip(columns, line[1:], strict=True)) for line in lines[1:]}
+    return np.array([[_number(by_name[true][answer], str(path)) for answer in names] for true in names])
+
+
+def _number(cell: str, where: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f"--cost {where}: {cell.strip()!r} is no number") from None

@@ -1,0 +1,98 @@
+"""What happens between the shell and a command: which one is called, and what its end means.
+
+`reproduce` and `datasets` need nothing but RadBoost itself; the others are declared with typer (`radboost.cli.app`),
+which is loaded for them alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from radboost import __version__
+from radboost.cli import papers
+
+# What the commands of `radboost.cli.app` are for.
+COMMANDS = {
+    "fit": "a model of a table: judged on rows held out, saved to a file",
+    "predict": "the model's answers for the rows of a table",
+    "evaluate": "how often a model is wrong on a table with the answers",
+    "explain": "why a model answers as it does for one row",
+    "report": "a page about a model, judged by a table with the answers",
+    "export": "the model as ONNX, C, Treelite or JSON",
+    "info": "what a model file holds",
+}
+NEEDED = ("typer", "rich", "pyarrow")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 means done, 2 a mistake in the call or the data, 130 stopped by Ctrl-C."""
+    _open_closed_streams()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _run(given)
+        # a reader that closed the pipe shows only when the rest is flushed
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        print("radboost: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # nobody reads any more (`radboost datasets | head`)
+        _let_go_of_stdout()
+        return 0
+    except (ValueError, OSError, ImportError) as error:
+        print(f"radboost: {_one_line(error)}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # it was this that failed (`radboost datasets > /dev/full`)
+            _let_go_of_stdout()
+        return 2
+
+
+def _run(given: list[str]) -> int:
+    if given and given[0] in COMMANDS:
+        _require_extra(given[0])
+        # loaded by name: importing typer takes a while, and it may not be there
+        return int(importlib.import_module("radboost.cli.app").run(given))
+    parser = argparse.ArgumentParser("radboost", description="Boosting under Rademacher-complexity control.")
+    parser.add_argument("--version", action="version", version=f"radboost {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, about in COMMANDS.items():
+        commands.add_parser(name, help=about)
+    papers.add_commands(commands)
+    chosen = parser.parse_args(given)
+    if chosen.command is None:
+        parser.print_help()
+        return 0
+    return int(chosen.run(chosen))
+
+
+def _require_extra(command: str) -> None:
+    for package in NEEDED:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            raise ImportError(
+                f"radboost {command} needs {package}, which is not installed; pip install 'radboost[cli]' installs "
+                "what the commands for tables need"
+            ) from error
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _open_closed_streams() -> None:
+    """Python has None for a stream that was closed (`radboost datasets >&-`)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _let_go_of_stdout() -> None:
+    """Ends without Python's complaint on closing it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,55 @@
+"""Files that a command is to write: looked at before the work begins, and there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from radboost.model_file import replacing
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_new(option: str, path: Path, *, force: bool) -> None:
+    """Refuses a file that could not be written, or that is there already."""
+    check_output(option, path)
+    if path.exists() and not force:
+        raise ValueError(f"{option} {path}: this file exists; name another, or replace it with --force")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Puts a file in its place in one step."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+def check_output(option: str, path: Path) -> None:
+    """Hours of fits are not to end in a file that cannot be written."""
+    try:
+        wrong = _what_is_wrong_with(path, moved_into_place=option == "--json")
+    except OSError as error:
+        wrong = f"it cannot be written here ({error.strerror}); name another file"
+    if wrong is not None:
+        raise ValueError(f"{option} {path}: {wrong}")
+
+
+def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if path.is_dir():
+        return "this is a folder; name a file"
+    is_new = not path.exists()
+    if not is_new and not path.is_file():
+        return "this is not a regular file; name a regular one, or a new one"
+    with path.open("ab"):
+        pass
+    if is_new:
+        path.unlink()
+    if moved_into_place:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    return None

@@ -1,0 +1,224 @@
+"""How good a model is on rows that it has not seen, beside what needs no boosting at all."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import beta, binomtest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from radboost._typing import FloatArray
+from radboost.cli.columns import Table, with_means
+from radboost.cli.splitting import row_hashes
+
+DRAWS, LEVEL = 1000, 0.95
+MOST_ROWS_OF_LINEAR, MOST_CATEGORIES_OF_LINEAR = 20_000, 30
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A score with its interval beside two baselines, and what follows."""
+
+    measure: str
+    """Either "error" or "RMSE"; both are to be small."""
+    rows: int
+    score: float
+    low: float
+    high: float
+    baseline: float
+    """Of the most frequent class, or of the mean."""
+    linear: float | None
+    better_than_linear: str
+    """Either "yes", "not clearly", "no, worse" or "not compared"."""
+    further: dict[str, float]
+
+    def text(self, of: str) -> str:
+        """In one line."""
+        word = "most frequent class" if self.measure == "error" else "mean of the target"
+        line = (
+            f"{self.measure} {self.score:.4g} (95% interval {self.low:.4g} to {self.high:.4g}) on {self.rows:,} {of}; "
+            f"{word} alone {self.baseline:.4g}"
+        )
+        if self.linear is not None:
+            line += f", linear model {self.linear:.4g}"
+        return line
+
+    def comparison(self) -> str:
+        """What is to be said beside the numbers."""
+        words = {
+            "yes": "The model is better than the linear one beyond chance.",
+            "not clearly": "The model is not clearly better than the linear one: the difference may be chance.",
+            "no, worse": "The linear model is better beyond chance; try --estimator sparse, or --tune.",
+        }
+        return words.get(self.better_than_linear, "")
+
+    def as_document(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def judge_classes(
+    y: npt.NDArray[Any],
+    answers: npt.NDArray[Any],
+    probabilities: FloatArray | None,
+    classes: npt.NDArray[Any],
+    *,
+    majority: Any,
+    linear: npt.NDArray[Any] | None,
+    weights: FloatArray | None,
+) -> Verdict:
+    """Errors with an exact interval; of weighted rows with one by the bootstrap."""
+    wrong = _differ(answers, y)
+    score, low, high = _rate(wrong, weights)
+    linear_wrong = None if linear is None else _differ(linear, y)
+    further = {"balanced error": balanced_error(y, wrong)}
+    if probabilities is not None:
+        further["log loss"] = log_loss(y, probabilities, classes)
+    return Verdict(
+        measure="error",
+        rows=len(y),
+        score=score,
+        low=low,
+        high=high,
+        baseline=float(np.average(_differ(np.full(len(y), majority, dtype=object), y), weights=weights)),
+        linear=None if linear_wrong is None else float(np.average(linear_wrong, weights=weights)),
+        better_than_linear="not compared" if linear_wrong is None else _sign_test(wrong, linear_wrong),
+        further=further,
+    )
+
+
+def judge_numbers(
+    y: FloatArray, answers: FloatArray, *, mean: float, linear: FloatArray | None, weights: FloatArray | None
+) -> Verdict:
+    """The root of the mean squared error, with an interval by the bootstrap, and R2 beside it."""
+    squares, of_mean = (y - answers) ** 2, (y - mean) ** 2
+    of_linear = None if linear is None else (y - linear) ** 2
+    w = np.ones(len(y)) if weights is None else weights
+    # by content: the interval does not depend on the order of the rows
+    order = np.lexsort((w, answers, y))
+    drawn = _draws(len(y))
+    in_order = order[drawn]
+    sums = w[in_order].sum(axis=1)
+    sums[sums == 0.0] = np.nan
+    rmse = np.sqrt((w * squares)[in_order].sum(axis=1) / sums)
+    low, high = np.nanquantile(rmse, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(y) > 1 else (np.nan, np.nan)
+    better = "not compared"
+    if of_linear is not None and len(y) > 1:
+        difference = (w * (squares - of_linear))[in_order].sum(axis=1) / sums
+        below, above = np.nanquantile(difference, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        better = "yes" if above < 0 else "no, worse" if below > 0 else "not clearly"
+    spread = float(np.average((y - np.average(y, weights=w)) ** 2, weights=w))
+    error = float(np.average(squares, weights=w))
+    return Verdict(
+        measure="RMSE",
+        rows=len(y),
+        score=float(np.sqrt(error)),
+        low=float(low),
+        high=float(high),
+        baseline=float(np.sqrt(np.average(of_mean, weights=w))),
+        linear=None if of_linear is None else float(np.sqrt(np.average(of_linear, weights=w))),
+        better_than_linear=better,
+        further={
+            "R2": 1.0 - error / spread if spread > 0 else np.nan,
+            "mean absolute error": float(np.average(np.abs(y - answers), weights=w)),
+        },
+    )
+
+
+def _draws(n_rows: int) -> npt.NDArray[np.int64]:
+    """Rows drawn with replacement; of many rows fewer draws, which suffice there."""
+    n_draws = max(200, min(DRAWS, 20_000_000 // max(n_rows, 1)))
+    return np.random.default_rng(0).integers(0, n_rows, size=(n_draws, n_rows))
+
+
+def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
+    return np.array([a != b for a, b in zip(answers.tolist(), y.tolist(), strict=True)], dtype=np.float64)
+
+
+def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, float]:
+    if weights is None:
+        low, high = binomial_interval(int(wrong.sum()), len(wrong))
+        return float(wrong.mean()), low, high
+    order = np.lexsort((weights, wrong))
+    drawn = order[_draws(len(wrong))]
+    sums = weights[drawn].sum(axis=1)
+    sums[sums == 0.0] = np.nan
+    low, high = np.nanquantile((weights * wrong)[drawn].sum(axis=1) / sums, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(np.average(wrong, weights=weights)), float(low), float(high)
+
+
+def binomial_interval(n_wrong: int, n_rows: int, level: float = LEVEL) -> tuple[float, float]:
+    """Exact limits on a share, of Clopper and Pearson (1934)."""
+    half = (1.0 - level) / 2
+    low = float(beta.ppf(half, n_wrong, n_rows - n_wrong + 1)) if n_wrong else 0.0
+    high = float(beta.ppf(1.0 - half, n_wrong + 1, n_rows - n_wrong)) if n_wrong < n_rows else 1.0
+    return low, high
+
+
+def _sign_test(wrong: FloatArray, other: FloatArray) -> str:
+    """McNemar's test without approximation, at 5 percent: of rows on which exactly one of two models is wrong."""
+    only, only_other = int((wrong > other).sum()), int((other > wrong).sum())
+    if not only + only_other or binomtest(only, only + only_other).pvalue >= 1.0 - LEVEL:
+        return "not clearly"
+    return "yes" if only < only_other else "no, worse"
+
+
+def balanced_error(y: npt.NDArray[Any], wrong: FloatArray) -> float:
+    """The mean over the classes of their shares of wrong answers."""
+    labels = np.array(list(map(str, y.tolist())))
+    return float(np.mean([wrong[labels == label].mean() for label in np.unique(labels)]))
+
+
+def log_loss(y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArray[Any]) -> float:
+    """The mean of -log p of the right class; of one that the model does not know, p is the smallest there is."""
+    place = {label: index for index, label in enumerate(classes.tolist())}
+    smallest = np.finfo(np.float64).tiny
+    found = [probabilities[row, place[label]] if label in place else smallest for row, label in enumerate(y.tolist())]
+    return float(-np.mean(np.log(np.maximum(found, smallest))))
+
+
+def linear_answers(
+    train: Table, y: npt.NDArray[Any], test: Table, *, classes: bool, weights: FloatArray | None
+) -> npt.NDArray[Any] | None:
+    """What a linear model of the same rows answers: logistic or ridge regression of scaled columns.
+
+    Categories are columns of zeros and ones, the frequent ones only; missing numbers are means. It learns from 20,000
+    rows at most, drawn by their content.
+    """
+    if classes and len(np.unique(y)) < 2:
+        return None
+    order = np.argsort(row_hashes(train), kind="stable")[:MOST_ROWS_OF_LINEAR]
+    if classes and len(np.unique(y[order])) < 2:
+        return None
+    part = train.take(order)
+    columns = with_means(part.columns, part)
+    X, X_test = _matrix(Table(columns, part.values), part), _matrix(Table(columns, test.values), part)
+    model: Any = LogisticRegression(max_iter=300) if classes else Ridge()
+    step = "logisticregression" if classes else "ridge"
+    given = {} if weights is None else {f"{step}__sample_weight": weights[order]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers: npt.NDArray[Any] = make_pipeline(StandardScaler(), model).fit(X, y[order], **given).predict(X_test)
+    return answers
+
+
+def _matrix(table: Table, training: Table) -> FloatArray:
+    found = []
+    for column in table.columns:
+        values = table.values[column.name]
+        if column.kind == "category":
+            counts = np.bincount(training.values[column.name] + 1, minlength=len(column.categories) + 1)
+            frequent = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES_OF_LINEAR] - 1
+            found += [(values == place).astype(np.float64) for place in frequent]
+        else:
+            absent = np.isnan(values)
+            found.append(np.where(absent, column.mean or 0.0, values))
+            if column.may_miss:
+                found.append(absent.astype(np.float64))
+    return np.column_stack(found)

@@ -1,0 +1,297 @@
+"""Tables from files: CSV, TSV, Parquet, Arrow and JSON lines, each also compressed by gzip, or from standard input."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import io
+import sys
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
+ENDINGS = {
+    "csv": (".csv", ".txt", ".data", ".test"),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+}
+SEPARATORS = (",", ";", "\t", "|")
+STDIN = "-"
+_SAMPLE_BYTES, _SAMPLE_RECORDS = 2**18, 100
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read; None is found out by looking at them."""
+
+    format: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    names: tuple[str, ...] | None = None
+    skip: int = 0
+
+
+@dataclass(frozen=True)
+class Given:
+    """A table as it stands in a file; columns of CSV are text."""
+
+    name: str
+    table: Any
+    """Of pyarrow's, with names that are all different."""
+    as_text: bool
+    """Whether numbers are written as text, as in CSV."""
+    decimal_comma: bool
+    remarks: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.table.num_rows)
+
+
+def read_table(path: str, options: ReadOptions) -> Given:
+    """The table in a file, or on standard input where the path is "-"."""
+    name = "standard input" if path == STDIN else path
+    kind = _format_of(path, options)
+    data = _bytes_of(path, name)
+    if not data:
+        raise ValueError(f"{name} is empty; a table has a line with the names of its columns, and rows")
+    try:
+        given = _read_text(data, name, kind, options) if kind in ("csv", "tsv") else _read_typed(data, name, kind)
+    except (NotImplementedError, KeyError) as error:
+        raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
+    if not given.n_rows:
+        raise ValueError(f"{name} has names of columns ({_listed(given.names)}) and no rows")
+    return given
+
+
+def _format_of(path: str, options: ReadOptions) -> str:
+    if options.format is not None:
+        if options.format not in FORMATS:
+            raise ValueError(f"--format is {options.format!r}; known are {', '.join(FORMATS)}")
+        return options.format
+    if path == STDIN:
+        return "csv"
+    return format_of_name(path, "read it as such with --format")
+
+
+def format_of_name(path: str, advice: str) -> str:
+    """What the end of a file's name says, compressed or not."""
+    ending = Path(path.removesuffix(".gz")).suffix.lower()
+    for kind, endings in ENDINGS.items():
+        if ending in endings:
+            return kind
+    known = ", ".join(f"{kind} ({', '.join(endings)})" for kind, endings in ENDINGS.items())
+    raise ValueError(f"{path}: {ending or 'no ending'!r} says nothing of the format; known are {known}; {advice}")
+
+
+def _bytes_of(path: str, name: str) -> bytes:
+    if path == STDIN:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; name a file")
+        data = sys.stdin.buffer.read()
+    else:
+        file = Path(path)
+        if not file.exists():
+            raise ValueError(f"{path}: there is no such file{_beside(file)}")
+        if file.is_dir():
+            raise ValueError(f"{path}: this is a folder; name a file")
+        data = file.read_bytes()
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} is compressed by gzip, and damaged: {error}") from error
+
+
+def _beside(file: Path) -> str:
+    if not file.parent.is_dir():
+        return f", nor a folder {file.parent}"
+    close = difflib.get_close_matches(file.name, [other.name for other in file.parent.iterdir()], 1)
+    return f"; {file.with_name(close[0])} is there" if close else ""
+
+
+def _read_typed(data: bytes, name: str, kind: str) -> Given:
+    import pyarrow as pa
+
+    if kind == "parquet":
+        import pyarrow.parquet as parquet
+
+        read: Any = parquet.read_table
+    elif kind == "arrow":
+        read = _read_arrow
+    else:
+        import pyarrow.json as arrow_json
+
+        read = arrow_json.read_json
+    try:
+        table = read(pa.BufferReader(data))
+    except pa.ArrowException as error:
+        raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
+    _refuse_twice(name, table.column_names)
+    return Given(name, table, as_text=False, decimal_comma=False, remarks=())
+
+
+def _read_arrow(source: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:  # a stream, which has no table of contents
+        source.seek(0)
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:_SAMPLE_BYTES]:
+        raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    for _ in range(options.skip):
+        data = data.partition(b"\n")[2]
+    records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
+    separator = max(records_by, key=lambda one: _regularity(records_by[one]))
+    records = records_by[separator]
+    if not records:
+        raise ValueError(f"{name} holds no line with text; a table has a line with the names of its columns, and rows")
+    table, remarks = _parsed(data, name, separator, len(records[0]))
+    if options.names is not None:
+        has_header = options.header is True
+    else:
+        has_header = _has_header(records) if options.header is None else options.header
+    names, more = _names_of(records, has_header, options)
+    if len(names) != table.num_columns:
+        raise ValueError(f"--names gives {len(names)} names, and {name} has {table.num_columns} columns")
+    _refuse_twice(name, names)
+    table = table.rename_columns(names).slice(1 if has_header else 0)
+    return Given(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
+
+
+def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
+    if options.separator is not None:
+        separator = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(options.separator, options.separator)
+        if len(separator) != 1:
+            raise ValueError(f"--separator is {options.separator!r}; give one character, or the word tab")
+        return (separator,)
+    return ("\t",) if kind == "tsv" else SEPARATORS
+
+
+def _records(data: bytes, separator: str) -> list[list[str]]:
+    """The first lines, divided; what is cut off at the end of the sample is left out."""
+    text = data[:_SAMPLE_BYTES].decode("utf-8", errors="replace")
+    found: list[list[str]] = []
+    try:
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            if record:
+                found.append([cell.strip() for cell in record])
+            if len(found) > _SAMPLE_RECORDS:
+                break
+    except csv.Error:  # a field that is too long, for this separator
+        return []
+    whole = len(data) <= _SAMPLE_BYTES or len(found) > _SAMPLE_RECORDS
+    return found if whole or len(found) < 2 else found[:-1]
+
+
+def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
+    """Large where lines are divided into several fields, of one number."""
+    if not records:
+        return False, 0.0, 0
+    width, often = Counter(map(len, records)).most_common(1)[0]
+    return width > 1, often / len(records), width
+
+
+def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any, list[str]]:
+    """The columns as text; the first row is that of the names, if there are any."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    types = {f"f{place}": pa.string() for place in range(n_columns)}
+    wrong: list[str] = []
+
+    def remember(row: Any) -> str:
+        wrong.append(f"has {row.actual_columns} fields" + (f" ({row.text[:60]})" if row.text else ""))
+        return "error"
+
+    def read(encoding: str) -> Any:
+        return arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding),
+            # lines may end inside of quotes
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator, newlines_in_values=b'"' in data, invalid_row_handler=remember
+            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        )
+
+    try:
+        try:
+            return read("utf8"), []
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error):
+                raise
+            return read("latin-1"), [f"{name} is not UTF-8, and is read as Latin-1"]
+    except pa.ArrowInvalid as error:
+        if wrong:
+            raise ValueError(
+                f"{name}: a line {wrong[0]}, and the first one has {n_columns}, divided by {separator!r}; put text "
+                "with separators into quotes, name the --separator, or --skip lines above the table"
+            ) from error
+        raise ValueError(f"{name} cannot be read as CSV: {error}") from error
+
+
+def _has_header(records: list[list[str]]) -> bool:
+    """Whether the first line has the names of the columns: no number where the lines below have numbers."""
+    first, rest = records[0], records[1:]
+    if [cell for cell in first if cell] in (
+        list(map(str, range(len(first)))),
+        list(map(str, range(1, len(first) + 1))),
+    ):
+        return len(first) > 1
+    for place, cell in enumerate(first):
+        below = [record[place] for record in rest if len(record) > place]
+        if _is_number(cell) and any(map(_is_number, below)):
+            return False
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
+
+
+def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) -> tuple[list[str], list[str]]:
+    first = records[0]
+    if options.names is not None:
+        return list(options.names), []
+    if not has_header:
+        said = (
+            "the first line holds numbers, so that it is taken as a row, and the columns are named column_1 to "
+            f"column_{len(first)}; --header says that it has names, and --names a,b,... gives other ones"
+        )
+        return [f"column_{place + 1}" for place in range(len(first))], [] if options.header is False else [said]
+    return [cell or f"column_{place + 1}" for place, cell in enumerate(first)], []
+
+
+def _refuse_twice(name: str, names: list[str]) -> None:
+    twice = [one for one, often in Counter(names).items() if often > 1]
+    if twice:
+        raise ValueError(
+            f"{name} has more than one column named {twice[0]!r}; give every column a name of its own (--names a,b,... "
+            "does so for CSV; with a line of names in the file, --header too)"
+        )
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,33 @@
+"""The page about a model, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radboost.cli.columns import Table
+from radboost.cli.files import check_new
+from radboost.model_file import Schema
+
+if TYPE_CHECKING:
+    from radboost.cli.fitting import Part
+
+
+def check_report(path: Path, *, force: bool, option: str = "--report") -> None:
+    """Refuses what could not be written, before the work begins."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{option} {path}: a report is a page; give a name that ends with .html")
+    check_new(option, path, force=force)
+
+
+def write_report(
+    model: Any, schema: Schema, part: Part, path: Path, *, train: Part | None, facts: dict[str, Any]
+) -> None:
+    """Writes the page; whether an earlier one may go was asked before."""
+    from radboost import report
+
+    def seen(one: Part) -> Any:
+        return Table(schema.columns, one.table.values).for_model(schema.form)
+
+    training = {} if train is None else {"X_train": seen(train), "y_train": train.y}
+    report.write(model, seen(part), part.y, path, **training, context=facts, overwrite=True)

@@ -1,0 +1,83 @@
+"""Rows held out by their content: neither the order of rows or columns nor copies of rows change who is held out."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.cli.columns import Table
+
+Hashes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_hashes(table: Table) -> Hashes:
+    """A number for each row that depends on its values and the names of their columns alone."""
+    total = np.zeros(table.n_rows, dtype=np.uint64)
+    for column in table.columns:
+        values = table.values[column.name]
+        if column.kind == "category":
+            of_values = [_hash_of(f"{column.name}={value}") for value in column.categories]
+            hashes = np.array([*of_values, _hash_of(f"{column.name} is missing")], dtype=np.uint64)[values]
+        else:
+            # one zero, and one way to be missing
+            numbers = np.where(np.isnan(values), np.nan, np.asarray(values, dtype=np.float64) + 0.0)
+            hashes = _mixed(np.ascontiguousarray(numbers).view(np.uint64) ^ np.uint64(_hash_of(column.name)))
+        total += hashes  # modulo 2^64, in any order
+    return _mixed(total)
+
+
+def fingerprint(hashes: Hashes, y: npt.NDArray[Any]) -> str:
+    """A text that is the same for the same rows with the same targets, in any order."""
+    labels, places = np.unique(y, return_inverse=True)
+    of_labels = np.array([_hash_of(str(label)) for label in labels.tolist()], dtype=np.uint64)
+    return f"{int(_mixed(hashes ^ of_labels[places.reshape(-1)]).sum(dtype=np.uint64)):016x}"
+
+
+def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, stratify: bool) -> tuple[Rows, Rows]:
+    """The rows to learn from and those held out, both ascending.
+
+    Rows with the same values stay together. With `stratify` the share is that of every class: rows with the same values
+    and different classes count to the most frequent of these.
+    """
+    different, group_of = np.unique(hashes, return_inverse=True)
+    group_of = group_of.reshape(-1)
+    class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
+    order = _mixed(different ^ np.uint64(_hash_of(f"held out, seed {seed}")))
+    out = np.zeros(len(different), dtype=bool)
+    for one in np.unique(class_of):
+        members = np.flatnonzero(class_of == one)
+        n_out = round(share * len(members))
+        n_out = min(max(n_out, 1), len(members) - 1)  # a class with one row is learned from
+        out[members[np.argsort(order[members], kind="stable")[:n_out]]] = True
+    is_out = out[group_of]
+    return np.flatnonzero(~is_out), np.flatnonzero(is_out)
+
+
+def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    labels, ids = np.unique(y, return_inverse=True)
+    pairs, counts = np.unique(group_of.astype(np.int64) * len(labels) + ids.reshape(-1), return_counts=True)
+    groups, found = pairs // len(labels), pairs % len(labels)
+    # the most frequent one last; of equally frequent ones the first label
+    order = np.lexsort((-found, counts, groups))
+    class_of = np.zeros(n_groups, dtype=np.int64)
+    class_of[groups[order]] = found[order]
+    return class_of
+
+
+def _hash_of(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """The finaliser of SplitMix64."""
+    values = values + _GOLDEN
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed

@@ -1,0 +1,140 @@
+"""What a command says: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SECONDS_BEFORE_A_BAR = 1.0
+SECONDS_BETWEEN_LINES = 30.0
+
+
+class Talk:
+    """Where a command tells what it finds. With `as_json` the result is one JSON object, and no text."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.notes: list[str] = []
+
+    def say(self, text: str) -> None:
+        """A line for people; no result."""
+        print(text, file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """What the user should know about their data; part of the JSON object too."""
+        text = " ".join(text.split())
+        if text not in self.notes:
+            self.notes.append(text)
+            self.say(f"note: {text}")
+
+    def result(self, text: str) -> None:
+        """A line of the result."""
+        if not self.as_json:
+            print(text)
+
+    def finish(self, document: dict[str, Any]) -> None:
+        """The whole result, for programs."""
+        if self.as_json:
+            print(json.dumps(plain({**document, "notes": self.notes}), ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """What the library warns of meanwhile is a note."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            if issubclass(warning.category, UserWarning):
+                self.note(str(warning.message))
+
+    @contextmanager
+    def progress(self, title: str) -> Iterator[RoundWatch]:
+        """Shows how far something is, where it takes longer than a second."""
+        watch = _BarWatch(title) if sys.stderr.isatty() else _LineWatch(title)
+        try:
+            yield watch
+        finally:
+            watch.stop()
+
+
+class RoundWatch:
+    """A callback of fits: is told of their rounds."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.began = time.monotonic()
+
+    def on_round_end(self, context: Any) -> None:
+        """Called by fits after each round."""
+        self.show(context.round + 1, context.n_rounds)
+
+    def show(self, done: int, total: int) -> None:
+        """So many of so many are done."""
+
+    def stop(self) -> None:
+        """It is over."""
+
+
+class _LineWatch(RoundWatch):
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self._last = self.began
+
+    def show(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            print(f"{self.title}: {done} of {total}", file=sys.stderr, flush=True)
+
+
+class _BarWatch(RoundWatch):
+    """A bar that appears after a second, at first without a number of rounds."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        import threading
+
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        # rich would otherwise send standard output to the terminal too, even when it is meant for a file
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+        self._task = self._bar.add_task(title, total=None)
+        self._lock, self._ended = threading.Lock(), False
+        self._timer = threading.Timer(SECONDS_BEFORE_A_BAR, self._start)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _start(self) -> None:
+        with self._lock:
+            if not self._ended:
+                self._bar.start()
+
+    def show(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            self._bar.stop()
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: numbers of NumPy's as Python's own, what is not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

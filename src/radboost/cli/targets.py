@@ -1,0 +1,130 @@
+"""The column that a model is to predict: classes or numbers, and how that was decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.cli.cells import Cells, Texts, as_numbers, as_texts
+
+MOST_WHOLE_NUMBERS, FEWEST_ROWS_OF_EACH = 20, 10
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})$")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be predicted, of the rows that have it."""
+
+    name: str
+    task: str
+    """Either "classes" or "numbers"."""
+    reason: str
+    y: npt.NDArray[Any]
+    kept: npt.NDArray[np.int64]
+    """The rows that have a value."""
+
+
+def read_target(cells: Cells, task: str | None) -> Target:
+    """The target of a fit."""
+    kept = present(cells)
+    if not len(kept):
+        raise ValueError(
+            f"the target {cells.name!r} is missing in every row; there is nothing to learn from. Name another --target"
+        )
+    decided, reason = _decide(cells) if task is None else (task, f"--task {task}")
+    if decided == "numbers":
+        numbers = as_numbers(cells)
+        if numbers is None:
+            example = next(text for text in as_texts(cells).values if not _is_number(text))
+            raise ValueError(
+                f"the target {cells.name!r} holds {example!r}, which is no number, and --task numbers was given; "
+                "use --task classes, or correct the column"
+            )
+        y: npt.NDArray[Any] = numbers[kept]
+        if len(y) > 1 and (y == y[0]).all():
+            raise ValueError(f"the target {cells.name!r} is {y[0]:g} in every row; there is nothing to learn")
+        return Target(cells.name, decided, reason, y, kept)
+    texts = as_texts(cells)
+    used = np.flatnonzero(texts.counts)
+    if len(used) < 2:
+        raise ValueError(
+            f"the target {cells.name!r} has one class, {texts.values[used[0]]!r}, in every row; a classifier needs two "
+            "or more. Name another --target"
+        )
+    if len(used) > max(2, len(kept) // 2):
+        raise ValueError(
+            f"the target {cells.name!r} has {len(used):,} different values in {len(kept):,} rows, which are too many "
+            "to be classes; name another --target"
+            + (", or use --task numbers" if as_numbers(cells) is not None else "")
+        )
+    return Target(cells.name, decided, reason, labels_of(texts)[kept], kept)
+
+
+def _decide(cells: Cells) -> tuple[str, str]:
+    numbers = as_numbers(cells) if cells.form != "boolean" and (cells.spelled or cells.form == "number") else None
+    if numbers is None:
+        return "classes", f"{cells.name!r} holds {'true and false' if cells.form == 'boolean' else 'text'}"
+    found = numbers[~np.isnan(numbers)]
+    n_values = len(np.unique(found))
+    if n_values <= 2:
+        return "classes", f"{cells.name!r} has {n_values} different values"
+    if not (found == np.round(found)).all():
+        return "numbers", f"{cells.name!r} holds numbers with fractions"
+    if n_values <= MOST_WHOLE_NUMBERS and len(found) >= FEWEST_ROWS_OF_EACH * n_values:
+        return "classes", f"{cells.name!r} holds only {n_values} different whole numbers (--task numbers if they count)"
+    return "numbers", f"{cells.name!r} holds {n_values:,} different whole numbers in {len(found):,} rows"
+
+
+def labels_of(texts: Texts) -> npt.NDArray[Any]:
+    """Labels of rows: integers where all of them are, otherwise texts. Rows without one have an arbitrary one."""
+    values: Any = texts.values
+    if all(_WHOLE.match(text) for text in values):
+        return np.array([*map(int, values), 0], dtype=np.int64)[texts.places]
+    return np.array([*values, ""], dtype=np.str_)[texts.places]
+
+
+def known_labels(cells: Cells, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], list[str]]:
+    """Labels as a model knows them, the rows that have one, and texts that it does not know.
+
+    Rows with a label that the model does not know have that label: their answers are all wrong.
+    """
+    texts = as_texts(cells)
+    kept = present(cells)
+    if not len(kept):
+        raise ValueError(f"the column {cells.name!r}, which has the right answers, is missing in every row")
+    by_text = {str(label): label for label in classes.tolist()}
+    unknown = [text for text in texts.values if text not in by_text]
+    if len(unknown) == len(texts.values):
+        raise ValueError(
+            f"the column {cells.name!r} holds {_listed(unknown)}, and the classes of the model are "
+            f"{_listed(list(by_text))}; none of them is there. Correct the spelling"
+        )
+    if unknown:
+        labels = np.array([*(by_text.get(text, text) for text in texts.values), None], dtype=object)
+        return labels[texts.places][kept], kept, unknown
+    found = np.array([by_text[text] for text in texts.values], dtype=classes.dtype)
+    return found[texts.places[kept]], kept, []
+
+
+def present(cells: Cells) -> npt.NDArray[np.int64]:
+    """The rows that have a value."""
+    if cells.texts is not None:
+        return np.flatnonzero(cells.texts.places >= 0)
+    return np.flatnonzero(~np.isnan(cells.numbers)) if cells.numbers is not None else np.zeros(0, dtype=np.int64)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(values: Sequence[str], most: int = 6) -> str:
+    return ", ".join(map(repr, values[:most])) + (f" and {len(values) - most} more" if len(values) > most else "")

@@ -1,0 +1,72 @@
+"""Tables that a command writes: CSV, TSV, JSON lines, Parquet or Arrow, by the end of the name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from radboost.cli.files import write_whole
+from radboost.cli.reading import FORMATS, STDIN, format_of_name
+from radboost.cli.talking import plain
+
+
+def format_to_write(out: str | None, wanted: str | None) -> str:
+    """The format of an output, on standard output CSV."""
+    if wanted is not None:
+        if wanted not in FORMATS:
+            raise ValueError(f"--to is {wanted!r}; known are {', '.join(FORMATS)}")
+        return wanted
+    return "csv" if out in (None, STDIN) else format_of_name(str(out), "name the format with --to")
+
+
+def write_table(table: Any, out: str | None, kind: str) -> None:
+    """To a file, whole or not at all; to standard output where there is none."""
+    content = _content(table, kind)
+    if out is None or out == STDIN:
+        buffer = getattr(sys.stdout, "buffer", None)
+        if kind in ("parquet", "arrow"):
+            if buffer is None:
+                raise ValueError(f"standard output takes text here, and {kind} is none; name a file with --out")
+            buffer.write(content)
+        else:
+            sys.stdout.write(content.decode())
+        return
+    if out.endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
+    write_whole(Path(out), content)
+
+
+def _content(table: Any, kind: str) -> bytes:
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    if kind in ("csv", "tsv"):
+        from pyarrow import csv as arrow_csv
+
+        options = arrow_csv.WriteOptions(delimiter="," if kind == "csv" else "\t", quoting_style="needed")
+        arrow_csv.write_csv(table, sink, options)
+        # pyarrow quotes every name
+        header, _, rows = sink.getvalue().partition(b"\n") if table.num_columns else (b"", b"", b"")
+        return _header(table.column_names, "," if kind == "csv" else "\t", header) + b"\n" + rows
+    if kind == "jsonl":
+        lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
+        return "".join(f"{line}\n" for line in lines).encode()
+    if kind == "parquet":
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(table, sink)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+def _header(names: list[str], separator: str, quoted: bytes) -> bytes:
+    """The names without quotes, where none of them needs them."""
+    special = set(separator + '"\r\n')
+    plain_names = not any(special & set(name) for name in names)
+    return separator.join(names).encode() if plain_names else quoted

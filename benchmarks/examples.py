@@ -1,6 +1,6 @@
 """`python -m benchmarks.examples`: the figures beside examples in the documents.
 
-python -m benchmarks.examples digits         the test errors in the README, on handwritten digits
+python -m benchmarks.examples digits         the test errors of docs/recipes.md, on handwritten digits
 python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
 python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
 python -m benchmarks.examples reliability    the picture of docs/probabilities.md, on handwritten digits
@@ -31,7 +31,7 @@ TABLE = re.compile(r"^\| model \| mean cost \|.*?\n\n", re.MULTILINE | re.DOTALL
 
 
 def digits() -> None:
-    """Everybody at the defaults, on the folds of the README."""
+    """Everybody at the defaults, on the folds of docs/recipes.md."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 

@@ -1,4 +1,4 @@
-"""The recipes of the README are what they claim to be: their parameters, and descent in every round."""
+"""The recipes of the documents are what they claim to be: their parameters, and descent in every round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from radboost import DeepBoostClassifier, TreeOptions
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 ROW = re.compile(r"^\| (?P<name>[^|`]+) \| `(?P<recipe>DeepBoostClassifier\.paper\([^`]*\))` \|$", re.MULTILINE)
 
 MULTI_CLASS = ("AdaBoost.MR", "additive multinomial logistic regression")
@@ -22,7 +22,7 @@ EXPONENTIAL = ("AdaBoost", "AdaBoost.MR")
 def recipes() -> list[tuple[str, bool, str]]:
     """Algorithm, whether it is the L1 version, and the line of Python, in the order of the table."""
     found, algorithm = [], ""
-    for row in ROW.finditer(README.read_text(encoding="utf-8")):
+    for row in ROW.finditer(PAGE.read_text(encoding="utf-8")):
         l1 = row["name"] == "its L1 version"
         algorithm = algorithm if l1 else row["name"]
         found.append((algorithm, l1, row["recipe"]))
@@ -40,7 +40,7 @@ def ids(recipe: tuple[str, bool, str]) -> str:
     return recipe[0] + (" L1" if recipe[1] else "")
 
 
-def test_the_readme_has_all_of_them() -> None:
+def test_the_page_has_all_of_them() -> None:
     named = [(algorithm, l1) for algorithm, l1, _ in RECIPES]
     algorithms = ["AdaBoost", "additive logistic regression", *MULTI_CLASS]
     assert named == [(algorithm, l1) for algorithm in algorithms for l1 in (False, True)]

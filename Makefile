@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
-demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the margins, print the bound
+demo: $(VENV)/.built $(VENV)/.demo ## from a CSV file to a model and a report, and what wrong labels do
 	$(PY) -m radboost.demo
 
 test: lint ## lint, then every test but those marked slow or browser
@@ -118,7 +118,7 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 $(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.browser $(VENV)/.bench: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
-$(VENV)/.demo: EXTRAS := plot,progress
+$(VENV)/.demo: EXTRAS := cli,plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.docs: EXTRAS := docs
 $(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst

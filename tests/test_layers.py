@@ -34,7 +34,8 @@ LAYERS: list[set[str]] = [
     {"federated", "torch"},
     {"guarantees", "experiments"},
     {"plot", "report"},
-    {"cli", "demo"},
+    {"cli"},
+    {"demo"},
     {"__main__"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

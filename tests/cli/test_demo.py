@@ -5,55 +5,79 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 import radboost
-from radboost import DeepBoostClassifier, demo, guarantees
+from radboost import cli, demo
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "FOLDS", 2)
-    monkeypatch.setattr(demo, "REPEATS", 1)
-    monkeypatch.setattr(demo, "READINGS", 20_000)
+    """Few rows, rates and methods: the commands and what is left behind are the same."""
+    X, y = demo.digits()
+    monkeypatch.setattr(demo, "digits", lambda: (X[:400], y[:400]))
+    monkeypatch.setattr(demo, "RATES", (0.0, 0.3))
+    monkeypatch.setattr(demo, "SPLITS", 1)
+    monkeypatch.setattr(demo, "TRAIN", 150)
+    for name in ("RandomForest", "HistGradientBoosting"):
+        monkeypatch.setitem(demo.METHODS, name, demo.METHODS["AdaBoost"])
 
 
-@pytest.mark.parametrize("without", [(), ("rich",), ("rich", "matplotlib")], ids=str)
+@pytest.mark.parametrize("without", [(), ("rich", "matplotlib", "typer")], ids=str)
 def test_it_runs(
     without: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in without else find_spec(name))
-    assert demo.main(["--folder", str(tmp_path / "new")]) == 0
+    folder = tmp_path / "new"
+    assert demo.main(["--folder", str(folder)]) == 0
     output = capsys.readouterr().out
-    for expected in ("DeepBoost", "AdaBoost", "true error is at most", "bit for bit", "seconds"):
+    for expected in (*demo.METHODS, "wrong labels", "seconds"):
         assert expected in output
-    for expected in ("bound: error is at most", "held-out limit: error is at most", "sets for 95% hold the truth for"):
-        assert expected in output
-    picture = tmp_path / "new" / "radboost-demo.png"
-    if "matplotlib" in without:
-        assert 'pip install "radboost[plot]"' in output
-        assert not picture.exists()
-    else:
+    picture, report, model = (folder / name for name in ("wrong-labels.png", "report.html", "digits.rad"))
+    for extra, needs, files in (("plot", "matplotlib", [picture]), ("cli", "typer", [report, model])):
+        if needs in without:
+            assert f'pip install "radboost[{extra}]"' in output
+            assert not any(path.exists() for path in files)
+        else:
+            assert files[0].resolve().as_uri() in output
+            assert all(path.exists() for path in files)
+    assert (folder / "digits.csv").read_text().splitlines()[0].endswith("pixel_7_7,parity")
+    assert max(len(line) for line in output.splitlines() if str(tmp_path) not in line and "95%" not in line) <= 100
+    if not without:
         assert picture.read_bytes().startswith(b"\x89PNG")
-        assert str(picture) in output
-    assert radboost.load(tmp_path / "new" / "radboost-demo.model").n_features_in_ == 30
-    assert max(len(line) for line in output.splitlines() if str(tmp_path) not in line) <= 100
+        assert radboost.load(model).n_features_in_ > 30
+        assert "linear model" in output  # the verdict
+        assert "probability_odd" in output  # the predictions
+        assert demo.main(["--folder", str(folder)]) == 0  # a second time, over what is there
 
 
-def test_held_out_rows_had_no_part_in_the_model(capsys: pytest.CaptureFixture[str]) -> None:
-    """The limit is that of the half that the model was not fitted to, which it only watched."""
-    bunch = load_breast_cancer()
-    X, y = bunch.data, bunch.target_names[bunch.target]
-    X_train, X_other, y_train, y_other = demo.halves(X, y)
-    model = DeepBoostClassifier(n_rounds=20).fit(X_train, y_train)
-    demo.hold_out(demo.Screen(), model, X, y)
-    output = capsys.readouterr().out
-    wrong = int((model.predict(X_other) != y_other).sum())
-    assert f"{wrong} of {len(y_other)} others wrong" in output
-    assert f"{guarantees.holdout(model, X_other, y_other).upper:.3f}" in output
-    assert f"{guarantees.bound(model, X_train, y_train).total:.3f}" in output
+def test_a_command_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "main", lambda _: 2)
+    with pytest.raises(RuntimeError, match="radboost fit ended with 2"):
+        demo.run(demo.Screen(), ["fit", "nothing.csv"])
+
+
+def test_only_training_labels_are_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A method that knows the truth has an error of 0 whatever it is given to learn from."""
+    X, y = demo.digits()
+    truth = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
+    shares = []
+
+    class Knows:
+        def fit(self, X: np.ndarray, y: np.ndarray) -> "Knows":
+            shares.append(np.mean([truth[row.tobytes()] != label for row, label in zip(X, y, strict=True)]))
+            return self
+
+        def score(self, X: np.ndarray, y: np.ndarray) -> float:
+            return float(np.mean([truth[row.tobytes()] == label for row, label in zip(X, y, strict=True)]))
+
+    monkeypatch.setattr(demo, "METHODS", {"knows": Knows})
+    errors = demo.wrong_labels(demo.Screen(), X, y)
+    np.testing.assert_array_equal(errors["knows"], 0.0)
+    np.testing.assert_allclose(shares, demo.RATES, atol=0.01)
+    assert "0.0%" in capsys.readouterr().out
 
 
 def test_it_explains_itself() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from radboost.losses import QuantileLoss
 from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
+
+if TYPE_CHECKING:
+    from radboost.report.baselines import Baselines
 
 Labels = npt.NDArray[Any]
 UNKNOWN = -1  # the place of a label that the model does not know
@@ -105,6 +108,13 @@ class Subject:
     def digest(self) -> str:
         """Of the held-out rows and their targets."""
         return digest(self.test.keys, self.names)
+
+    @cached_property
+    def baselines(self) -> Baselines:
+        """What the model is compared with."""
+        from radboost.report.baselines import baselines  # which needs to know what a subject is
+
+        return baselines(self)
 
     @cached_property
     def wrong(self) -> npt.NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import re
 from importlib import resources
 
@@ -114,9 +115,15 @@ def _verdict(report: Report) -> str:
     return (
         f'<section class="verdict {report.verdict_tone}" id="verdict" aria-label="Verdict">'
         f'<p class="sentence" dir="auto">{escape(report.verdict)}</p>'
-        + (f'<dl class="figures">{figures}</dl>' if figures else "")
+        + (f'<dl class="figures in-{_abreast(len(report.figures))}">{figures}</dl>' if figures else "")
         + "</section>"
     )
+
+
+def _abreast(n_figures: int) -> int:
+    """How many figures stand side by side: five at most, and as few as possible missing in the last row."""
+    rows = max(1, math.ceil(n_figures / 5))
+    return math.ceil(n_figures / rows)
 
 
 def _figure(figure: Figure) -> str:

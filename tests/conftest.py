@@ -22,7 +22,6 @@ settings.load_profile("quick")
 # Files and folders, from here, whose tests never run native code.
 PURE = (
     "reference",
-    "report/test_browser.py",
     "report/test_page.py",
     "report/test_svg.py",
     "test_layers.py",

@@ -28,6 +28,8 @@ WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
 TALL = 24
 """Rows of a table above which it scrolls inside its place on the screen."""
 
+WORDY = 30
+"""Letters of a cell above which its column keeps a width that is good to read."""
 FEW = 3
 """Columns up to which a table is no wider than they need."""
 
@@ -105,7 +107,8 @@ def _cell(cell: Cell, shown: str, *, head: bool, numeric: bool) -> str:
         value = quantity(cell) or 0.0
         return f'<td class="number" data-v="{value!r}">{escape(cell if isinstance(cell, str) else shown)}</td>'
     inside = name(cell) if cell else ""
-    return f'<th scope="row">{inside}</th>' if head else f"<td>{inside}</td>"
+    wordy = ' class="wordy"' if len(cell) > WORDY else ""
+    return f'<th scope="row">{inside}</th>' if head else f"<td{wordy}>{inside}</td>"
 
 
 def table(block: Table) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from radboost import guarantees
 from radboost._typing import FloatArray
 from radboost.guarantees.bounds import MarginBound
+from radboost.guarantees.holdout import HoldoutLimit
 from radboost.report.blocks import Bars, Block, Cell, Histogram, Mark, Section, Table, Text
 from radboost.report.contents import take_rows
 from radboost.report.figures import percent, plain, plain_all, rounded
@@ -22,10 +23,10 @@ def trust(subject: Subject) -> Section | None:
     """Margins, bound, held-out limit and error; nothing of this exists for numbers."""
     if not subject.classifies:
         return None
-    blocks: list[Block] = [*_margins(subject), *_promises(subject)]
-    limit = (
-        None if subject.test.weights is not None else guarantees.holdout(subject.model, subject.test.X, subject.test.y)
-    )
+    limit = None
+    if subject.test.weights is None:
+        limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
+    blocks: list[Block] = [*_margins(subject), *_promises(subject, limit)]
     lead = "What can be promised about rows that nobody has seen yet."
     if limit is not None:
         lead = f"With 95% confidence the model is wrong on at most {percent(limit.upper)} of new rows like these."
@@ -74,7 +75,7 @@ def _margins_of(subject: Subject, part: Part) -> FloatArray:
     return guarantees.margins(subject.model, take_rows(part.X, rows), part.y[rows])
 
 
-def _promises(subject: Subject) -> list[Block]:
+def _promises(subject: Subject, limit: HoldoutLimit | None) -> list[Block]:
     """The bound, the held-out limit and the observed error, largest first."""
     names: list[str] = []
     values: list[float] = []
@@ -91,8 +92,7 @@ def _promises(subject: Subject) -> list[Block]:
         texts.append(_terms(bound))
     elif bound is not None:
         texts.append(Text((bound,), "note"))
-    if subject.test.weights is None:
-        limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
+    if limit is not None:
         names.append("limit from the held-out rows")
         values.append(limit.upper)
         rows.append(

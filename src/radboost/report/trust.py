@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from radboost import guarantees
@@ -31,20 +33,25 @@ def trust(subject: Subject) -> Section | None:
 
 
 def _margins(subject: Subject) -> list[Block]:
-    edges = np.linspace(-1.0, 1.0, N_BINS + 1)
-    series, told = [], []
+    found = {}
     for part, name in ((subject.test, "held-out"), (subject.train, "training")):
         if part is None:
             continue
         try:
-            found = _margins_of(subject, part)
+            found[name] = _margins_of(subject, part)
         except TypeError as reason:
             return [Text((str(reason),), "note")]
-        if len(found):
-            series.append((name, plain_all(np.histogram(found, edges)[0] / len(found))))
-            told.append(f"{percent(float((found <= 0.0).mean()))} of the {name} rows have a margin of at most 0")
-    if not series:
+    found = {name: values for name, values in found.items() if len(values)}
+    if not found:
         return []
+    reach = max(float(np.abs(values).max()) for values in found.values())
+    reach = min(1.0, max(0.1, math.ceil(10.0 * reach) / 10.0))  # a scale to 1 would be empty for most models
+    edges = np.linspace(-reach, reach, N_BINS + 1)
+    series = [(name, plain_all(np.histogram(one, edges)[0] / len(one))) for name, one in found.items()]
+    told = [
+        f"{percent(float((values <= 0.0).mean()))} of the {name} rows have a margin of at most 0"
+        for name, values in found.items()
+    ]
     return [
         Histogram(
             "Margins",
@@ -75,7 +82,7 @@ def _promises(subject: Subject) -> list[Block]:
     texts: list[Block] = []
     bound = _bound(subject)
     if isinstance(bound, MarginBound):
-        names.append("bound from the training rows")
+        names.append("bound from the training rows" + (" (vacuous)" if bound.vacuous else ""))
         values.append(bound.total)
         rows.append(
             (names[-1], rounded(bound.total), "vacuous: no error is above 1" if bound.vacuous else bound.theorem)

@@ -164,7 +164,7 @@ def test_hostile_texts_are_text() -> None:
         "NUL \ufffd and \ufffd",
     ):
         assert text in shown
-    assert "x" * 2000 not in shown.replace(sample.HOSTILE[5], "")
+    assert "x" * 2500 not in shown  # long texts are shortened, in the middle
     assert "(empty)" in shown
 
 

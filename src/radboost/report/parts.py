@@ -21,10 +21,12 @@ from radboost.report.blocks import (
     Text,
 )
 from radboost.report.charts import COLUMN, NARROW, WIDE, bars, colour, histogram, lines, named_at_ends
-from radboost.report.html import NOTHING, column, escape, name, number
+from radboost.report.html import NOTHING, column, escape, name, number, shortened
 from radboost.report.svg import at
 
 WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
+LONGEST_TEXT = 3000
+"""Characters of a paragraph that are shown."""
 TALL = 24
 """Rows of a table above which it scrolls inside its place on the screen."""
 
@@ -36,7 +38,9 @@ FEW = 3
 
 def prose(block: Text) -> str:
     """Paragraphs, in a box that says what it is unless they are plain."""
-    inside = "".join(f'<p dir="auto">{escape(paragraph)}</p>' for paragraph in block.paragraphs)
+    inside = "".join(
+        f'<p dir="auto">{escape(shortened(paragraph, LONGEST_TEXT))}</p>' for paragraph in block.paragraphs
+    )
     if block.tone == "plain":
         return f'<div class="prose">{inside}</div>'
     return f'<div class="box {block.tone}" role="note"><p class="box-word">{WORDS[block.tone]}</p>{inside}</div>'
@@ -44,7 +48,7 @@ def prose(block: Text) -> str:
 
 def caption(text: str, tag: str = "figcaption") -> str:
     """What a chart or table shows, below it."""
-    return f'<{tag} class="caption" dir="auto">{escape(text)}</{tag}>' if text else ""
+    return f'<{tag} class="caption" dir="auto">{escape(shortened(text, LONGEST_TEXT))}</{tag}>' if text else ""
 
 
 def chart(block: Lines | Histogram | Bars, place: str, *, in_column: bool) -> str:
@@ -62,7 +66,7 @@ def chart(block: Lines | Histogram | Bars, place: str, *, in_column: bool) -> st
         drawn = "".join(bars(block, width) for width in widths)
         names, only_narrow = [series for series, _ in block.series], False
     legend = _legend(names, block, only_narrow=only_narrow)
-    title = f'<p class="chart-title" dir="auto">{escape(block.title)}</p>' if block.title else ""
+    title = f'<p class="chart-title" dir="auto">{escape(shortened(block.title, 200))}</p>' if block.title else ""
     return f'<figure class="figure">{title}{legend}{drawn}{caption(block.caption)}</figure>'
 
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,14 @@ def test_links_lead_to_files(page: Path) -> None:
     targets = {match["target"] for match in LINK.finditer(page.read_text(encoding="utf-8"))}
     missing = sorted(target for target in targets if not (page.parent / target).exists())
     assert not missing, f"{name(page)} links to what is not there: {missing}"
+
+
+def test_the_extras_of_the_install_page_are_those_of_the_package() -> None:
+    """All that a user may want is on the page; what developers need is not."""
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE))
+    known = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    )
+    assert shown <= known
+    assert {"cli", "export", "flower", "plot", "progress", "torch"} & known <= shown

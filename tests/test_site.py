@@ -4,6 +4,7 @@ import importlib.util
 import os
 import posixpath
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -229,3 +230,43 @@ def test_formulas_are_mathml(built: Path) -> None:
         text = path.read_text(encoding="utf-8")
         assert "arithmatex" not in text
         assert "$$" not in re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL), path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = os.environ.get("RADBOOST_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("there is no Chromium: make browser installs it, RADBOOST_CHROMIUM names one")
+    driving = pytest.importorskip("playwright.sync_api", reason="the extra browser drives Chromium")
+    with driving.sync_playwright() as driver:
+        # Chromium's sandbox does not start for root, whom containers run as.
+        arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        chromium = driver.chromium.launch(executable_path=path, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_pages_opened_as_files_fit_a_phone_and_ask_for_nothing(built: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
+    for place in ("index", "theory", "which-estimator", "coming-from", "api/deepboost", "defaults"):
+        page.goto((built / f"{place}.html").as_uri())
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 390, place
+    assert not wrong
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_search_works_without_a_server(built: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((built / "index.html").as_uri() + "?q=conformal")
+    found = page.locator(".md-search-result__item").first
+    found.wait_for(timeout=20000)
+    assert "conformal" in found.inner_text()
+    page.close()

@@ -38,7 +38,7 @@ PAGES = (
     Page(
         "deepboost",
         "DeepBoost",
-        "Classes, with good defaults at every size: [how they are chosen](../defaults.md).",
+        "Classes, with good defaults at every size: [which estimator?](../which-estimator.md)",
         listed=("DeepBoostClassifier", "DeepBoostClassifierCV"),
     ),
     Page(
@@ -120,6 +120,7 @@ PAGES = (
         "Where hypotheses come from, and [how to add a family](../developers/contributing.md#adding-a-family).",
         "radboost.families",
     ),
+    Page("report", "radboost.report", "A model judged on held-out rows, as a page of HTML.", "radboost.report"),
     Page("sparsity", "radboost.sparsity", "What [sparse models](../sparsity.md) are made of.", "radboost.sparsity"),
     Page("datasets", "radboost.datasets", "Data of the papers, and data that is hard on purpose.", "radboost.datasets"),
     Page("export", "radboost.export", "What [exporting a model](../exporting.md) may raise.", "radboost.export"),

@@ -12,6 +12,9 @@ from math_core import LatexError, LatexToMathML
 FONT = Path(str(distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")))
 """The font of the formulas: MathML needs one with the metrics of mathematics, and few systems have one."""
 
+LONG = 60
+"""Characters of a formula within a line from which on it may not fit the screen of a phone."""
+
 _FORMULA = re.compile(
     r'<(?P<kind>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<latex>.*?)\\[)\]]</(?P=kind)>', re.DOTALL
 )
@@ -31,7 +34,7 @@ def with_mathml(page: str, name: str) -> str:
         except LatexError as error:
             raise ValueError(f"{name}: the formula {latex!r} cannot be read: {error}") from error
         if not block:
-            return str(formula)
+            return f'<span class="formula-inline">{formula}</span>' if len(latex) > LONG else str(formula)
         number = "".join(f'<span class="formula-number">({tag})</span>' for tag in tags)
         return f'<div class="formula"><div class="formula-body">{formula}</div>{number}</div>'
 

@@ -13,6 +13,7 @@ from radboost.estimators._naming import OTHER_NAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 ESTIMATORS: list[Any] = [DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier]
+HEADINGS = {"Parameters of the constructor": "parameter", "Options of the trees": "option", "Arguments of fit": "fit"}
 
 
 def names(cell: str) -> list[str]:
@@ -21,12 +22,19 @@ def names(cell: str) -> list[str]:
 
 def table() -> list[list[str]]:
     """The cells of each line: ours, what it is, and the names of LightGBM, XGBoost, CatBoost and scikit-learn."""
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    return [cells for line in lines if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 6]
+    text = PAGE.read_text(encoding="utf-8").partition("\n## Names\n")[2].partition("\n## ")[0]
+    found = []
+    for heading, kind in HEADINGS.items():
+        part = text.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+        for line in part.splitlines():
+            if line.startswith("| `"):
+                ours, *theirs = [cell.strip() for cell in line.strip("|").split("|")]
+                found.append([ours, kind, *theirs])
+    return found
 
 
 def known(kind: str) -> set[str]:
-    if kind == "tree option":
+    if kind == "option":
         return set(inspect.signature(TreeOptions).parameters)
     methods = [one if kind == "parameter" else one.fit for one in ESTIMATORS]
     return {name for method in methods for name in inspect.signature(method).parameters}
@@ -35,11 +43,12 @@ def known(kind: str) -> set[str]:
 def test_the_table_is_there() -> None:
     assert len(table()) >= 25
     assert len({cells[0] for cells in table()}) == len(table())
+    assert {cells[1] for cells in table()} == set(HEADINGS.values())
 
 
 @pytest.mark.parametrize("cells", table(), ids=lambda cells: names(cells[0])[0])
 def test_our_names_are_real(cells: list[str]) -> None:
-    assert cells[1] in ("parameter", "tree option", "fit")
+    assert len(cells) == 6
     (ours,) = names(cells[0])
     assert ours in known(cells[1])
 

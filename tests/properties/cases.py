@@ -18,6 +18,7 @@ from radboost import (
     AgnosticBoostClassifier,
     AgnosticClassifier,
     DeepBoostClassifier,
+    DeepBoostClassifierCV,
     EarlyStopping,
     KernelFamily,
     Mixtures,
@@ -25,6 +26,7 @@ from radboost import (
     MultiTaskSparseBoostClassifier,
     MultiTaskSparseBoostClassifierCV,
     RGBClassifier,
+    RGBClassifierCV,
     RGBRegressor,
     SoftmaxBoostClassifier,
     SparseBoostClassifier,
@@ -411,6 +413,32 @@ def _agnostic() -> list[Case]:
     return [case(name, settings, n) for name, (settings, numbers) in AGNOSTIC.items() for n in numbers]
 
 
+def _searches() -> list[Case]:
+    """Parameters of the search go to it, all others to its estimator."""
+
+    def case(name: str, search: Any, estimator: Any, n_classes: int) -> Case:
+        own = set(search().get_params(deep=False))
+
+        def make(**changes: Any) -> Any:
+            inner = {"n_rounds": 6, "calibration": None, **{k: v for k, v in changes.items() if k not in own}}
+            outer = {"param_grid": {"complexity_penalty": [0.005, 0.05]}, "cv": 2, "random_state": 3}
+            return search(estimator(**inner), **{**outer, **{k: v for k, v in changes.items() if k in own}})
+
+        return Case(
+            f"{name}, {n_classes} classes" if n_classes else name,
+            make,
+            n_classes,
+            folds=True,
+            boosted=False,
+            draws_rows=True,
+        )
+
+    return [
+        case("Search DeepBoost", DeepBoostClassifierCV, DeepBoostClassifier, 2),
+        case("Search RGB", RGBClassifierCV, RGBClassifier, 3),
+    ]
+
+
 def _projections() -> list[Case]:
     """One case, for its time; more classes and other kernels are in tests/estimators."""
     return [
@@ -486,6 +514,7 @@ CASES: list[Case] = [
     *_agnostic(),
     *_agnostic_boost(),
     *_projections(),
+    *_searches(),
     *_baselines(),
 ]
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from radboost import DeepBoostClassifier, report
-from radboost.report.blocks import Columns, Confusion, Lines, Report, ThresholdExplorer
+from radboost.report.blocks import Columns, Confusion, Lines, Report, Tabs, ThresholdExplorer
 
 
 def walk(blocks: Any) -> list[Any]:
@@ -23,6 +23,8 @@ def walk(blocks: Any) -> list[Any]:
         found.append(block)
         if isinstance(block, Columns):
             found += walk(block.blocks)
+        if isinstance(block, Tabs):
+            found += [one for _, blocks in block.tabs for one in walk(blocks)]
     return found
 
 

@@ -19,20 +19,17 @@ from radboost.cli.using import PredictOptions, run_evaluate, run_explain, run_ex
 
 Job = Callable[[], int]
 
+MODEL_IS = "MODEL is a file that radboost fit wrote."
+DATA_IS = "DATA is a table: CSV, TSV, Parquet, Arrow or JSON lines, also with .gz; - is standard input."
+
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 IN_DATA = "The table"
 IN_FILES = "Files"
 IN_MODEL = "The model"
 
-ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="Model file that radboost fit wrote.")]
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="Table: CSV, TSV, Parquet, Arrow or JSON lines, also with .gz; - for standard input.",
-    ),
-]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL")]
+Data = Annotated[str, typer.Argument(metavar="DATA")]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -81,6 +78,12 @@ def run(arguments: list[str]) -> int:
     return int(job()) if callable(job) else 0
 
 
+def _about(command: str, *arguments: str) -> str:
+    """What the page of a command begins with."""
+    text = COMMANDS[command]
+    return "\n\n".join([f"{text[0].upper()}{text[1:]}.", *arguments])
+
+
 def _listed(given: str | None) -> tuple[str, ...]:
     return () if given is None else tuple(one.strip() for one in given.split(","))
 
@@ -91,7 +94,7 @@ def _reading(
     return ReadOptions(format_, separator, header, None if names is None else _listed(names), skip)
 
 
-@app.command(help=f"{COMMANDS['fit'].capitalize()}.")
+@app.command(help=_about("fit", DATA_IS))
 def fit(
     context: typer.Context,
     data: Data,
@@ -206,7 +209,7 @@ def _among(option: str, given: str | None, known: tuple[str, ...]) -> None:
         raise typer.BadParameter(f"{option} is {given!r}; known are {', '.join(known)}")
 
 
-@app.command(help=f"{COMMANDS['predict'].capitalize()}.")
+@app.command(help=_about("predict", MODEL_IS, DATA_IS))
 def predict(
     model: ModelFile,
     data: Data,
@@ -237,7 +240,7 @@ def predict(
     return partial(run_predict, options, Talk(as_json=json))
 
 
-@app.command(help=f"{COMMANDS['evaluate'].capitalize()}.")
+@app.command(help=_about("evaluate", MODEL_IS, DATA_IS))
 def evaluate(
     model: ModelFile,
     data: Data,
@@ -252,7 +255,7 @@ def evaluate(
     return partial(run_evaluate, model, data, read, Talk(as_json=json))
 
 
-@app.command(help=f"{COMMANDS['explain'].capitalize()}.")
+@app.command(help=_about("explain", MODEL_IS, DATA_IS))
 def explain(
     model: ModelFile,
     data: Data,
@@ -268,7 +271,7 @@ def explain(
     return partial(run_explain, model, data, row, read, Talk(as_json=json))
 
 
-@app.command(help=f"{COMMANDS['report'].capitalize()}.")
+@app.command(help=_about("report", MODEL_IS, DATA_IS))
 def report(
     model: ModelFile,
     data: Data,
@@ -285,7 +288,7 @@ def report(
     return partial(run_report, model, data, out, read, Talk(as_json=json), force=force)
 
 
-@app.command(help=f"{COMMANDS['export']}.".replace("the", "The", 1))
+@app.command(help=_about("export", MODEL_IS))
 def export(
     model: ModelFile,
     to: Annotated[str, typer.Option(metavar="onnx|c|treelite|json", help="The form.")],
@@ -297,6 +300,6 @@ def export(
     return partial(run_export, model, to, out, name, Talk(as_json=json), force=force)
 
 
-@app.command(help=f"{COMMANDS['info'].capitalize()}.")
+@app.command(help=_about("info", MODEL_IS))
 def info(model: ModelFile, json: Json = False) -> Job:
     return partial(run_info, model, Talk(as_json=json))

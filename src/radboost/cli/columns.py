@@ -112,11 +112,11 @@ def choose_columns(given: Given, names: Sequence[str], categorical: Collection[s
             texts = as_texts(cells)
             useless = _useless_texts(texts, name in categorical)
             column, found, said = _category(name, texts)
-            notes += said
+            notes += said if useless is None else []
         else:
             column, found = ColumnSchema(name, kind), _numbers_of(cells, kind)
             useless = _useless_numbers(name, found, first=place == 0)
-            if kind == "date":
+            if useless is None and kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
             if useless is None and kind == "number" and _counts_rows(found):
                 notes.append(

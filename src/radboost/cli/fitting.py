@@ -127,15 +127,16 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     categorical = {find_column(given, name, "--categorical") for name in options.categorical}
     if target_name in ignored:
         raise ValueError(f"--ignore {target_name!r}: this is the target; leave it out of --ignore")
-    target = read_target(cells_of(given, target_name, missing), options.task)
+    cells = cells_of(given, target_name, missing)
+    if 0 < len(present(cells)) < FEWEST_ROWS:
+        n_rows = f"{len(present(cells))} {'row' if len(present(cells)) == 1 else 'rows'}"
+        raise ValueError(
+            f"{given.name} has {n_rows} with a target; {FEWEST_ROWS} or more are needed to fit and to judge a model"
+        )
+    target = read_target(cells, options.task)
     if len(target.kept) < given.n_rows:
         n_dropped = given.n_rows - len(target.kept)
         talk.note(f"{n_dropped:,} of {given.n_rows:,} rows have no {target_name!r}, and are left out")
-    if len(target.kept) < FEWEST_ROWS:
-        raise ValueError(
-            f"{given.name} has {len(target.kept)} {'row' if len(target.kept) == 1 else 'rows'} with a target; "
-            f"{FEWEST_ROWS} or more are needed to fit and to judge a model"
-        )
     weights = None
     if options.weights is not None:
         name = find_column(given, options.weights, "--weights")
@@ -257,9 +258,9 @@ def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
     classes = schema.task == "classes"
     linear = linear_answers(train.table, train.y, part.table, classes=classes, weights=train.weights)
     if not classes:
-        mean = float(
-            np.average(np.sort(train.y)) if train.weights is None else np.average(train.y, weights=train.weights)
-        )
+        weights = np.ones(len(train.y)) if train.weights is None else train.weights
+        order = np.lexsort((weights, train.y))
+        mean = float(np.average(train.y[order], weights=weights[order]))
         return judge_numbers(part.y, answers, mean=mean, linear=linear, weights=part.weights)
     labels, places = np.unique(train.y, return_inverse=True)
     majority = labels[np.argmax(np.bincount(places.reshape(-1), weights=train.weights))].item()

@@ -97,13 +97,13 @@ def judge_numbers(
     y: FloatArray, answers: FloatArray, *, mean: float, linear: FloatArray | None, weights: FloatArray | None
 ) -> Verdict:
     """The root of the mean squared error, with an interval by the bootstrap, and R2 beside it."""
-    squares, of_mean = (y - answers) ** 2, (y - mean) ** 2
-    of_linear = None if linear is None else (y - linear) ** 2
     w = np.ones(len(y)) if weights is None else weights
-    # by content: the interval does not depend on the order of the rows
+    # by content: no sum depends on the order of the rows, and no draw
     order = np.lexsort((w, answers, y))
-    drawn = _draws(len(y))
-    in_order = order[drawn]
+    y, answers, w = y[order], answers[order], w[order]
+    squares, of_mean = (y - answers) ** 2, (y - mean) ** 2
+    of_linear = None if linear is None else (y - linear[order]) ** 2
+    in_order = _draws(len(y))
     sums = w[in_order].sum(axis=1)
     sums[sums == 0.0] = np.nan
     rmse = np.sqrt((w * squares)[in_order].sum(axis=1) / sums)
@@ -146,7 +146,8 @@ def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, 
         low, high = binomial_interval(int(wrong.sum()), len(wrong))
         return float(wrong.mean()), low, high
     order = np.lexsort((weights, wrong))
-    drawn = order[_draws(len(wrong))]
+    wrong, weights = wrong[order], weights[order]
+    drawn = _draws(len(wrong))
     sums = weights[drawn].sum(axis=1)
     sums[sums == 0.0] = np.nan
     low, high = np.nanquantile((weights * wrong)[drawn].sum(axis=1) / sums, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -180,7 +181,7 @@ def log_loss(y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArra
     place = {label: index for index, label in enumerate(classes.tolist())}
     smallest = np.finfo(np.float64).tiny
     found = [probabilities[row, place[label]] if label in place else smallest for row, label in enumerate(y.tolist())]
-    return float(-np.mean(np.log(np.maximum(found, smallest))))
+    return float(-np.mean(np.sort(np.log(np.maximum(found, smallest)))))
 
 
 def linear_answers(
@@ -193,7 +194,7 @@ def linear_answers(
     """
     if classes and len(np.unique(y)) < 2:
         return None
-    order = np.argsort(row_hashes(train), kind="stable")[:MOST_ROWS_OF_LINEAR]
+    order = np.lexsort((y, row_hashes(train)))[:MOST_ROWS_OF_LINEAR]
     if classes and len(np.unique(y[order])) < 2:
         return None
     part = train.take(order)

@@ -6,6 +6,7 @@ import csv
 import difflib
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections import Counter
@@ -23,6 +24,7 @@ ENDINGS = {
 }
 SEPARATORS = (",", ";", "\t", "|")
 STDIN = "-"
+_LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**18, 100
 
 
@@ -215,20 +217,16 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
     from pyarrow import csv as arrow_csv
 
     types = {f"f{place}": pa.string() for place in range(n_columns)}
-    wrong: list[str] = []
-
-    def remember(row: Any) -> str:
-        wrong.append(f"has {row.actual_columns} fields" + (f" ({row.text[:60]})" if row.text else ""))
-        return "error"
 
     def read(encoding: str) -> Any:
         return arrow_csv.read_csv(
             pa.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, encoding=encoding),
-            # lines may end inside of quotes
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=separator, newlines_in_values=b'"' in data, invalid_row_handler=remember
+            # in one block, so that nothing is left to read after an error
+            read_options=arrow_csv.ReadOptions(
+                autogenerate_column_names=True, encoding=encoding, block_size=min(len(data) + 1, _LARGEST_BLOCK)
             ),
+            # lines may end inside of quotes
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
 
@@ -240,10 +238,12 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
                 raise
             return read("latin-1"), [f"{name} is not UTF-8, and is read as Latin-1"]
     except pa.ArrowInvalid as error:
-        if wrong:
+        uneven = re.search(r"got (\d+):? ?(.*)", str(error))
+        if uneven is not None:
             raise ValueError(
-                f"{name}: a line {wrong[0]}, and the first one has {n_columns}, divided by {separator!r}; put text "
-                "with separators into quotes, name the --separator, or --skip lines above the table"
+                f"{name}: a line has {uneven[1]} fields ({uneven[2][:60].strip()}), and the first one has {n_columns}, "
+                f"divided by {separator!r}; put text with separators into quotes, "
+                " name the --separator, or --skip lines above the table"
             ) from error
         raise ValueError(f"{name} cannot be read as CSV: {error}") from error
 

@@ -30,4 +30,14 @@ def write_report(
         return Table(schema.columns, one.table.values).for_model(schema.form)
 
     training = {} if train is None else {"X_train": seen(train), "y_train": train.y}
-    report.write(model, seen(part), part.y, path, **training, context=facts, overwrite=True)
+    report.write(
+        model,
+        seen(part),
+        part.y,
+        path,
+        **training,
+        sample_weight=part.weights,
+        context={key: str(value) for key, value in facts.items()},
+        title=f"{schema.target} by {type(model).__name__}",
+        overwrite=True,
+    )

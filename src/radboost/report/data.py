@@ -174,6 +174,10 @@ def _of_columns(found: list[ColumnProfile]) -> list[Finding]:
     if moved:
         text = f"{named(moved)} {_is(moved)} missing more often in one part than in the other: were they drawn alike?"
         told.append(Finding(text))
+    drifted = sorted((one for one in found if (one.drift or 0.0) > DRIFT), key=lambda one: -(one.drift or 0.0))
+    if drifted:
+        text = f"{named(drifted)} {_is(drifted)} distributed otherwise in the held-out rows than in the training rows."
+        told.append(Finding(f"{text} Scores are then about the held-out kind of rows."))
     unseen = [one for one in found if one.unseen > MANY]
     if unseen:
         has = "has" if len(unseen) == 1 else "have"

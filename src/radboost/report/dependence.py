@@ -7,6 +7,7 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.report.blocks import Columns, Lines, Section, Series
 from radboost.report.figures import number, plain_all, shortened, thinned
+from radboost.report.partial import partial_dependence
 from radboost.report.shapley import Contributions
 from radboost.report.subject import Subject
 
@@ -17,7 +18,7 @@ def dependence(subject: Subject) -> Section | None:
     """The columns with the largest contributions."""
     shap = subject.contributions
     if not isinstance(shap, Contributions):
-        return None
+        return partial_dependence(subject)
     order = [place for place in np.argsort(-shap.sizes, kind="stable")[:SHOWN].tolist() if shap.sizes[place] > 0.0]
     if not order:
         return None

@@ -104,9 +104,15 @@ def noise(subject: Subject) -> Section | None:
     if len(subject.classes) <= 12 and first.share > 0.0:
         blocks.append(_confusions(subject, first))
     blocks.append(Text((HOW,), "note"))
-    wrong = "No label looks" if first.share == 0.0 else f"About {percent(first.share)} of the labels look"
-    lead = f"{wrong} wrong{'' if first.share == 0.0 else ', or belong to rows that these columns cannot tell apart'}."
-    return Section("labels", "Labels", lead, tuple(blocks))
+    return Section("labels", "Labels", _lead([one.estimate.share for one in judged]), tuple(blocks))
+
+
+def _lead(shares: list[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    if max(shares) == 0.0:
+        return "No label looks wrong."
+    about = high if low == high else f"{low} to {high}"
+    return f"About {about} of the labels look wrong, or belong to rows that these columns cannot tell apart."
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from radboost.losses import QuantileLoss
 from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
+
+if TYPE_CHECKING:
+    from radboost.report.baselines import Baselines
 
 Labels = npt.NDArray[Any]
 UNKNOWN = -1  # the place of a label that the model does not know
@@ -105,6 +108,13 @@ class Subject:
     def digest(self) -> str:
         """Of the held-out rows and their targets."""
         return digest(self.test.keys, self.names)
+
+    @cached_property
+    def baselines(self) -> Baselines:
+        """What the model is compared with."""
+        from radboost.report.baselines import baselines  # which needs to know what a subject is
+
+        return baselines(self)
 
     @cached_property
     def wrong(self) -> npt.NDArray[np.bool_]:
@@ -212,10 +222,12 @@ def _answering(model: Any) -> Any:
             f"A report is about a classifier or regressor of RadBoost, and {type(model).__name__} is none. Of a "
             "pipeline pass the last step, with the rows as it sees them."
         )
-    if not predicts_numbers(answering) and not hasattr(answering, "classes_"):
+    numbers = predicts_numbers(answering)
+    several = hasattr(answering, "task_labels_") or (numbers and getattr(answering.ensemble_, "n_outputs", 1) > 1)
+    if several or not (numbers or hasattr(answering, "classes_")):
         raise TypeError(
-            f"{type(model).__name__} answers several tasks at once, and a report is about one target. Fit a "
-            "SparseBoostClassifier for the task that you want to know about."
+            f"This {type(model).__name__} answers several targets at once, and a report is about one. Fit a model for "
+            "the column of y that you want to know about."
         )
     return answering
 

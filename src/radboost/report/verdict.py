@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from radboost.report.baselines import Baselines, baselines
+from radboost.report.baselines import Baselines
 from radboost.report.blocks import Bars, Block, Figure, Section, Table, Text
 from radboost.report.data import DataCard
 from radboost.report.figures import between, count, number, percent, plain, rounded
@@ -13,6 +13,7 @@ from radboost.report.scores import Comparison, Score, class_scores, compare, num
 from radboost.report.subject import Subject
 
 Tone = Literal["plain", "good", "warning"]
+MOST_FIGURES = 4  # beside the number of warnings
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Verdict:
 
 def verdict(subject: Subject, card: DataCard) -> Verdict:
     """The score of the model beside those of the best constant and of a linear model; and what makes it doubtful."""
-    found = baselines(subject)
+    found = subject.baselines
     scores = class_scores(subject, found) if subject.classifies else number_scores(subject, found)
     over_constant = compare(subject, found.constant)
     over_linear = None if found.linear is None else compare(subject, found.linear)
@@ -92,7 +93,7 @@ def _judgement(subject: Subject, constant: Comparison, linear: Comparison | None
 
 def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure, ...]:
     found = []
-    for place, score in enumerate(scores[:4]):
+    for place, score in enumerate(scores[: MOST_FIGURES - 1]):
         interval = _interval_text(subject, score)
         found.append(
             Figure(
@@ -105,7 +106,7 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
     first = scores[0]
     if first.linear is not None:
         found.append(Figure("Linear model", show(subject, first.name, first.linear), f"its {first.name}"))
-    if first.constant is not None:
+    if first.constant is not None and len(found) < MOST_FIGURES:
         name = "Most frequent class" if subject.classifies else "Constant answer"
         found.append(Figure(name, show(subject, first.name, first.constant), f"its {first.name}"))
     return tuple(found)
@@ -155,10 +156,11 @@ def _section(
             f"{_listed([score.name for score in scores if score.lower_is_better])}{_higher(scores)}.",
         ),
     ]
-    for name, comparison in (("the linear model", linear), (_constant_name(subject), constant)):
-        if comparison is not None:
-            blocks.append(_comparison_text(subject, name, comparison))
-    blocks.append(Text((found.note,)))
+    pairs = [("the linear model", linear), (_constant_name(subject), constant)]
+    texts = [_comparison_text(subject, name, comparison) for name, comparison in pairs if comparison is not None]
+    if len({text.tone for text in texts}) == 1:
+        texts = [Text(tuple(one for text in texts for one in text.paragraphs), texts[0].tone)]
+    blocks += [*texts, Text((found.note,))]
     lead = "What the model is worth on rows that it has not seen, beside two answers that cost nothing."
     return Section("score", "Score", lead, tuple(blocks))
 

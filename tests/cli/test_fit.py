@@ -1,0 +1,275 @@
+"""`radboost fit`: what is held out, said, saved, and refused."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import radboost
+from command_tables import HEADER, lines, write_csv
+from radboost.cli import main
+from radboost.cli.columns import match_columns
+from radboost.cli.judging import binomial_interval, judge_classes, judge_numbers
+from radboost.cli.reading import ReadOptions, read_table
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The line on standard error of a call that ends with 2, and writes nothing else."""
+    before = sorted(Path.cwd().iterdir())
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    last = captured.err.splitlines()[-1]
+    assert last.startswith("radboost: ")
+    assert sorted(Path.cwd().iterdir()) == before
+    return last
+
+
+FAST = ("--estimator", "softmax", "--jobs", "1")
+
+
+def fitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """What a call of fit with --json says."""
+    assert main(["fit", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_model_of_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "t.csv")
+    assert main(["fit", data, "--target", "answer", "--jobs", "1"]) == 0
+    out, err = capsys.readouterr()
+    verdict = out.splitlines()[0]
+    assert verdict.startswith("error 0.")
+    assert "95% interval" in verdict
+    assert "rows held out; most frequent class alone" in verdict
+    assert "linear model" in verdict
+    assert "the target 'answer' is taken as classes: 'answer' holds text" in err
+    assert "'id' is left out: it has a different text in every row" in err
+    assert "'empty' is left out" in err
+    assert "'same' is left out" in err
+    assert "fitted to all rows" in err
+    model = radboost.load("model.rad")
+    assert type(model).__name__ == "DeepBoostClassifier"
+    schema = model.schema_
+    kinds = {column.name: column.kind for column in schema.columns}
+    assert kinds == {"size": "number", "colour": "category", "bought": "boolean", "when": "date"}
+    assert schema.columns[1].categories == ("blue", "green", "red")
+    assert (schema.target, schema.task) == ("answer", "classes")
+    assert schema.facts["rows"] == 90
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_the_order_of_rows_does_not_matter(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    first = fitted(capsys, write_csv(tmp_path / "a.csv"), "--target", "answer", *FAST, "--out", "a.rad")
+    rows = list(reversed(lines()))
+    again = fitted(capsys, write_csv(tmp_path / "b.csv", rows), "--target", "answer", *FAST, "--out", "b.rad")
+    assert again["verdict"] == first["verdict"]
+    models = [radboost.load(name).decision_function for name in ("a.rad", "b.rad")]
+    schema = radboost.load("a.rad").schema_
+    X = match_columns(read_table("a.csv", ReadOptions()), schema)[0].for_model("table")
+    np.testing.assert_array_equal(*(scores(X) for scores in models))
+
+
+def test_the_verdict_is_that_of_rows_held_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With labels that are nothing but chance no model can be better than guessing, however well it remembers."""
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal():.4f},{rng.normal():.4f},{'ab'[rng.integers(2)]}" for _ in range(300)]
+    data = write_csv(tmp_path / "chance.csv", rows, "x,z,y")
+    said = fitted(capsys, data, "--target", "y", "--estimator", "rgb", "--jobs", "1")
+    assert said["verdict"]["score"] > 0.3
+    assert said["verdict"]["rows"] == 60
+    assert said["verdict"]["better_than_linear"] != "yes"
+    assert said["fitted_to"] == "all rows"
+    kept = fitted(capsys, data, "--target", "y", *FAST, "--keep-judged", "--out", "kept.rad", "--holdout", "0.5")
+    assert kept["fitted_to"] == "the rows that were not held out"
+    assert radboost.load("kept.rad").ensemble_.sample_size == 150
+    tested = fitted(capsys, data, "--target", "y", *FAST, "--test", data, "--out", "tested.rad")
+    assert tested["verdict"]["rows"] == 300
+    assert radboost.load("tested.rad").ensemble_.sample_size == 300
+
+
+@pytest.mark.parametrize("estimator", ["auto", "sparse"])
+def test_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path, estimator: str) -> None:
+    rng = np.random.default_rng(0)
+    x, colours = rng.normal(size=120).round(3), rng.choice(["red", "blue"], 120)
+    y = 2 * x + (colours == "red") + 0.1 * rng.normal(size=120)
+    rows = [f"{'' if i % 20 == 3 else x[i]},{colours[i]},{y[i]:.3f},{1 + i % 3}" for i in range(120)]
+    data = write_csv(tmp_path / "n.csv", rows, "x,colour,y,w")
+    said = fitted(capsys, data, "--target", "y", "--estimator", estimator, "--jobs", "1", "--weights", "w")
+    assert said["task"] == "numbers"
+    assert said["estimator"] == {"auto": "RGBRegressor", "sparse": "SparseBoostRegressorCV"}[estimator]
+    verdict = said["verdict"]
+    assert verdict["measure"] == "RMSE"
+    assert verdict["low"] <= verdict["score"] <= verdict["high"] < verdict["baseline"]
+    assert verdict["further"]["R2"] > 0.5
+    assert "w" in said["left_out"]
+    assert main(["predict", "model.rad", data]) == 0
+    answers = [float(line) for line in capsys.readouterr().out.splitlines()[1:]]
+    there = [i for i in range(120) if i % 20 != 3]
+    assert np.corrcoef(np.array(answers)[there], y[there])[0, 1] > 0.95
+    if estimator == "sparse":
+        assert radboost.load("model.rad").schema_.feature_names == ["x", "x is missing", "colour=blue", "colour=red"]
+    assert main(["explain", "model.rad", data, "--row", "4"]) == 0
+    assert "x" in capsys.readouterr().out
+
+
+def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "t.csv")
+    (tmp_path / "costs.csv").write_text("true,yes,no\nno,9,0\nyes,0,1\n")
+    said = fitted(capsys, data, "--target", "answer", "--cost", "costs.csv", "--jobs", "1")
+    assert said["estimator"] == "SoftmaxBoostClassifier"
+    assert radboost.load("model.rad").cost_.tolist() == [[0, 9], [1, 0]]
+    fit = ("fit", data, "--target", "answer", "--out", "new.rad")
+    assert "no matrix of 2 lines with 2 numbers" in fails(capsys, *fit, "--cost", "0,1,2")
+    assert "--cost needs --estimator softmax" in fails(capsys, *fit, "--cost", "0,1;2,0", "--estimator", "rgb")
+
+
+def test_searches_use_their_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("radboost.cli.models.SECONDS", {"quick": 0.3})
+    data = write_csv(tmp_path / "t.csv")
+    assert main(["fit", data, "--target", "answer", "--tune", "quick", "--jobs", "1", "--estimator", "rgb"]) == 0
+    assert "RGBClassifier, settings searched for about 0.3 seconds" in capsys.readouterr().err
+    assert type(radboost.load("model.rad")).__name__ == "RGBClassifier"
+
+
+def test_mistakes_in_the_call(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "t.csv")
+    fit = ("fit", data, "--target")
+    assert "'anser': " in fails(capsys, *fit, "anser")
+    assert "did you mean 'answer'?" in fails(capsys, *fit, "Answer")
+    answer = (*fit, "answer")
+    assert "--ignore 'sise'" in fails(capsys, *answer, "--ignore", "sise")
+    assert "known are auto, deepboost" in fails(capsys, *answer, "--estimator", "forest")
+    assert "--estimator deepboost predicts classes" in fails(capsys, *fit, "size", "--estimator", "deepboost")
+    assert "--tune is 'long'; known are quick, thorough" in fails(capsys, *answer, "--tune", "long")
+    assert "--holdout is 2" in fails(capsys, *answer, "--holdout", "2")
+    assert "--seed is -1" in fails(capsys, *answer, "--seed", "-1")
+    assert "--jobs is 0" in fails(capsys, *answer, "--jobs", "0")
+    assert "ends with .html" in fails(capsys, *answer, "--report", "page.txt")
+    assert "--report needs rows" in fails(capsys, *answer, "--report", "page.html", "--holdout", "0")
+    assert "is no number, and --task numbers" in fails(capsys, *answer, "--task", "numbers")
+    assert "there is no folder no" in fails(capsys, *answer, "--out", "no/model.rad")
+    assert "see radboost fit --help" in fails(capsys, "fit", data)
+    assert "No such option" in fails(capsys, *answer, "--nonsense")
+    assert "weights must be numbers" in fails(capsys, *answer, "--weights", "colour")
+    (tmp_path / "model.rad").write_text("mine")
+    assert "this file exists; name another, or replace it with --force" in fails(capsys, *answer)
+    assert (tmp_path / "model.rad").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["1,a"], "has 1 row with a target"),
+        ([f"{i},a" for i in range(20)], "one class, 'a', in every row"),
+        ([f"{i},?" for i in range(20)], "missing in every row"),
+        (["3,a", "3,b"] * 10, "no column left to learn from: 'x' has the same value in every row"),
+        ([f"{i},v{i}" for i in range(20)], "too many to be classes"),
+    ],
+)
+def test_tables_that_teach_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, rows: list[str], message: str
+) -> None:
+    assert message in fails(capsys, "fit", write_csv(tmp_path / "t.csv", rows, "x,y"), "--target", "y")
+
+
+def test_rows_without_a_target_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [line if i % 10 else line.rpartition(",")[0] + ",NA" for i, line in enumerate(lines())]
+    said = fitted(capsys, write_csv(tmp_path / "t.csv", rows), "--target", "answer", *FAST)
+    assert said["rows"] == 81
+    assert "9 of 90 rows have no 'answer', and are left out" in said["notes"]
+
+
+@pytest.mark.parametrize("absent", ["typer", "rich", "pyarrow"])
+def test_without_the_extra(absent: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == absent or name == "radboost.cli.app"]:
+        monkeypatch.delitem(sys.modules, name)
+    real = builtins.__import__
+
+    def blocked(name: str, *rest: Any, **more: Any) -> Any:
+        if name.partition(".")[0] == absent:
+            raise ImportError(f"No module named {name!r}")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", blocked)
+    monkeypatch.setitem(sys.modules, absent, None)
+    message = fails(capsys, "fit", "t.csv", "--target", "y")
+    assert message.startswith(f"radboost: radboost fit needs {absent}")
+    assert "pip install 'radboost[cli]'" in message
+    assert main(["datasets"]) == 0
+    assert "ionosphere" in capsys.readouterr().out
+
+
+def test_help_needs_no_data(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("fit", "predict", "evaluate", "explain", "report", "export", "info"):
+        assert main([command, "--help"]) == 0
+        assert "--json" in capsys.readouterr().out
+
+
+def test_the_interval_is_exact() -> None:
+    """Against tails of the binomial distribution, and a share that is covered in simulation."""
+    from scipy.stats import binom
+
+    low, high = binomial_interval(7, 40)
+    assert binom.sf(6, 40, low) == pytest.approx(0.025)
+    assert binom.cdf(7, 40, high) == pytest.approx(0.025)
+    assert binomial_interval(0, 5)[0] == 0.0
+    assert binomial_interval(5, 5)[1] == 1.0
+    y = np.array(["a", "b"] * 50)
+    answers = np.where(np.arange(100) < 90, y, "a")
+    linear, classes = np.full(100, "a"), np.array(["a", "b"])
+    verdict = judge_classes(y, answers, None, classes, majority="a", linear=linear, weights=None)
+    assert (verdict.score, verdict.baseline, verdict.better_than_linear) == (0.05, 0.5, "yes")
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(100):
+        errors = rng.normal(size=80)
+        found = judge_numbers(errors, np.zeros(80), mean=0.0, linear=None, weights=None)
+        covered += found.low <= 1.0 <= found.high
+    assert 85 <= covered <= 100
+
+
+def test_weights_are_copies() -> None:
+    rng = np.random.default_rng(0)
+    y, answers, weights = rng.normal(size=50), rng.normal(size=50), rng.integers(1, 4, 50)
+    whole = judge_numbers(y, answers, mean=0.1, linear=None, weights=weights.astype(float))
+    copies = judge_numbers(np.repeat(y, weights), np.repeat(answers, weights), mean=0.1, linear=None, weights=None)
+    assert whole.score == pytest.approx(copies.score)
+    assert whole.baseline == pytest.approx(copies.baseline)
+    assert whole.further["R2"] == pytest.approx(copies.further["R2"])
+
+
+def test_ctrl_c(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("radboost.cli.fitting.save_model", stopped)
+    assert main(["fit", write_csv(tmp_path / "t.csv"), "--target", "answer", *FAST]) == 130
+    assert capsys.readouterr().err.endswith("radboost: stopped\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "radboost", "fit", "-", "--target", "answer", *FAST, "--json"]
+    text = "\n".join([HEADER, *lines()])
+    ended = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["data"] == "-"
+    assert "standard input: 90 rows" in ended.stderr
+    again = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert again.stderr == "radboost: --out model.rad: this file exists; name another, or replace it with --force\n"

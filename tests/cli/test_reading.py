@@ -1,0 +1,231 @@
+"""Tables as the commands read them: formats, separators, names, kinds of columns, targets."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from radboost.cli.cells import MISSING_WORDS, as_dates, as_numbers, kind_of
+from radboost.cli.columns import cells_of, choose_columns
+from radboost.cli.reading import Given, ReadOptions, read_table
+from radboost.cli.splitting import fingerprint, hold_out, row_hashes
+from radboost.cli.targets import known_labels, read_target
+
+
+def read(path: Path, text: str | bytes, **options: object) -> Given:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_table(str(path), ReadOptions(**options))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "t.csv"
+
+
+ROWS = {"a": [1, 2, 3], "b": ["x", "y", "z"]}
+
+
+def test_every_format_is_the_same_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table(ROWS)
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pa.ipc.new_file(str(tmp_path / "t.feather"), table.schema) as writer:
+        writer.write_table(table)
+    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    texts = {
+        "t.csv": "a,b\n1,x\n2,y\n3,z\n",
+        "semicolon.csv": "a;b\n1;x\n2;y\n3;z\n",
+        "t.tsv": "a\tb\n1\tx\n2\ty\n3\tz\n",
+        "t.jsonl": "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in zip(*ROWS.values(), strict=True)),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    for name in ["t.csv", "t.parquet", "t.jsonl"]:
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 10
+    for name in names:
+        given = read_table(str(tmp_path / name), ReadOptions())
+        assert given.names == ["a", "b"], name
+        cells = [cells_of(given, column, MISSING_WORDS) for column in given.names]
+        assert [kind_of(one) for one in cells] == ["number", "category"], name
+        numbers = as_numbers(cells[0])
+        assert numbers is not None
+        assert numbers.tolist() == [1, 2, 3]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(texts["t.csv"].encode())))
+    assert read_table("-", ReadOptions()).table.to_pydict() == {"a": ["1", "2", "3"], "b": ["x", "y", "z"]}
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "t.parquet").read_bytes())))
+    assert read_table("-", ReadOptions(format="parquet")).table.to_pydict() == ROWS
+
+
+def test_text_with_a_bom_quotes_and_latin_letters(file: Path) -> None:
+    given = read(file, '\ufeffname,"a ""b"", c"\n"first\nsecond",1\nü,2\n')
+    assert given.table.to_pydict() == {"name": ["first\nsecond", "ü"], 'a "b", c': ["1", "2"]}
+    given = read(file, "name,b\nMüller,1\nKöhler,2\n".encode("latin-1"))
+    assert given.table.column("name").to_pylist() == ["Müller", "Köhler"]
+    assert "read as Latin-1" in given.remarks[0]
+    with pytest.raises(ValueError, match="not text in UTF-8"):
+        read(file, "a,b\n1,2\n".encode("utf-16"))
+
+
+def test_the_line_of_names(file: Path) -> None:
+    raw = "39, State-gov, <=50K\n50, ?, >50K\n"
+    given = read(file, raw)
+    assert given.names == ["column_1", "column_2", "column_3"]
+    assert given.n_rows == 2
+    assert "--names" in given.remarks[0]
+    assert read(file, raw, names=("age", "work", "income")).names == ["age", "work", "income"]
+    assert read(file, raw, header=True).n_rows == 1
+    assert read(file, "0,1,2\n5,6,7\n").names == ["0", "1", "2"]
+    assert read(file, "a,b\nx,y\n", header=False).n_rows == 2
+    assert read(file, "written by a program\na,b\n1,2\n", skip=1).names == ["a", "b"]
+    assert read(file, ",b\n0,x\n1,y\n").names == ["column_1", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("\n\n", "no line with text"),
+        ("a,b\n", r"names of columns \(a, b\) and no rows"),
+        ("a,b,a\n1,2,3\n", "more than one column named 'a'"),
+        ("a,b\n1,2\n1,2,3\n", "a line has 3 fields"),
+    ],
+)
+def test_files_that_are_no_tables(file: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read(file, text)
+
+
+def test_files_that_are_not_there(tmp_path: Path, file: Path) -> None:
+    file.write_text("a\n1\n")
+    with pytest.raises(ValueError, match=r"there is no such file; .*t\.csv is there"):
+        read_table(str(tmp_path / "tt.csv"), ReadOptions())
+    with pytest.raises(ValueError, match="nor a folder"):
+        read_table(str(tmp_path / "no" / "t.csv"), ReadOptions())
+    with pytest.raises(ValueError, match="says nothing of the format"):
+        read_table(str(tmp_path / "t.xls"), ReadOptions())
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 nonsense")
+    with pytest.raises(ValueError, match="cannot be read as parquet"):
+        read_table(str(tmp_path / "t.parquet"), ReadOptions())
+    (tmp_path / "u.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n")[:-6])
+    with pytest.raises(ValueError, match="compressed by gzip, and damaged"):
+        read_table(str(tmp_path / "u.csv.gz"), ReadOptions())
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", " 2 ", "?"], "number"),
+        (["1e3", "-.5", "NaN"], "number"),
+        (["123456789012345678901234567890", "1"], "number"),
+        (["NA", "null", ""], "number"),
+        (["a", "1"], "category"),
+        (["True", "false"], "boolean"),
+        (["2020-12-31", "NA"], "date"),
+        (["2020-12-31 23:59:59", "2021-01-01 00:00"], "date"),
+        (["2020-12-31T23:59:59Z", "2021-01-01T01:00:00+01:00"], "date"),
+    ],
+)
+def test_kinds(file: Path, values: list[str], kind: str) -> None:
+    given = read(file, "x\n" + "".join(f'"{value}"\n' for value in values), header=True, separator=",")
+    assert kind_of(cells_of(given, "x", MISSING_WORDS)) == kind
+
+
+def test_dates_and_decimal_commas(file: Path) -> None:
+    given = read(file, "d;x;e\n1970-01-02;1,5;31.12.2020\n1970-01-01 12:00;2;1.1.2021\n")
+    days = as_dates(cells_of(given, "d", MISSING_WORDS))
+    assert days is not None
+    assert days.tolist() == [1.0, 0.5]
+    numbers = as_numbers(cells_of(given, "x", MISSING_WORDS))
+    assert numbers is not None
+    assert numbers.tolist() == [1.5, 2.0]
+    with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
+        kind_of(cells_of(given, "e", MISSING_WORDS))
+    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))) == "number"
+    with pytest.raises(ValueError, match=r"holds infinity \(row 1\)"):
+        kind_of(cells_of(read(file, "x\ninf\n1\n", separator=",", header=True), "x", MISSING_WORDS))
+
+
+def test_what_a_model_cannot_use_is_left_out(file: Path) -> None:
+    rows = "".join(f"{i},u{i},{i % 3},c,,{i % 2}x\n" for i in range(30))
+    given = read(file, f",key,code,same,none,kept\n{rows}")
+    choice = choose_columns(given, given.names, {"code"}, MISSING_WORDS)
+    assert {column.name: column.kind for column in choice.table.columns} == {"code": "category", "kept": "category"}
+    assert set(choice.left_out) == {"column_1", "key", "same", "none"}
+    assert "identifier" in choice.left_out["key"]
+    many = read(file, "t\n" + "".join(f"w{i // 2}\n" for i in range(600)), separator=",")
+    choice = choose_columns(many, ["t"], set(), MISSING_WORDS)
+    assert len(choice.table.columns[0].categories) == 255
+    assert "300 different texts" in choice.notes[0]
+    nested = Given("t", pa.table({"l": [[1], [2]]}), as_text=False, decimal_comma=False, remarks=())
+    with pytest.raises(ValueError, match=r"'l' holds list.*--ignore 'l'"):
+        choose_columns(nested, ["l"], set(), MISSING_WORDS)
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "reason"),
+    [
+        (["yes", "no"] * 10, "classes", "text"),
+        (["0", "1"] * 10, "classes", "2 different values"),
+        (["1.5", "2", "3"] * 10, "numbers", "fractions"),
+        (["1", "2", "3"] * 10, "classes", "3 different whole numbers"),
+        ([str(i) for i in range(40)], "numbers", "40 different whole numbers"),
+    ],
+)
+def test_classes_or_numbers(file: Path, values: list[str], task: str, reason: str) -> None:
+    given = read(file, "\n".join(["y", *values]), separator=",", header=True)
+    target = read_target(cells_of(given, "y", MISSING_WORDS), None)
+    assert target.task == task
+    assert reason in target.reason
+
+
+def test_too_many_classes(file: Path) -> None:
+    given = read(file, "\n".join(["y", *map(str, range(40))]), separator=",", header=True)
+    with pytest.raises(ValueError, match=r"40 different values in 40 rows.*--task numbers"):
+        read_target(cells_of(given, "y", MISSING_WORDS), "classes")
+
+
+def test_labels_of_a_model(file: Path) -> None:
+    cells = cells_of(read(file, "y\n1\n?\n2\n3\n", separator=",", header=True), "y", MISSING_WORDS)
+    labels, kept, unknown = known_labels(cells, np.array([1, 2]))
+    assert (labels.tolist(), kept.tolist(), unknown) == ([1, 2, "3"], [0, 2, 3], ["3"])
+    with pytest.raises(ValueError, match=r"holds '1', '2', '3', and the classes of the model are 'a', 'b'"):
+        known_labels(cells, np.array(["a", "b"]))
+
+
+def test_rows_are_held_out_by_content(file: Path) -> None:
+    """Neither order nor copies matter; copies stay on one side; every class has its share."""
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.integers(9)},{'uvw'[rng.integers(3)]},{'pq'[int(rng.random() < 0.2)]}" for _ in range(400)]
+
+    def out(rows: list[str], header: str = "a,b,y", seed: int = 0) -> tuple[set[str], np.ndarray, str]:
+        given = read(file, "\n".join([header, *rows]))
+        table = choose_columns(given, ["a", "b"], set(), MISSING_WORDS).table
+        y = read_target(cells_of(given, "y", MISSING_WORDS), None).y
+        hashes = row_hashes(table)
+        learn, held = hold_out(hashes, y, 0.3, seed, stratify=True)
+        assert len(learn) + len(held) == len(rows)
+        assert not set(hashes[learn]) & set(hashes[held])
+        names = [str(a) + str(b) for a, b in zip(*(given.table.column(c).to_pylist() for c in "ab"), strict=True)]
+        return {names[row] for row in held}, held, fingerprint(hashes, y)
+
+    held, _, mark = out(rows)
+    order = rng.permutation(len(rows))
+    again, _, mark_again = out([rows[i] for i in order])
+    assert (again, mark_again) == (held, mark)
+    swapped = [",".join([row.split(",")[1], row.split(",")[0], row.split(",")[2]]) for row in rows]
+    assert out(swapped, "b,a,y")[0] == held
+    assert out(rows, seed=1)[0] != held
+    assert out([*rows, rows[0]])[2] != mark
+    unlike = [f"{i},u{i % 7},{'pq'[int(i % 5 == 0)]}" for i in range(500)]
+    _, rows_out, _ = out(unlike)
+    assert np.mean([unlike[i].endswith("q") for i in rows_out]) == pytest.approx(0.2)
+    assert len(rows_out) == 150

@@ -1,0 +1,231 @@
+"""`radboost predict`, `evaluate`, `explain`, `report`, `export` and `info`, on one model."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from sklearn.datasets import load_iris
+
+import radboost
+from command_tables import HEADER, lines, write_csv
+from radboost.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, the rows that it learned from, and others with the same columns."""
+    folder = tmp_path_factory.mktemp("models")
+    train = write_csv(folder / "train.csv")
+    new = write_csv(folder / "new.csv", lines(40, seed=2))
+    call = ["fit", train, "--target", "answer", "--estimator", "softmax", "--jobs", "1"]
+    assert main([*call, "--out", str(folder / "model.rad"), "--report", str(folder / "report.html")]) == 0
+    assert Path(new).exists()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    before = sorted(Path.cwd().iterdir())
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sorted(Path.cwd().iterdir()) == before
+    last = captured.err.splitlines()[-1]
+    assert last.startswith("radboost: ")
+    return last
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def predictions(capsys: pytest.CaptureFixture[str], data: str, *more: str) -> list[str]:
+    assert main(["predict", "model.rad", data, *more]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_predictions_are_those_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    found = predictions(capsys, "new.csv", "--proba", "--keep", "id,answer")
+    assert found[0] == "id,answer,prediction,probability_no,probability_yes"
+    rows = [line.replace('"', "").split(",") for line in found[1:]]
+    assert [row[0] for row in rows] == [f"k{i:03d}" for i in range(40)]
+    assert np.mean([row[1] == row[2] for row in rows]) > 0.8
+    for row in rows:
+        assert float(row[3]) + float(row[4]) == pytest.approx(1.0)
+        assert (float(row[4]) > 0.5) == (row[2] == "yes")
+    contributions = said(capsys, "predict", "model.rad", "new.csv", "--contributions")["predictions"][0]
+    assert {"contribution_size", "contribution_colour", "contribution_mean score"} <= set(contributions)
+
+
+def test_columns_are_found_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """In any order and format, with others beside them, without the target and what was left out."""
+    usual = predictions(capsys, "new.csv")
+    fields = dict(
+        zip(HEADER.split(","), zip(*(line.split(",") for line in lines(40, seed=2)), strict=True), strict=True)
+    )
+    order = ["when", "other", "colour", "bought", "size"]
+    fields["other"] = ("1",) * 40
+    rows = [",".join(fields[name][row] for name in order) for row in range(40)]
+    turned = write_csv(tmp_path / "turned.csv", rows, ",".join(order))
+    assert predictions(capsys, turned) == usual
+    main(["predict", "model.rad", turned])
+    assert "does not know, and are not used: 'other'" in capsys.readouterr().err
+    sizes = [None if value == "?" else float(value) for value in fields["size"]]
+    typed = pa.table(
+        {
+            "bought": [value == "true" for value in fields["bought"]],
+            "when": pa.array(fields["when"]).cast(pa.timestamp("us")).cast(pa.date32()),
+            "size": sizes,
+            "colour": pa.array([value.strip() for value in fields["colour"]]).dictionary_encode(),
+        }
+    )
+    parquet.write_table(typed, tmp_path / "typed.parquet")
+    assert predictions(capsys, str(tmp_path / "typed.parquet")) == usual
+    with (tmp_path / "typed.jsonl").open("w") as file:
+        for row in typed.to_pylist():
+            file.write(json.dumps(row, default=str) + "\n")
+    assert predictions(capsys, str(tmp_path / "typed.jsonl")) == usual
+
+
+def test_columns_that_do_not_fit_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def predict(rows: list[str], header: str) -> str:
+        return fails(capsys, "predict", "model.rad", write_csv(tmp_path / "t.csv", rows, header))
+
+    message = predict(["1,red,true,2024-01-01"], "Size,colour,bought,when")
+    assert "lacks the column 'size'" in message
+    assert "'Size'" in message
+    assert "rename or add" in message
+    header = "size,colour,bought,when"
+    message = predict(["1,red,true,2024-01-01", "big,red,true,2024-01-01"], header)
+    assert "'size' of " in message
+    assert "holds 'big' (row 2), and the model was fitted to numbers" in message
+    assert "'colour'" in predict(["1,5,true,2024-01-01"], header)
+    assert "fitted to true or false" in predict(["1,red,maybe,2024-01-01"], header)
+    assert "fitted to dates" in predict(["1,red,true,17"], header)
+
+
+def test_unseen_categories_are_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def answers(colour: str) -> tuple[list[str], str]:
+        rows = [f"{size},{colour},true,2024-01-05" for size in (-2, -1, 1, 2)]
+        data = write_csv(tmp_path / "t.csv", rows, "size,colour,bought,when")
+        assert main(["predict", "model.rad", data, "--proba"]) == 0
+        out, err = capsys.readouterr()
+        return out.splitlines(), err
+
+    unseen, note = answers("violet")
+    assert unseen == answers("?")[0]
+    assert "'colour' has a text that the model does not tell apart ('violet'), in 4 of 4 rows" in note
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv.gz", "p.jsonl", "p.parquet", "p.arrow"])
+def test_files_of_predictions(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    out = str(tmp_path / name)
+    assert said(capsys, "predict", "model.rad", "new.csv", "--out", out)["rows"] == 40
+    from radboost.cli.reading import ReadOptions, read_table
+
+    column = read_table(out, ReadOptions()).table.column("prediction").to_pylist()
+    assert column == [line.strip('"') for line in predictions(capsys, "new.csv")[1:]]
+    assert "this file exists" in fails(capsys, "predict", "model.rad", "new.csv", "--out", out)
+    assert main(["predict", "model.rad", "new.csv", "--out", out, "--force"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_evaluate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = said(capsys, "evaluate", "model.rad", "new.csv")
+    verdict, confusion = found["verdict"], found["confusion"]
+    wrong = confusion["yes"]["no"] + confusion["no"]["yes"]
+    assert verdict["score"] == pytest.approx(wrong / 40)
+    assert sum(sum(row.values()) for row in confusion.values()) == 40
+    assert not any("very rows" in note for note in found["notes"])
+    # in any order they are the rows of the fit
+    again = write_csv(tmp_path / "again.csv", list(reversed(lines())))
+    assert any(
+        "the very rows that the model was fitted to" in note
+        for note in said(capsys, "evaluate", "model.rad", again)["notes"]
+    )
+    assert main(["evaluate", "model.rad", "new.csv"]) == 0
+    assert "true class" in capsys.readouterr().out
+    dotted = write_csv(tmp_path / "dotted.csv", [f"{line}." for line in lines(20)])
+    assert "'no.', 'yes.', and the classes of the model are 'no', 'yes'" in fails(
+        capsys, "evaluate", "model.rad", dotted
+    )
+    blind = write_csv(tmp_path / "blind.csv", ["1,red"], "size,colour")
+    assert "has no column 'answer'" in fails(capsys, "evaluate", "model.rad", blind)
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    found = said(capsys, "explain", "model.rad", "new.csv", "--row", "2")
+    total = found["base"] + sum(one["effect"] for one in found["contributions"])
+    assert total == pytest.approx(found["score"])
+    assert predictions(capsys, "new.csv")[2].strip('"') == found["answer"]
+    assert "--row is 41; new.csv has the rows 1 to 40" in fails(
+        capsys, "explain", "model.rad", "new.csv", "--row", "41"
+    )
+
+
+def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    assert "radboost fit" in text
+    out = tmp_path / "page.html"
+    assert said(capsys, "report", "model.rad", "new.csv", "--out", str(out))["rows"] == 40
+    assert out.read_text().startswith("<!")
+    assert "this file exists" in fails(capsys, "report", "model.rad", "new.csv", "--out", str(out))
+    assert "ends with .html" in fails(capsys, "report", "model.rad", "new.csv", "--out", "page")
+
+
+@pytest.mark.parametrize("form", ["onnx", "c", "treelite", "json"])
+def test_export(capsys: pytest.CaptureFixture[str], tmp_path: Path, form: str) -> None:
+    out = tmp_path / f"model.{form}"
+    assert said(capsys, "export", "model.rad", "--to", form, "--out", str(out))["bytes"] == out.stat().st_size
+    if form == "json":
+        model = radboost.SoftmaxBoostClassifier.from_dict(json.loads(out.read_text()))
+        assert model.schema_ == radboost.load("model.rad").schema_
+    assert "this file exists" in fails(capsys, "export", "model.rad", "--to", form, "--out", str(out))
+    assert "known are onnx, c, treelite, json" in fails(capsys, "export", "model.rad", "--to", "pmml", "--out", "m")
+
+
+def test_info(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = said(capsys, "info", "model.rad")
+    assert found["classes"] == ["no", "yes"]
+    assert [column["name"] for column in found["columns"]] == ["size", "colour", "bought", "when"]
+    assert found["verdict"].startswith("error ")
+    assert main(["info", "model.rad"]) == 0
+    assert "colour (3 categories)" in capsys.readouterr().out
+
+
+def test_models_from_python_and_damaged_ones(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    path = str(tmp_path / "python.rad")
+    radboost.RGBClassifier(n_rounds=5, n_jobs=1).fit(X, y).save(path)
+    assert said(capsys, "info", path)["model"] == "RGBClassifier"
+    assert "saved from Python" in fails(capsys, "predict", path, "new.csv")
+    content = bytearray(Path("model.rad").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "damaged.rad").write_bytes(content)
+    assert "checksum does not match" in fails(capsys, "predict", str(tmp_path / "damaged.rad"), "new.csv")
+    assert "there is no such file" in fails(capsys, "info", str(tmp_path / "none.rad"))
+    assert "does not start with the RadBoost signature" in fails(capsys, "info", "new.csv")
+
+
+def test_pipes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = predictions(capsys, "new.csv")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("new.csv").read_bytes())))
+    assert predictions(capsys, "-") == usual
+    command = f"{sys.executable} -m radboost predict model.rad - < new.csv | head -n 2"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == usual[:2]
+    assert "Traceback" not in ended.stderr

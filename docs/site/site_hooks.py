@@ -52,9 +52,12 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
         claim, code, html = site_home.split(html)
         page.meta |= {"template": "home.html", "hide": ["navigation", "toc"]}
         page.meta |= {"claim": claim, "code": code, "picture": site_home.picture()}
-    # The tool that reads docstrings takes "array-like" for a difference.
-    html = html.replace('<span title="array">array</span> - <span title="like">like</span>', "array-like")
     return site_math.with_mathml(html, page.file.src_uri)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """The tool that reads docstrings takes "array-like" for a difference."""
+    return output.replace('<span title="array">array</span> - <span title="like">like</span>', "array-like")
 
 
 def _title(path: Any) -> str:

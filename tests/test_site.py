@@ -214,8 +214,10 @@ def test_links_of_the_site_lead_to_its_pages_and_anchors(built: Path, read: dict
 
 
 @pytest.mark.slow
-def test_the_reference_has_every_public_name(read: dict[str, Loaded]) -> None:
+def test_the_reference_has_every_public_name(built: Path, read: dict[str, Loaded]) -> None:
     for page in site_api.PAGES:
+        text = (built / page.place).with_suffix(".html").read_text(encoding="utf-8")
+        assert "doc-symbol-module" not in text, f"{page.place} shows a file where a function has its name"
         ids = read[page.place.replace(".md", ".html")].ids
         missing = [one for one in page.names if f"{page.module}.{one}" not in ids]
         assert not missing, f"{page.place} has no entry for {missing}"

@@ -233,8 +233,8 @@ def summary(module: str, name: str) -> str:
 
 
 def _is_bound(module: str, name: str) -> bool:
-    """Whether the file of a module binds a name, so that tools that read files find it there."""
-    return any(
+    """Whether tools that read files find a name in a module: its file binds it, and no file has the name."""
+    return f"{module}.{name}" not in _submodules(module) and any(
         name in _bound(statement)
         or (isinstance(statement, ast.ImportFrom) and name in [one.asname or one.name for one in statement.names])
         for statement in _module(module).body

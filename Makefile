@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 BENCH_ARGS ?=
+WHEEL_ARGS ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -12,7 +13,7 @@ SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format sanitize bench build werror clean
+.PHONY: help demo test test-all lint format sanitize bench build werror wheel clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -62,6 +63,9 @@ sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that run native code, under A
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		$(SANITIZED)/venv/bin/python -m pytest -m "native and not slow" --capture=sys $(PYTEST_ARGS)
 
+wheel: $(VENV)/.release ## a source archive and a wheel for old Linux systems, in dist/, tried in a fresh environment
+	$(PY) release/wheel.py $(WHEEL_ARGS)
+
 clean: ## remove everything the other targets made
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f src/radboost/_native.pyi
@@ -98,10 +102,11 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench $(VENV)/.release: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst
 $(VENV)/.bench: EXTRAS := bench,progress
+$(VENV)/.release: EXTRAS := release

@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     {"tuning"},
     {"baselines"},
     {"structured"},
-    {"federated", "torch"},
+    {"distributed", "federated", "torch"},
     {"guarantees", "experiments"},
     {"plot", "report"},
     {"cli", "demo"},
@@ -58,6 +58,9 @@ OPTIONAL = {
     "onnxruntime",
     "treelite",
     "skops",
+    "dask",
+    "distributed",
+    "mpi4py",
 }
 
 

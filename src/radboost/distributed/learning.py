@@ -1,0 +1,72 @@
+"""The program that every worker runs on its own rows: read, bin, learn. All end with the model of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from radboost._validation import seed_from
+from radboost.distributed.reading import Part, read_parts
+from radboost.distributed.talking import Workers
+from radboost.estimators import (
+    DeepBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    learn,
+)
+from radboost.rows.prepare import digest_of
+
+SUPPORTED: tuple[type[Any], ...] = (DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor)
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuses what does not learn on several workers, before anything is loaded."""
+    if type(estimator) not in SUPPORTED:
+        known = ", ".join(kind.__name__ for kind in SUPPORTED)
+        raise TypeError(
+            f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
+            "estimator.fit(X, y)."
+        )
+    estimator._read_parameters()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all workers do alike."""
+
+    estimator: Any
+    seed: int  # drawn once: a random_state of None would be another one on every worker
+    weighted: bool
+
+    @classmethod
+    def of(cls, estimator: Any, *, weighted: bool) -> Task:
+        check_estimator(estimator)
+        return cls(estimator, seed_from(estimator.random_state), weighted)
+
+    def run(self, parts: Sequence[Part], workers: Workers, *, first: bool, n_threads: int | None = None) -> Any:
+        """The fitted estimator, with the parameters as they were given.
+
+        `first`: whether this worker shows how far the fit is; `n_threads` is what n_jobs=None stands for here.
+        """
+        own = copy(self.estimator)
+        own.random_state = self.seed
+        own.verbose = own.verbose if first else 0
+        own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
+        settings = own._read_parameters()
+        training = read_parts(own, parts, workers, weighted=self.weighted)
+        own._check_training(training)
+        prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)
+        del training
+        fitted = learn(own, prepared, settings=settings)
+        for name in ("random_state", "verbose", "n_jobs"):
+            setattr(fitted, name, getattr(self.estimator, name))
+        return fitted
+
+
+def digest_of_model(model: Any) -> str:
+    """What two workers with the same model have the same."""
+    ensemble = model.ensemble_
+    return digest_of([ensemble.steps, ensemble.weights, ensemble.complexities, sorted(model.history_.items())])

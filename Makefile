@@ -103,5 +103,5 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VEN
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
-$(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst
+$(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst,mpi
 $(VENV)/.bench: EXTRAS := bench,progress

@@ -175,6 +175,13 @@ def test_no_random_state_is_one_for_all_workers() -> None:
     assert one.random_state is None
 
 
+def test_a_generator_is_asked_for_one_seed() -> None:
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
+    expected = clone(estimator).set_params(random_state=np.random.RandomState(5)).fit(*TWO)
+    for model in fit_by_threads(estimator.set_params(random_state=np.random.RandomState(5)), divide(*TWO, None, 4), 2):
+        assert everything(model)[:-1] == everything(expected)[:-1]
+
+
 def refused(parts: list[Part], match: str, estimator: Any = None, kind: type[Exception] = ValueError) -> None:
     with pytest.raises(kind, match=match):
         fit_by_threads(estimator or RGBClassifier(3), parts, 2)

@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from radboost._validation import seed_from
 from radboost.distributed.reading import Part, read_parts
 from radboost.distributed.talking import Workers
 from radboost.estimators import (
@@ -30,7 +29,6 @@ def check_estimator(estimator: Any) -> None:
             f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
             "estimator.fit(X, y)."
         )
-    estimator._read_parameters()
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,8 @@ class Task:
     @classmethod
     def of(cls, estimator: Any, *, weighted: bool) -> Task:
         check_estimator(estimator)
-        return cls(estimator, seed_from(estimator.random_state), weighted)
+        # Once: a generator that is asked for a seed goes on.
+        return cls(estimator, estimator._read_parameters().growth.seed, weighted)
 
     def run(self, parts: Sequence[Part], workers: Workers, *, first: bool, n_threads: int | None = None) -> Any:
         """The fitted estimator, with the parameters as they were given.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from collective_tools import ThreadGroup
 from fingerprints import fingerprint
-from radboost.distributed.learning import Task
+from radboost.boosting import Trace
+from radboost.distributed.learning import Keeper, Task
 from radboost.distributed.reading import Part
 from radboost.distributed.talking import Workers
 
@@ -48,15 +51,71 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Pa
     return [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
 
 
-def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int) -> list[Any]:
+def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlier: Trace | None = None) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
-    task = Task.of(estimator, weighted=any(part.sample_weight is not None for part in parts))
+    weighted, sourced = (
+        any(getattr(part, name) is not None for part in parts) for name in ("sample_weight", "sources")
+    )
+    task = Task.of(estimator, weighted=weighted, sourced=sourced)
     group = ThreadGroup(n_workers)
     return group.run(
         lambda rank, _: task.run(
-            parts[rank::n_workers], ThreadWorkers(group, rank), first=rank == 0, n_threads=1 + rank % 2
+            parts[rank::n_workers],
+            ThreadWorkers(group, rank),
+            first=rank == 0,
+            n_threads=1 + rank % 2,
+            earlier=deepcopy(earlier),
         )
     )
+
+
+class BrokenOffError(Exception):
+    """A fit that was ended from outside."""
+
+
+class BreakingOff(ThreadWorkers):
+    """A worker whose meetings end after so many."""
+
+    def __init__(self, group: ThreadGroup, rank: int, n_meetings: int) -> None:
+        super().__init__(group, rank)
+        self._left = n_meetings
+
+    def sum(self, values: np.ndarray) -> None:
+        self._count()
+        super().sum(values)
+
+    def maximum(self, values: np.ndarray) -> None:
+        self._count()
+        super().maximum(values)
+
+    def gather(self, data: bytes) -> list[bytes]:
+        self._count()
+        return super().gather(data)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise BrokenOffError
+
+
+def break_off(estimator: Any, parts: Sequence[Part], n_workers: int, n_meetings: int) -> list[Trace | None]:
+    """The finished rounds that each worker has when all are stopped at the same meeting."""
+    task = Task.of(estimator, weighted=any(part.sample_weight is not None for part in parts))
+    group = ThreadGroup(n_workers)
+
+    def work(rank: int, _: Any) -> Trace | None:
+        keeper = Keeper()
+        with suppress(BrokenOffError):
+            task.run(
+                parts[rank::n_workers],
+                BreakingOff(group, rank, n_meetings),
+                first=rank == 0,
+                n_threads=1,
+                keeper=keeper,
+            )
+        return keeper.rounds()
+
+    return group.run(work)
 
 
 def everything(model: Any) -> tuple[Any, ...]:

@@ -13,7 +13,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from distributed_tools import everything
 from fingerprints import fractions, table
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
+from radboost import (
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+)
 from radboost.distributed import mpi
 
 ESTIMATORS = [
@@ -37,6 +43,12 @@ def equal_models() -> None:
         expected = clone(estimator).fit(X, y, weights)
         model = mpi.fit(clone(estimator), own(X), own(y), sample_weight=own(weights))
         assert everything(model)[:-1] == everything(expected)[:-1], estimator
+    sources = np.random.default_rng(5).choice(["a", "b", "c"], 200)
+    ready = MultiSourceBoostClassifier(1).fit(X, y, sources=sources).domain_classifier_
+    several = MultiSourceBoostClassifier(3, domain_classifier=ready)
+    expected = clone(several).fit(X, y, sources=sources)
+    model = mpi.fit(clone(several), own(X), own(y), sources=own(sources))
+    assert everything(model)[:-1] == everything(expected)[:-1]
     seeds = DeepBoostClassifier(3, complexity_penalty=0.01, random_state=None, calibration=None)
     models = MPI.COMM_WORLD.allgather(everything(mpi.fit(seeds, own(X), own(y))))
     assert all(one == models[0] for one in models)

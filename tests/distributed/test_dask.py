@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +17,15 @@ from sklearn.base import clone
 import radboost.distributed as cluster_fits
 from distributed_tools import everything
 from fingerprints import fractions, table, with_categories
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
+from radboost import (
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+)
+from radboost.distributed import cluster
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -27,9 +39,11 @@ DEEP = DeepBoostClassifier(3, complexity_penalty=0.01, max_depth=3, calibration=
 def started(n_workers: int) -> Iterator[Any]:
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
-        distributed.LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.Client(local) as client,
     ):
+        client.wait_for_workers(n_workers, timeout=180)
+        assert len(client.nthreads()) == n_workers
         yield client
 
 
@@ -102,7 +116,7 @@ def test_what_is_no_collection_is_refused(client: Any) -> None:
         cluster_fits.fit(clone(DEEP), X, y, client=client)
     with pytest.raises(ValueError, match="X has 2 partitions and y has 3"):
         cluster_fits.fit(clone(DEEP), spread(client, X, 2), spread(client, y, 3), client=client)
-    with pytest.raises(ValueError, match="X has 60 rows, and y or sample_weight has 59"):
+    with pytest.raises(ValueError, match="X has 60 rows, and y has 59"):
         cluster_fits.fit(clone(DEEP), da.from_array(X), da.from_array(y[1:]), client=client)
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client or None"):
         cluster_fits.fit(clone(DEEP), X, y, client="tcp://here")
@@ -154,7 +168,10 @@ ESTIMATORS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_workers", [1, 2, 7])
-def test_any_number_of_workers(n_workers: int) -> None:
+def test_any_number_of_workers(n_workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    taking_part = []
+    place = cluster._place
+    monkeypatch.setattr(cluster, "_place", lambda *given: taking_part.append(place(*given)) or dict(taking_part[-1]))
     X, y = table(3, 1300, 4, 3)
     for client in started(n_workers):
         for name, estimator in ESTIMATORS.items():
@@ -162,3 +179,56 @@ def test_any_number_of_workers(n_workers: int) -> None:
             expected = clone(estimator).fit(X, targets)
             model = cluster_fits.fit(clone(estimator), spread(client, X, 9), spread(client, targets, 9), client=client)
             assert everything(model) == everything(expected), name
+        sources = np.random.default_rng(5).choice(["a", "b", "c"], len(y))
+        ready = MultiSourceBoostClassifier(1).fit(X[::3], y[::3], sources=sources[::3]).domain_classifier_
+        several = MultiSourceBoostClassifier(3, domain_classifier=ready)
+        expected = clone(several).fit(X, y, sources=sources)
+        rows, labels, names = (spread(client, given, 9) for given in (X, y, sources))
+        model = cluster_fits.fit(clone(several), rows, labels, sources=names, client=client)
+        assert everything(model)[:-1] == everything(expected)[:-1]
+    assert {len(placed) for placed in taking_part} == {n_workers}
+
+
+def lazily(X: np.ndarray, y: np.ndarray, n_parts: int) -> tuple[list[Any], list[Any]]:
+    """Parts that can be computed again anywhere."""
+    take = dask.delayed(lambda given, part: given[part::n_parts], pure=False)
+    return [take(X, part) for part in range(n_parts)], [take(y, part) for part in range(n_parts)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_changes_nothing_of_the_model() -> None:
+    """Ten times at random moments, among them those of loading and of binning."""
+    X, y = table(1, 900, 5, 3, missing=0.05)
+    estimator = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
+    expected = everything(clone(estimator).fit(X, y))
+    rng = np.random.default_rng(4)
+    told = []
+    for client in started(3):
+        rows, labels = lazily(X, y, 8)
+        for _ in range(10):
+            client.wait_for_workers(3, timeout=180)
+            victim = int(rng.choice(list(client.run(os.getpid).values())))
+            timer = threading.Timer(rng.uniform(0.0, 4.0), os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                model = cluster_fits.fit(clone(estimator), rows, labels, client=client)
+            assert everything(model) == expected
+            told += [str(one.message) for one in found if "goes on after round" in str(one.message)]
+            timer.join()
+    assert told  # some were hit in the middle
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The worker")
+def test_rows_that_are_lost_for_good_end_the_fit() -> None:
+    X, y = table(1, 900, 5, 3)
+    for client in started(2):
+        rows, labels = spread(client, X, 4), spread(client, y, 4)
+        victim = next(iter(client.run(os.getpid).values()))
+        timer = threading.Timer(2.0, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        given = DeepBoostClassifier(2000, complexity_penalty=0.01, calibration=None)
+        with pytest.raises(cluster_fits.WorkerLostError, match="cannot be computed again"):
+            cluster_fits.fit(given, rows, labels, client=client)
+        assert not hasattr(given, "ensemble_")

@@ -9,10 +9,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
 
-from distributed_tools import divide, everything, fit_by_threads
+from distributed_tools import break_off, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
+    AgnosticBoostClassifier,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
     RGBClassifier,
@@ -208,7 +211,7 @@ def test_bad_labels_and_weights_are_refused() -> None:
     refused([Part(np.full_like(X, np.inf), y), Part(X, y)], "infinity")
 
 
-@pytest.mark.parametrize("kind", [MultiSourceBoostClassifier, SparseBoostClassifier])
+@pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
         Task.of(kind(), weighted=False)
@@ -218,3 +221,74 @@ def test_small_totals_are_warned_of_once_for_all() -> None:
     X, y = TWO
     with pytest.warns(UserWarning, match="sum to 2.6 for 260 rows"):
         fit_by_threads(RGBClassifier(2), divide(X, y, np.full(260, 0.01), 3), 2)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (DeepBoostClassifier(5, complexity_penalty=0.01, early_stopping=3, calibration=None), TWO),
+        (DeepBoostClassifier.paper(5, objective="max", family="stumps"), THREE),
+        (SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None), THREE),
+        (RGBClassifier(3, calibration=None), THREE),
+        (RGBRegressor(3, loss="huber", warm_start=True), TWO),
+    ],
+    ids=["deep", "max", "softmax", "rgb", "numbers"],
+)
+def test_a_fit_that_was_broken_off_goes_on_with_other_workers(estimator: Any, data: Any) -> None:
+    """Stopped at any meeting, three workers have the same finished rounds; two others end with the model of one."""
+    parts = divide(*data, None, 6)
+    expected = everything(clone(estimator).fit(*data))
+    seen = set()
+    for n_meetings in (20, 60, 110, 170, 250, 400):
+        traces = break_off(clone(estimator), parts, 3, n_meetings)
+        lengths = {0 if trace is None else trace.n_rounds for trace in traces}
+        assert len(lengths) == 1
+        if lengths <= seen:
+            continue
+        seen |= lengths
+        for model in fit_by_threads(clone(estimator), parts, 2, traces[1]):
+            assert everything(model) == expected
+    assert len(seen) > 2  # before the first round, and after some
+
+
+@pytest.fixture(scope="module")
+def sourced() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    X, y = table(3, 240, 5, 3, missing=0.05)
+    return X, y, np.random.default_rng(5).choice(["a", "b", "c"], 240, p=[0.6, 0.3, 0.1]), np.floor(fractions(240))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_several_sources(sourced: Any, frozen: bool) -> None:
+    """Q is that of a fit on some rows, or a classifier of the user's; one part has rows of one source alone."""
+    X, y, sources, weights = sourced
+    if frozen:
+        ready: Any = FrozenEstimator(HistGradientBoostingClassifier(max_iter=3).fit(X, sources))
+    else:
+        ready = MultiSourceBoostClassifier(1).fit(X[::2], y[::2], sources=sources[::2]).domain_classifier_
+    estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)
+    expected = clone(estimator).fit(X, y, weights, sources=sources)
+    groups = [np.flatnonzero(sources == "c"), np.arange(0), *np.array_split(np.flatnonzero(sources != "c"), 3)]
+    parts = [Part(X[own], y[own], weights[own], sources[own]) for own in groups]
+    for model in fit_by_threads(estimator, parts, 3):
+        assert everything(model)[:-1] == everything(expected)[:-1]
+        assert model.source_names_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_one_source_needs_no_q(sourced: Any) -> None:
+    X, y, _, _ = sourced
+    for given in (None, np.full(240, "a")):
+        expected = MultiSourceBoostClassifier(3).fit(X, y, sources=given)
+        parts = [Part(X[k::2], y[k::2], None, None if given is None else given[k::2]) for k in range(2)]
+        for model in fit_by_threads(MultiSourceBoostClassifier(3), parts, 2):
+            assert everything(model) == everything(expected)
+
+
+def test_sources_that_are_refused(sourced: Any) -> None:
+    X, y, sources, _ = sourced
+    parts = [Part(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
+    refused(parts, "On several workers Q has to be ready", MultiSourceBoostClassifier(3))
+    refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
+    two = sources != "c"
+    ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
+    refused(parts, "a model of 2 sources on 5 columns", MultiSourceBoostClassifier(3, domain_classifier=ready))

@@ -6,45 +6,58 @@ import pickle
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from radboost.boosting import Trace
 from radboost.distributed.collections import delayed_parts
 from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
 
 PAUSE = 0.02  # seconds between two looks at the members
+LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
+PATIENCE = 30.0  # seconds to wait for a worker where none is left
+MOST_LOSSES = 3  # one after the other, without a round made between them
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, client: Any = None) -> Any:
+def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, client: Any = None) -> Any:
     """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
 
     Every worker that holds partitions takes part, bins its own rows and keeps them; the workers exchange sums of
     integers, directly with each other. So the model is the same, bit for bit, for any number of workers and any
-    partitioning, and the same as that of `estimator.fit` on all rows (docs/cluster.md).
+    partitioning, and the same as that of `estimator.fit` on all rows (docs/cluster.md). Where a worker is lost, its
+    partitions are computed again on the others, and the fit goes on after the last finished round.
 
     Parameters
     ----------
-    estimator : DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier or RGBRegressor
-        With any parameters. n_jobs=None stands for the threads of each worker.
+    estimator : DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor or MultiSourceBoostClassifier
+        With any parameters. n_jobs=None stands for the threads of each worker. The last needs a domain_classifier that
+        is ready: that of a fit on a sample (`domain_classifier_`), or a fitted one in sklearn.frozen.FrozenEstimator.
     X : Dask array, Dask data frame, or list of delayed parts or futures
         Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty.
     y : the same
         Labels or targets, divided like X.
     sample_weight : the same, or None
         A row of weight w counts as w copies of it.
+    sources : the same, or None
+        The source of each row, for MultiSourceBoostClassifier.
     client : distributed.Client or None
         None takes the current one.
 
     Returns
     -------
     estimator : the estimator that was given, fitted
+
+    Raises
+    ------
+    WorkerLostError
+        Where no worker is left, lost rows cannot be computed again, or workers are lost again and again.
     """
-    task = Task.of(estimator, weighted=sample_weight is not None)
+    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
     client = _client(client)
-    placed = _place(client, delayed_parts(X, y, sample_weight))
-    results = _run(client, task, placed)
+    results = _until_done(client, task, delayed_parts(X, y, sample_weight, sources))
     fitted = next(result.model for result in results if result.model is not None)
     if len({result.digest for result in results}) > 1:
         raise RuntimeError(
@@ -81,75 +94,182 @@ def _client(client: Any) -> Any:
     return client
 
 
+def _until_done(client: Any, task: Task, parts: Sequence[Any]) -> list[Result]:
+    """The results of all members; where workers are lost, the others go on after the last finished round."""
+    kept = Kept()
+    losses, n_rounds = 0, 0
+    while True:
+        try:
+            return _run(client, task, _place(client, parts), kept)
+        except RowsLostError:
+            raise
+        except WorkerLostError as error:
+            losses, n_rounds = (0 if kept.n_rounds > n_rounds else losses) + 1, kept.n_rounds
+            if losses >= MOST_LOSSES:
+                raise WorkerLostError(
+                    f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
+                    "memory for the partitions?"
+                ) from error
+            _wait_for_workers(client, error)
+            warnings.warn(
+                f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+class RowsLostError(WorkerLostError):
+    """Rows were on a worker that is gone, and nowhere else."""
+
+
+class Kept:
+    """The finished rounds of the fit so far."""
+
+    def __init__(self) -> None:
+        self.rounds: Trace | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        return 0 if self.rounds is None else self.rounds.n_rounds
+
+    def take(self, found: Trace | None) -> None:
+        if found is not None and found.n_rounds > self.n_rounds:
+            self.rounds = found
+
+
+def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise WorkerLostError(f"{error} No worker is left, and none has come within {PATIENCE:g} seconds.") from error
+
+
 def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     """Computes the partitions, and says which worker has which of them, as futures."""
     from distributed import wait
 
     futures = client.compute(list(parts))
-    wait(futures)
+    with suppress(CancelledError):  # of some of them, which is seen below
+        wait(futures)
     for future in futures:
         if future.status == "error":
             future.result()  # raises
+        if future.status != "finished":
+            raise RowsLostError(
+                "A partition is lost and cannot be computed again: its data were on a worker that is gone. Give fit "
+                "collections that know where their rows come from, such as files, or load the data again."
+            )
     holders = client.who_has(futures)
     placed: dict[str, list[Any]] = {}
     for future in futures:
         workers = holders.get(future.key, ())
         if not workers:
-            raise WorkerLostError("A partition was lost before the fit began: its worker is gone. Call fit again.")
+            raise WorkerLostError("A worker was lost while partitions were computed.")
         placed.setdefault(min(workers), []).append(future)
     return {worker: placed[worker] for worker in sorted(placed)}
 
 
-def _run(client: Any, task: Task, placed: dict[str, list[Any]]) -> list[Result]:
-    pickled = pickle.dumps(task)
+def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept) -> list[Result]:
+    pickled, earlier = pickle.dumps(task), pickle.dumps(kept.rounds)
     made = [
-        client.submit(Member, rank, pickled, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False)
+        client.submit(
+            Member, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
+        )
         for rank, (worker, parts) in enumerate(placed.items())
     ]
-    placed_on = list(placed)
+    watch = Watch(client, list(placed), made)
     placed.clear()  # the partitions themselves may go
-    members = [future.result() for future in made]
-    addresses = [Address(worker, member.key) for worker, member in zip(placed_on, members, strict=True)]
-    for joined in [member.join(addresses) for member in members]:
-        joined.result()
-    with _giving_up(members, addresses):
-        return _wait(client, [member.fit() for member in members], addresses)
+    try:
+        members = watch.results(made)
+        addresses = [Address(worker, member.key) for worker, member in zip(watch.workers, members, strict=True)]
+        watch.results(_called(members, "join", addresses))
+        with _giving_up(members, kept, watch):
+            return watch.results(_called(members, "fit"))
+    finally:
+        client.cancel(made, force=True)  # also of those whose worker is gone, which would wait for another
+
+
+def _called(members: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
+    calls = [_asked(member, method, *arguments) for member in members]
+    if any(call is None for call in calls):
+        raise WorkerLostError("A worker is gone.")
+    return calls
 
 
 @contextmanager
-def _giving_up(members: Sequence[Any], addresses: Sequence[Address]) -> Iterator[None]:
-    """Ends the fits of all members where one of them, or the client, has ended early."""
+def _giving_up(members: Sequence[Any], kept: Kept, watch: Watch) -> Iterator[None]:
+    """Ends the fits of all members where one of them, or the client, has ended early; keeps the rounds they made."""
     try:
         yield
     except BaseException as error:
         reason = f"{type(error).__name__}: {error}"
-        for member in members:
-            try:
-                member.give_up(reason)  # not waited for: a worker that is gone does not answer
-            except RuntimeError:  # Dask's, for an actor that is gone
-                continue
+        left = [member for rank, member in enumerate(members) if not watch.is_lost(rank)]
+        asked = [future for member in left for future in (_asked(member, "give_up", reason),) if future is not None]
+        for future in asked:
+            _result_of(future)
+        if isinstance(error, WorkerLostError):
+            for member in left:
+                answer = _asked(member, "rounds")
+                found = None if answer is None else _result_of(answer)
+                kept.take(None if found is None else pickle.loads(found))
         raise
 
 
-def _wait(client: Any, running: list[Any], addresses: Sequence[Address]) -> list[Result]:
-    """The results of all members, or the error that one of them began."""
-    while True:
-        done = [future for future in running if future.done()]
-        errors = [error for error in map(_error_of, done) if error is not None]
-        own = [error for error in errors if not isinstance(error, WorkerLostError | OSError)]
-        if own:
-            raise own[0]
-        lost = _lost(client, addresses) if errors or len(done) < len(running) else []
-        if lost:
-            raise WorkerLostError(
-                f"The worker {' and '.join(lost)} is gone, and with it its rows. Call fit again: Dask computes its "
-                "partitions on the workers that are left."
-            )
-        if len(done) == len(running):
-            if errors:
-                raise errors[0]
-            return [future.result() for future in running]
-        time.sleep(PAUSE)
+def _asked(member: Any, method: str, *arguments: Any) -> Any:
+    """A call of a member that may be gone by now: None then."""
+    try:
+        return getattr(member, method)(*arguments)
+    except RuntimeError:  # Dask's, for an actor that is gone
+        return None
+
+
+def _result_of(future: Any) -> Any:
+    """The answer of a member; None where it does not come, since that worker is gone as well."""
+    try:
+        return future.result(timeout=PATIENCE)
+    except (OSError, RuntimeError, TimeoutError):
+        return None
+
+
+class Watch:
+    """Waits for members, and notices when one of them is gone."""
+
+    def __init__(self, client: Any, workers: list[str], made: Sequence[Any]) -> None:
+        self.workers = workers
+        self._client, self._made = client, made
+        self._was_there = [False] * len(workers)
+        self._n_looks = 0
+
+    def results(self, running: Sequence[Any]) -> list[Any]:
+        """Those of all members, or the error of one of them."""
+        while True:
+            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
+            lost = lost or self._unknown()
+            done = [future for future in running if future.done()]
+            errors = [error for error in map(_error_of, done) if error is not None]
+            own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
+            if own and not lost:
+                raise own[0]
+            if lost or errors:
+                who = f"The worker {' and '.join(lost)} is gone." if lost else f"A worker is gone ({errors[0]})."
+                raise WorkerLostError(who)
+            if len(done) == len(running):
+                return [future.result() for future in running]
+            time.sleep(PAUSE)
+
+    def is_lost(self, rank: int) -> bool:
+        """Whether the actor of this rank was there and is not any more."""
+        there = self._made[rank].status == "finished"
+        self._was_there[rank] |= there
+        return self._was_there[rank] and not there
+
+    def _unknown(self) -> list[str]:
+        """Workers that the scheduler does not know any more; asked now and then."""
+        self._n_looks += 1
+        if self._n_looks % LOOKS_AT_SCHEDULER:
+            return []
+        known = self._client.nthreads()
+        return [worker for worker in self.workers if worker not in known]
 
 
 def _error_of(future: Any) -> Exception | None:
@@ -158,8 +278,3 @@ def _error_of(future: Any) -> Exception | None:
     except Exception as error:
         return error
     return None
-
-
-def _lost(client: Any, addresses: Sequence[Address]) -> list[str]:
-    known = client.nthreads()
-    return [address.worker for address in addresses if address.worker not in known]

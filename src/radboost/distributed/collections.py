@@ -10,31 +10,31 @@ from radboost.distributed.reading import Part
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 
 
-def delayed_parts(X: Any, y: Any, sample_weight: Any) -> list[Any]:
-    """The partitions of rows, labels and weights together, as delayed `Part`s."""
+def delayed_parts(X: Any, y: Any, sample_weight: Any = None, sources: Any = None) -> list[Any]:
+    """The partitions of rows, labels, weights and sources together, as delayed `Part`s."""
     from dask import delayed
 
     rows = _pieces("X", X)
-    labels = _pieces("y", _aligned(y, X))
-    weights = None if sample_weight is None else _pieces("sample_weight", _aligned(sample_weight, X))
-    for name, pieces in (("y", labels), ("sample_weight", weights)):
-        if pieces is not None and len(pieces) != len(rows):
+    beside = {"y": y, "sample_weight": sample_weight, "sources": sources}
+    pieces_of = {name: _pieces(name, _aligned(name, given, X)) for name, given in beside.items() if given is not None}
+    for name, pieces in pieces_of.items():
+        if len(pieces) != len(rows):
             raise ValueError(
                 f"X has {len(rows)} partitions and {name} has {len(pieces)}; they must be divided alike. Divide both "
                 "in the same way, for example with repartition or rechunk."
             )
     make = delayed(_make_part, pure=False)
-    if weights is None:
-        return [make(*pieces) for pieces in zip(rows, labels, strict=True)]
-    return [make(*pieces) for pieces in zip(rows, labels, weights, strict=True)]
+    return [
+        make(X=piece, **{name: pieces[place] for name, pieces in pieces_of.items()}) for place, piece in enumerate(rows)
+    ]
 
 
-def _make_part(X: Any, y: Any, sample_weight: Any = None) -> Part:
-    n_rows = Part(X, y).n_rows
-    for name, given in (("y", y), ("sample_weight", sample_weight)):
-        if given is not None and len(given) != n_rows:
+def _make_part(X: Any, **beside: Any) -> Part:
+    n_rows = Part(X, None).n_rows
+    for name, given in beside.items():
+        if len(given) != n_rows:
             raise ValueError(f"A partition of X has {n_rows} rows, and the one of {name} beside it has {len(given)}.")
-    return Part(X, y, sample_weight)
+    return Part(X, **beside)
 
 
 def is_array(given: Any) -> bool:
@@ -62,13 +62,13 @@ def _pieces(name: str, given: Any) -> list[Any]:
     )
 
 
-def _aligned(given: Any, X: Any) -> Any:
+def _aligned(name: str, given: Any, X: Any) -> Any:
     """An array in chunks like those of X, where the sizes of both are known."""
     if not (is_array(given) and is_array(X)):
         return given
     sizes = X.chunks[0]
     if given.shape[:1] != X.shape[:1] and not math.isnan(given.shape[0]) and not math.isnan(X.shape[0]):
-        raise ValueError(f"X has {X.shape[0]} rows, and y or sample_weight has {given.shape[0]}.")
+        raise ValueError(f"X has {X.shape[0]} rows, and {name} has {given.shape[0]}.")
     if any(map(math.isnan, sizes)) or any(map(math.isnan, given.chunks[0])):
         return given
     return given.rechunk({0: sizes})

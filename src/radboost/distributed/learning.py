@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from radboost.boosting import FitContext, Trace
 from radboost.distributed.reading import Part, read_parts
+from radboost.distributed.sources import sources_of
 from radboost.distributed.talking import Workers
 from radboost.estimators import (
     DeepBoostClassifier,
+    MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
     SoftmaxBoostClassifier,
@@ -18,7 +21,13 @@ from radboost.estimators import (
 )
 from radboost.rows.prepare import digest_of
 
-SUPPORTED: tuple[type[Any], ...] = (DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor)
+SUPPORTED: tuple[type[Any], ...] = (
+    DeepBoostClassifier,
+    SoftmaxBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    MultiSourceBoostClassifier,
+)
 
 
 def check_estimator(estimator: Any) -> None:
@@ -31,6 +40,21 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
+class Keeper:
+    """Told of every round, and asked for them where the fit ends early: each worker has the rounds of all."""
+
+    def __init__(self) -> None:
+        self._context: FitContext | None = None
+
+    def on_fit_begin(self, context: FitContext) -> None:
+        self._context = context
+
+    def rounds(self) -> Trace | None:
+        """The finished ones; None before the first. To be asked when the fit has ended."""
+        trace = None if self._context is None else self._context.finished_rounds()
+        return trace if trace is not None and trace.n_rounds else None
+
+
 @dataclass(frozen=True)
 class Task:
     """What all workers do alike."""
@@ -38,17 +62,30 @@ class Task:
     estimator: Any
     seed: int  # drawn once: a random_state of None would be another one on every worker
     weighted: bool
+    sourced: bool = False  # whether the sources of rows were given
 
     @classmethod
-    def of(cls, estimator: Any, *, weighted: bool) -> Task:
+    def of(cls, estimator: Any, *, weighted: bool, sourced: bool = False) -> Task:
         check_estimator(estimator)
+        if sourced and not isinstance(estimator, MultiSourceBoostClassifier):
+            raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
         # Once: a generator that is asked for a seed goes on.
-        return cls(estimator, estimator._read_parameters().growth.seed, weighted)
+        return cls(estimator, estimator._read_parameters().growth.seed, weighted, sourced)
 
-    def run(self, parts: Sequence[Part], workers: Workers, *, first: bool, n_threads: int | None = None) -> Any:
+    def run(
+        self,
+        parts: Sequence[Part],
+        workers: Workers,
+        *,
+        first: bool,
+        n_threads: int | None = None,
+        earlier: Trace | None = None,
+        keeper: Keeper | None = None,
+    ) -> Any:
         """The fitted estimator, with the parameters as they were given.
 
-        `first`: whether this worker shows how far the fit is; `n_threads` is what n_jobs=None stands for here.
+        `first`: whether this worker shows how far the fit is; `n_threads` is what n_jobs=None stands for here;
+        `earlier` are rounds that are not made again, `keeper` knows those that were made.
         """
         own = copy(self.estimator)
         own.random_state = self.seed
@@ -58,8 +95,11 @@ class Task:
         training = read_parts(own, parts, workers, weighted=self.weighted)
         own._check_training(training)
         prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)
+        if self.sourced:
+            prepared = replace(prepared, sources=sources_of(own, parts, training, workers))
         del training
-        fitted = learn(own, prepared, settings=settings)
+        callbacks = [] if keeper is None else [keeper]
+        fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
         for name in ("random_state", "verbose", "n_jobs"):
             setattr(fitted, name, getattr(self.estimator, name))
         return fitted

@@ -52,6 +52,7 @@ class Meeting:
     kind: str
     outcome: asyncio.Future[Any]
     brought: dict[int, Any] = field(default_factory=dict)
+    closing: asyncio.Future[None] | None = None
 
 
 class MeetingPlace:
@@ -74,8 +75,8 @@ class MeetingPlace:
         if meeting.kind != kind or rank in meeting.brought:
             raise RuntimeError(f"worker {rank} came to meeting {number} for {kind!r}, others for {meeting.kind!r}")
         meeting.brought[rank] = brought
-        if meeting.brought.keys() == self._expected:
-            await self._close(number, meeting)
+        if meeting.brought.keys() == self._expected:  # not awaited: who gives up does not wait for those above
+            meeting.closing = asyncio.ensure_future(self._close(number, meeting))
         return await asyncio.shield(meeting.outcome)
 
     async def _close(self, number: int, meeting: Meeting) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.distributed.learning import Task, digest_of_model
+from radboost.distributed.learning import Keeper, Task, digest_of_model
 from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
 from radboost.distributed.reading import Part
 from radboost.distributed.talking import Workers
@@ -72,8 +72,10 @@ class DaskWorkers(Workers):
 class Member:
     """The actor: its methods are called by the client and by the other members, and run in Dask's event loop."""
 
-    def __init__(self, rank: int, task: bytes, parts: Sequence[Part]) -> None:
-        self._rank, self._task, self._parts = rank, task, list(parts)
+    def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[Part]) -> None:
+        self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
+        self._keeper = Keeper()
+        self._ended = asyncio.Event()
         self._addresses: list[Address] = []
         self._place: MeetingPlace | None = None
         self._worker: Any = None
@@ -89,8 +91,17 @@ class Member:
         """Takes part in the fit, in a thread of its own: other work of the cluster goes on."""
         assert self._place is not None
         workers = DaskWorkers(self._rank, len(self._addresses), self._place, asyncio.get_running_loop())
-        with ThreadPoolExecutor(1, thread_name_prefix="radboost-fit") as executor:
+        executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
+        try:
             return await asyncio.get_running_loop().run_in_executor(executor, self._fit, workers)
+        finally:
+            executor.shutdown(wait=False)
+            self._ended.set()
+
+    async def rounds(self) -> bytes:
+        """What the fit of this member had made when it ended, pickled; it is waited for."""
+        await self._ended.wait()
+        return pickle.dumps(self._keeper.rounds())
 
     async def meet(self, number: int, kind: str, rank: int, brought: Any) -> Any:
         """Called by a member below this one."""
@@ -106,12 +117,17 @@ class Member:
         task: Task = pickle.loads(self._task)
         parts, self._parts = self._parts, []
         first = self._rank == 0
-        n_threads = self._worker.state.nthreads
+        options: dict[str, Any] = {
+            "first": first,
+            "n_threads": self._worker.state.nthreads,
+            "earlier": pickle.loads(self._earlier),
+            "keeper": self._keeper,
+        }
         if not first:
-            return Result(digest_of_model(task.run(parts, workers, first=False, n_threads=n_threads)))
+            return Result(digest_of_model(task.run(parts, workers, **options)))
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
-            model = task.run(parts, workers, first=True, n_threads=n_threads)
+            model = task.run(parts, workers, **options)
         told = tuple((str(one.message), one.category) for one in found)
         return Result(digest_of_model(model), model, told)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class MPIWorkers(Workers):
             self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, comm: Any = None) -> Any:
+def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, comm: Any = None) -> Any:
     """Fits an estimator on the rows of all ranks; each calls with its own, and has the same model at the end.
 
     The model is that of `estimator.fit` on all rows, bit for bit, for any number of ranks. A rank may have no rows: it
@@ -67,8 +68,8 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, comm: Any 
     ----------
     estimator : as for `radboost.distributed.fit`, with the same parameters on every rank
         n_jobs=None stands for all cores that the rank may use.
-    X, y, sample_weight : the rows of this rank, as `estimator.fit` takes them
-        Either all ranks give weights, or none.
+    X, y, sample_weight, sources : the rows of this rank, as `estimator.fit` takes them
+        Either all ranks give weights, or none; the same of sources.
     comm : mpi4py.MPI.Comm or None
         None is COMM_WORLD.
 
@@ -77,11 +78,11 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, comm: Any 
     estimator : the estimator that was given, fitted
     """
     comm = _comm(comm)
-    task = Task.of(estimator, weighted=sample_weight is not None)
+    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
     workers = MPIWorkers(comm)
     try:
         task = _same_for_all(task, workers)
-        fitted = task.run([Part(X, y, sample_weight)], workers, first=comm.Get_rank() == 0)
+        fitted = task.run([Part(X, y, sample_weight, sources)], workers, first=comm.Get_rank() == 0)
         if len(set(workers.tell(digest_of_model(fitted)))) > 1:
             raise RuntimeError("The ranks ended with different models, which must not happen. Please report it.")
     except Exception as error:
@@ -114,9 +115,13 @@ def _same_for_all(task: Task, workers: Workers) -> Task:
     """The task with the seed of the first rank; refuses ranks with other parameters, or some with weights alone."""
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
-    told = workers.tell((type(task.estimator).__name__, json.dumps(parameters), task.weighted, task.seed))
+    told = workers.tell(
+        (type(task.estimator).__name__, json.dumps(parameters), (task.weighted, task.sourced), task.seed)
+    )
     if len({one[2] for one in told}) > 1:
-        raise ValueError("Some ranks have a sample_weight and others none. Give ones where rows count once.")
+        raise ValueError(
+            "Some ranks have a sample_weight or sources, and others none. Give weights of 1 where rows count once."
+        )
     if len({one[:2] for one in told}) > 1:
         raise ValueError("The ranks have different estimators or parameters. Give every rank the same.")
-    return Task(task.estimator, told[0][3], task.weighted)
+    return replace(task, seed=told[0][3])

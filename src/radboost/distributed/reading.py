@@ -45,6 +45,7 @@ class Part:
     X: Any
     y: Any
     sample_weight: Any = None
+    sources: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -76,13 +77,15 @@ class ReadPart:
     columns: Columns
     weights: FloatArray | None
     class_ids: npt.NDArray[np.int64]
+    kept: npt.NDArray[np.int64]  # the places of the rows among those of the part
 
 
 def read_parts(estimator: Any, parts: Sequence[Part], workers: Workers, *, weighted: bool) -> CheckedRows:
     """Checks the parts of this worker, of which there may be none. `weighted`: whether sample weights were given."""
     check_versions(workers)
     regression = bool(estimator._regression)
-    read = _read_each(estimator, [part for part in parts if part.n_rows], workers, weighted)
+    given = [part for part in parts if part.n_rows]
+    read = _read_each(estimator, given, workers, weighted)
     columns = _agreed(read, workers)
     classes = None if regression else _label(read, workers)
     if classes is not None:
@@ -103,12 +106,13 @@ def read_parts(estimator: Any, parts: Sequence[Part], workers: Workers, *, weigh
     if regression:
         shape = (0,) if columns.n_targets is None else (0, columns.n_targets)
         targets = np.concatenate([np.zeros(shape), *(read_targets(part.rows.y) for part in read)])
-    n_rows = X.shape[0]
     names = columns.feature_names
+    starts = np.cumsum([0, *(part.n_rows for part in given)])
+    kept = [start + part.kept for start, part in zip(starts.tolist(), read, strict=False)]
     return CheckedRows(
         Rows(categories, X, class_ids if targets is None else targets),
-        kept=None,
-        n_given=n_rows,
+        kept=np.concatenate([np.zeros(0, dtype=np.int64), *kept]),
+        n_given=int(starts[-1]),
         classes=classes,
         class_ids=class_ids,
         weights=weights,
@@ -156,7 +160,7 @@ def _read_part(reader: Any, part: Part, weighted: bool) -> ReadPart:
         bool(sparse.issparse(rows.X)),
         rows.y.shape[1] if rows.y.ndim == 2 else None,
     )
-    return ReadPart(rows, columns, weights, np.zeros(rows.n_rows, dtype=np.int64))
+    return ReadPart(rows, columns, weights, np.zeros(rows.n_rows, dtype=np.int64), np.arange(rows.n_rows))
 
 
 def _agreed(read: list[ReadPart], workers: Workers) -> Columns:
@@ -245,7 +249,7 @@ def _leave_out_zero_weights(read: list[ReadPart]) -> None:
         rows, part.weights, kept = part.rows.without_zero_weights(part.weights)
         part.rows = rows
         if kept is not None:
-            part.class_ids = part.class_ids[kept]
+            part.class_ids, part.kept = part.class_ids[kept], kept
 
 
 def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers) -> npt.NDArray[Any]:

@@ -125,7 +125,7 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.browser $(VENV)
 $(VENV)/.demo: EXTRAS := cli,plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.docs: EXTRAS := docs
-$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst
+$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst,mpi
 $(VENV)/.browser: EXTRAS := browser
 $(VENV)/.bench: EXTRAS := bench,progress
 $(VENV)/.release: EXTRAS := release

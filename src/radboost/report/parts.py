@@ -27,6 +27,8 @@ from radboost.report.svg import at
 WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
 LONGEST_TEXT = 3000
 """Characters of a paragraph that are shown."""
+DENSE, CROWDED = 8, 16
+"""Classes above which a confusion leaves its shares out, and above which its cells are as small as can be read."""
 TALL = 24
 """Rows of a table above which it scrolls inside its place on the screen."""
 
@@ -157,7 +159,8 @@ def confusion(block: Confusion) -> str:
     classes, counts = block.classes, block.counts
     rows = [sum(row) for row in counts]
     columns = [sum(row[place] for row in counts) for place in range(len(classes))]
-    dense = " dense" if len(classes) > 8 else ""
+    dense = " crowded dense" if len(classes) > CROWDED else " dense" if len(classes) > DENSE else ""
+    digits = 0 if len(classes) > CROWDED else 1
     head = "".join(f'<th scope="col">{name(label, 24)}</th>' for label in classes)
     body = ""
     for true, label in enumerate(classes):
@@ -168,7 +171,7 @@ def confusion(block: Confusion) -> str:
             for answer, count in enumerate(counts[true])
         )
         body += f'<tr><th scope="row">{name(label, 24)}</th>{cells}{_share(counts[true][true], rows[true])}</tr>'
-    foot = "".join(_share(counts[place][place], columns[place]) for place in range(len(classes)))
+    foot = "".join(_share(counts[place][place], columns[place], digits) for place in range(len(classes)))
     right = sum(counts[place][place] for place in range(len(classes)))
     return (
         f'<figure class="figure"><div class="scroll" tabindex="0" role="group" aria-label="confusion">'
@@ -179,8 +182,12 @@ def confusion(block: Confusion) -> str:
     )
 
 
-def _share(part: Number, whole: Number) -> str:
-    return f'<td class="number sum">{100 * part / whole:.1f} %</td>' if whole else f'<td class="sum">{NOTHING}</td>'
+def _share(part: Number, whole: Number, digits: int = 1) -> str:
+    return (
+        f'<td class="number sum">{100 * part / whole:.{digits}f}{" %" if digits else "%"}</td>'
+        if whole
+        else f'<td class="sum">{NOTHING}</td>'
+    )
 
 
 def cards(block: RowCards) -> str:

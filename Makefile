@@ -12,7 +12,7 @@ SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format sanitize bench build werror clean
+.PHONY: help demo test test-all browser chromium lint format sanitize bench build werror clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -20,11 +20,21 @@ help: ## show this list
 demo: $(VENV)/.built $(VENV)/.demo ## train, compare with AdaBoost, draw the margins, print the bound
 	$(PY) -m radboost.demo
 
-test: lint ## lint, then every test but those marked slow
-	$(PY) -m pytest -m "not slow" $(PYTEST_ARGS)
+test: lint ## lint, then every test but those marked slow or browser
+	$(PY) -m pytest -m "not slow and not browser" $(PYTEST_ARGS)
 
-test-all: lint $(VENV)/.heavy ## lint, then every test, with Flower, Ray, PyTorch and OpenFst
+test-all: lint $(VENV)/.heavy $(VENV)/.browser chromium ## lint, then every test, with Flower, Ray, PyTorch and OpenFst
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+browser: $(VENV)/.built $(VENV)/.dev $(VENV)/.browser chromium ## open reports in Chromium: the tests marked browser
+	$(PY) -m pytest -m browser $(PYTEST_ARGS)
+
+# Debian's, or the one that RADBOOST_CHROMIUM names; installing it needs root, by sudo where somebody else runs make.
+SUDO = $(shell test "$$(id -u)" = 0 || echo sudo)
+chromium:
+	@test -n "$$RADBOOST_CHROMIUM" || command -v chromium >/dev/null || \
+		{ $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; } || \
+		{ echo 'Chromium could not be installed: install it, or set RADBOOST_CHROMIUM to the path of one.' >&2; exit 1; }
 
 lint: $(VENV)/.built $(VENV)/.dev werror ## ruff, mypy, and the C++ code with warnings as errors
 	ruff check --no-cache .
@@ -60,7 +70,7 @@ sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that run native code, under A
 		cmake --install $(SANITIZED)/cmake --prefix $$site >/dev/null
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-		$(SANITIZED)/venv/bin/python -m pytest -m "native and not slow" --capture=sys $(PYTEST_ARGS)
+		$(SANITIZED)/venv/bin/python -m pytest -m "native and not slow and not browser" --capture=sys $(PYTEST_ARGS)
 
 clean: ## remove everything the other targets made
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -98,10 +108,11 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.heavy $(VENV)/.browser $(VENV)/.bench: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
 $(VENV)/.demo: EXTRAS := plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.heavy: EXTRAS := test,lint,flower,torch,openfst
+$(VENV)/.browser: EXTRAS := browser
 $(VENV)/.bench: EXTRAS := bench,progress

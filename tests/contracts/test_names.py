@@ -204,7 +204,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     }
     ours |= {"explain", "feature_importance", "permutation_importance", "to_text"}
     ours |= {"paper", "path", "prune", "save", "apply", "predict_contributions"}
-    ours |= {"from_dict", "rows_for_export", "to_c", "to_dict", "to_onnx", "to_treelite"}
+    ours |= {"from_dict", "report", "rows_for_export", "to_c", "to_dict", "to_onnx", "to_treelite"}
     if estimator is radboost.MultiSourceBoostClassifier:
         ours |= {"source_errors_", "agnostic_error_", "source_weight_", "source_probabilities"}
         ours |= {
@@ -239,6 +239,7 @@ def test_dir_shows_what_is_public() -> None:
         "losses",
         "metrics",
         "plot",
+        "report",
         "sparsity",
         "structured",
     }

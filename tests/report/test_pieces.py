@@ -9,16 +9,18 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import binomtest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, make_blobs
 
-from radboost import DeepBoostClassifier, RGBRegressor
+from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostRegressor
 from radboost.guarantees.holdout import exact_interval
+from radboost.report.blocks import Text
 from radboost.report.calibrated import by_chance, calibration_error
 from radboost.report.contents import digest, drawn, row_hashes, take_rows
 from radboost.report.data import data
 from radboost.report.figures import bootstrap, percent, thinned
 from radboost.report.learning import trees_by_round
 from radboost.report.noise import confident_learning, cross_fitted
+from radboost.report.partial import partial_dependence
 from radboost.report.profile import profiles
 from radboost.report.scores import compare, roc_area
 from radboost.report.slices import holm
@@ -134,6 +136,39 @@ def test_wrong_labels_are_counted_and_found(share: float) -> None:
         assert len(suspects) == 0
 
 
+def _separable(kind: str, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    if kind == "digits":
+        X, y = load_digits(return_X_y=True)
+        order = rng.permutation(len(y))[:1000]
+        return X[order], y[order]
+    if kind == "blobs":
+        X, y = make_blobs(1000, n_features=6, centers=4, cluster_std=1.2, random_state=seed)
+        return X, y
+    X = rng.normal(size=(1000, 6))
+    return X, (X[:, 0] + X[:, 1] > 0.0 if kind == "line" else X[:, 0] > 1.3).astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("kind", ["line", "rare", "blobs", "digits"])
+def test_estimates_of_wrong_labels_keep_what_the_documents_say(kind: str, share: float) -> None:
+    X, y = _separable(kind, 1)
+    rng = np.random.default_rng(2)
+    flipped = rng.random(len(y)) < share
+    n_classes = int(y.max()) + 1
+    y = np.where(flipped, (y + rng.integers(1, n_classes, len(y))) % n_classes, y)
+    model = DeepBoostClassifier(n_rounds=3, n_jobs=1).fit(X, y)
+    subject = read(model, X[:1], y[:1], X_train=X, y_train=y)
+    assert subject.train is not None
+    crossed = cross_fitted(subject, subject.train)
+    assert crossed is not None
+    found = confident_learning(crossed[1], subject.train.class_ids[crossed[0]])
+    assert found.share == pytest.approx(flipped.mean(), abs=0.03)
+    suspects = crossed[0][found.suspects(subject.train.class_ids[crossed[0]])]
+    assert len(suspects) < 0.01 * len(y) if share == 0.0 else flipped[suspects].mean() > 0.85
+
+
 def _leaking() -> tuple[pd.DataFrame, Any]:
     rng = np.random.default_rng(0)
     n = 400
@@ -166,6 +201,40 @@ def test_columns_that_give_the_target_away_are_suspected() -> None:
     assert len(card.serious) == 2
     assert "'outcome'" in card.serious[0].short
     assert "Do not trust this yet" in model.report(frame[200:], y[200:]).verdict
+
+
+def test_parts_that_were_not_drawn_alike_are_told() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {
+            "moved": np.concatenate([rng.normal(size=300), 1.0 + rng.normal(size=300)]),
+            "still": rng.normal(size=600),
+            "kind": pd.Categorical(np.where(np.arange(600) < 300, "a", rng.choice(["a", "b"], 600))),
+            "colour": pd.Categorical(rng.choice(["red", "blue"], 600)),
+        }
+    )
+    y = (frame["still"] > 0.0).to_numpy()
+    frame.loc[:5, "kind"] = "b"
+    model = DeepBoostClassifier(n_rounds=5, n_jobs=1).fit(frame[:300], y[:300])
+    subject = read(model, frame[300:], y[300:], X_train=frame[:300], y_train=y[:300])
+    assert {one.name for one in profiles(subject) if one.drift is not None} == {"moved", "kind"}
+    alike = read(model, frame[1::2], y[1::2], X_train=frame[::2], y_train=y[::2])
+    assert not [one.name for one in profiles(alike) if one.drift is not None]
+
+
+def test_slices_where_a_linear_model_is_better_are_named() -> None:
+    """Of a model that never saw the column which decides in one of two groups."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.normal(size=800), rng.integers(0, 2, 800)])
+    y = np.where(X[:, 1] == 1.0, X[:, 0] > 0.0, rng.random(800) < 0.1).astype(int)
+    blind = np.column_stack([np.zeros(400), X[:400, 1]])
+    model = DeepBoostClassifier(n_rounds=5, n_jobs=1).fit(blind, y[:400])
+    made = model.report(X[400:], y[400:], X_train=X[:400], y_train=y[:400])
+    (section,) = (one for one in made.sections if one.name == "slices")
+    told = [block.paragraphs[0] for block in section.blocks if isinstance(block, Text) and block.tone == "warning"]
+    assert len(told) == 1
+    assert "x[1] = 1 (" in told[0]
+    assert "x[1] = 0 (" not in told[0]
 
 
 def test_copies_and_contradictions_are_counted() -> None:
@@ -243,3 +312,15 @@ def test_trees_are_counted_when_they_enter() -> None:
     steps = model.ensemble_.steps
     naive = [len({int(step["hypothesis"]) for step in steps if step["round"] <= r}) for r in range(model.n_iter_)]
     assert trees_by_round(model.ensemble_).tolist() == naive
+
+
+def test_partial_dependence_is_the_mean_of_answers() -> None:
+    X = np.random.default_rng(9).normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = SparseBoostRegressor(n_jobs=1).fit(frame, X @ [2.0, -1.0, 0.0])
+    drawn = partial_dependence(read(model, frame, X @ [2.0, -1.0, 0.0]))
+    assert drawn is not None
+    first: Any = drawn.blocks[0]
+    for line in first.blocks:
+        for x, y in zip(line.series[0].x, line.series[0].y, strict=True):
+            assert y == pytest.approx(model.predict(frame.assign(**{line.title: x})).mean(), abs=1e-4)

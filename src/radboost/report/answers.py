@@ -16,6 +16,7 @@ from radboost.report.blocks import (
     Section,
     Series,
     Table,
+    Tabs,
     Text,
     ThresholdExplorer,
 )
@@ -34,17 +35,22 @@ def answers(subject: Subject) -> Section | None:
     if not len(known):
         return None
     counts = confusion_counts(subject, known)
-    blocks: list[Block] = [*_confusion(subject, counts), _by_class(subject, counts, known)]
+    by_class = _by_class(subject, counts, known)
+    blocks: list[Block] = [*_confusion(subject, counts), by_class]
     if len(subject.classes) == 2 and subject.probabilities is not None:
-        blocks += _two_classes(subject, known)
+        explorer, curves = _two_classes(subject, known)
+        groups = (
+            ("Threshold and costs", (explorer,)),
+            ("Confusion", tuple(blocks)),
+            ("Curves", (curves,)),
+        )
+        blocks = [Tabs(groups)]
     return Section("answers", "Answers", _lead(subject, counts), tuple(blocks))
 
 
 def confusion_counts(subject: Subject, known: npt.NDArray[np.intp]) -> FloatArray:
     """Rows, or their weight, of each true class (lines) that got each answer (columns)."""
-    n = len(subject.classes)
-    places = {label: place for place, label in enumerate(subject.classes)}
-    given = np.array([places[label] for label in subject.predicted[known].tolist()], dtype=np.int64)
+    n, given = len(subject.classes), subject.answer_ids[known]
     totals = np.bincount(subject.test.class_ids[known] * n + given, subject.test.weight()[known], n * n)
     return np.asarray(totals.reshape(n, n), dtype=np.float64)
 
@@ -121,17 +127,17 @@ def _one_against_others(subject: Subject, place: int, known: npt.NDArray[np.intp
     return float(roc_auc_score(truth, subject.probabilities[known, place], sample_weight=weights))
 
 
-def _two_classes(subject: Subject, known: npt.NDArray[np.intp]) -> list[Block]:
+def _two_classes(subject: Subject, known: npt.NDArray[np.intp]) -> tuple[Block, Block]:
+    """What each threshold does, and the curves over all of them."""
     assert subject.probabilities is not None
     stated, truth = subject.probabilities[known, 1], subject.test.class_ids[known] == 1
     weights = subject.test.weight()[known]
-    found: list[Block] = [_explorer(subject, stated, truth, weights)]
+    explorer = _explorer(subject, stated, truth, weights)
     if truth.all() or not truth.any():
         name = subject.class_names[int(truth[0])]
-        found.append(Text((f"All held-out rows are of the class {name}: there are no curves to draw.",), "note"))
-        return found
-    found.append(Columns((_roc(subject, stated, truth, weights), _precision_recall(subject, stated, truth, weights))))
-    return found
+        return explorer, Text((f"All held-out rows are of the class {name}: there are no curves to draw.",), "note")
+    curves = Columns((_roc(subject, stated, truth, weights), _precision_recall(subject, stated, truth, weights)))
+    return explorer, curves
 
 
 def _explorer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,13 @@ def build(
         sources=sources,
         context=context,
     )
-    card = data(subject)
-    found = verdict(subject, card)
-    sections = [section for make in SECTIONS if (section := make(subject)) is not None]
-    every: list[Section] = [found.section, card.section, *sections, reproducing(subject)]
+    with warnings.catch_warnings():
+        # It was said while the rows were read, and need not be said at each question.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        card = data(subject)
+        found = verdict(subject, card)
+        sections = [section for make in SECTIONS if (section := make(subject)) is not None]
+        every: list[Section] = [found.section, card.section, *sections, reproducing(subject)]
     return Report(
         title=type(model).__name__ if title is None else title,
         subtitle=_subtitle(subject),

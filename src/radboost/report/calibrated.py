@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
-from radboost.report.blocks import Block, Cell, Histogram, Lines, Section, Series, Table, Text
+from radboost.report.blocks import Block, Cell, Columns, Histogram, Lines, Section, Series, Table, Text
 from radboost.report.figures import number, percent, plain_all, rounded
 from radboost.report.scores import SMALLEST
 from radboost.report.subject import UNKNOWN, Subject
@@ -60,7 +60,11 @@ def calibrated(subject: Subject) -> Section | None:
         "good" if fine else "warning",
     )
     lines, table = _reliability(stated, happened, what, subject)
-    blocks: list[Block] = [text, lines, _spread(stated, what), table, _losses(probabilities, ids, weights)]
+    blocks: list[Block] = [text, Columns((lines, _spread(stated, what))), table, _losses(probabilities, ids, weights)]
+    if subject.cost is not None:
+        blocks.insert(
+            0, Text(("The fit had costs: what predict_proba returns says what to answer, not how likely it is.",))
+        )
     found = getattr(subject.model, "calibration_", None)
     if found is not None:
         blocks.append(

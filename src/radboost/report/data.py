@@ -174,6 +174,10 @@ def _of_columns(found: list[ColumnProfile]) -> list[Finding]:
     if moved:
         text = f"{named(moved)} {_is(moved)} missing more often in one part than in the other: were they drawn alike?"
         told.append(Finding(text))
+    drifted = sorted((one for one in found if (one.drift or 0.0) > DRIFT), key=lambda one: -(one.drift or 0.0))
+    if drifted:
+        text = f"{named(drifted)} {_is(drifted)} distributed otherwise in the held-out rows than in the training rows."
+        told.append(Finding(f"{text} Scores are then about the held-out kind of rows."))
     unseen = [one for one in found if one.unseen > MANY]
     if unseen:
         has = "has" if len(unseen) == 1 else "have"
@@ -271,4 +275,4 @@ def _columns_table(subject: Subject, found: list[ColumnProfile]) -> Table:
         place for place, one in enumerate(shown) if one.id_like or one.constant or (one.alone or 0.0) >= DECIDES
     )
     columns = ("column", "kind", "missing", "values", "what is there", "alone", "share of gain")
-    return Table(columns, rows, caption, marked)
+    return Table(columns, rows, caption, marked, digits=3)

@@ -12,12 +12,12 @@ from radboost._typing import FloatArray
 from radboost.ensemble import SparseEnsemble
 from radboost.families.sourced import SourcedHypothesis
 from radboost.report.blocks import Bars, Block, Cell, Columns, Lines, Mark, Section, Series, Table, Text
-from radboost.report.figures import count, percent, plain, plain_all, rounded, thinned
+from radboost.report.figures import count, percent, plain, plain_all, rounded, shortened, thinned
 from radboost.report.subject import UNKNOWN, Subject
 from radboost.trees import Tree
 
 POINTS, MOST_ROWS, MOST_PAIRS = 150, 5000, 20_000_000
-SHOWN_SIZES = 16
+SHOWN_SIZES, SHOWN_SETTINGS = 16, 12
 
 Group = tuple[tuple[int, str], int, float]  # a place in the order with a name, hypotheses, their share of the weight
 
@@ -35,9 +35,30 @@ def learning(subject: Subject) -> Section | None:
         lines, text, lead_of_size = staged
         blocks += [lines, text]
         lead = lead_of_size
+    blocks += _tried(subject)
     if not blocks:
         return None
     return Section("learning", "Learning", lead, tuple(blocks))
+
+
+def _tried(subject: Subject) -> list[Block]:
+    """The settings that a search compared, the best first."""
+    results = getattr(subject.asked, "cv_results_", None)
+    if not isinstance(results, dict) or "params" not in results or "mean_test_score" not in results:
+        return []
+    ranks = np.asarray(results.get("rank_test_score", np.arange(len(results["params"]))))
+    order = np.argsort(ranks, kind="stable")[:SHOWN_SETTINGS]
+    spread = results.get("std_test_score")
+    rows = tuple(
+        (
+            shortened(", ".join(f"{name}={value!r}" for name, value in results["params"][place].items()), 160),
+            rounded(results["mean_test_score"][place]),
+            None if spread is None else rounded(spread[place]),
+        )
+        for place in order.tolist()
+    )
+    told = f"The {len(rows)} best of {count(len(results['params']), 'setting')}, by cross-validation on training rows."
+    return [Table(("setting", "score, mean", "spread over splits"), rows, told, (0,))]
 
 
 def _course(subject: Subject, history: Any) -> Lines | None:
@@ -184,7 +205,7 @@ def weights(subject: Subject) -> Section | None:
     kinds = [_family(one) for one in ensemble.hypotheses]
     by_size = _groups([_size(one) for one in ensemble.hypotheses], sizes / total)
     by_family = _groups(kinds, sizes / total)
-    blocks: list[Block] = [Columns((_bars("By the size of trees", by_size), _bars("By family", by_family)))]
+    blocks: list[Block] = [Columns((_bars("By the number of leaves", by_size), _bars("By family", by_family)))]
     rows: list[tuple[Cell, ...]] = []
     for (_, name), n, share in by_family:
         chosen = np.array([kind[1] == name for kind in kinds])
@@ -216,9 +237,9 @@ def _size(hypothesis: Any) -> tuple[int, str]:
     nodes = int(base.n_nodes)
     leaves = (nodes + 1) // 2
     if leaves <= 8:
-        return leaves, count(leaves, "leaf", "leaves")
+        return leaves, str(leaves)
     low = 2 ** int(np.floor(np.log2(leaves - 1)))
-    return low + 1, f"{low + 1} to {2 * low} leaves"
+    return low + 1, f"{low + 1} to {2 * low}"
 
 
 def _family(hypothesis: Any) -> tuple[int, str]:

@@ -104,9 +104,15 @@ def noise(subject: Subject) -> Section | None:
     if len(subject.classes) <= 12 and first.share > 0.0:
         blocks.append(_confusions(subject, first))
     blocks.append(Text((HOW,), "note"))
-    wrong = "No label looks" if first.share == 0.0 else f"About {percent(first.share)} of the labels look"
-    lead = f"{wrong} wrong{'' if first.share == 0.0 else ', or belong to rows that these columns cannot tell apart'}."
-    return Section("labels", "Labels", lead, tuple(blocks))
+    return Section("labels", "Labels", _lead([one.estimate.share for one in judged]), tuple(blocks))
+
+
+def _lead(shares: list[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    if max(shares) == 0.0:
+        return "No label looks wrong."
+    about = high if low == high else f"{low} to {high}"
+    return f"About {about} of the labels look wrong, or belong to rows that these columns cannot tell apart."
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ def _judged(subject: Subject) -> list[_Judged]:
             places, probabilities = crossed
             found.append(_part("training", f"{N_FOLDS} fits to the other rows", subject.train, places, probabilities))
     known = np.flatnonzero(subject.test.class_ids != UNKNOWN)
-    if len(known) >= FEWEST_ROWS:
+    if len(known) >= FEWEST_ROWS and subject.cost is None:  # with costs what the model says is no probability
         found.append(_part("held-out", "the model", subject.test, known, subject.probabilities[known]))
     return found
 
@@ -165,7 +171,7 @@ def cross_fitted(subject: Subject, part: Part) -> tuple[Places, FloatArray] | No
             learning_rate=0.1,
             categorical_features=sorted(subject.categories) or None,
             calibration=None,
-            n_jobs=subject.model.n_jobs,
+            n_jobs=getattr(subject.model, "n_jobs", None),
             tree_options=TreeOptions(max_bins=64),
         ).fit(matrix[others], ids[others])
         found[np.ix_(own, model.classes_)] = model.predict_proba(matrix[own])

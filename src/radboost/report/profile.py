@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import chi2_contingency, ks_2samp
 
 from radboost._tables import column_values
 from radboost._typing import FloatArray
@@ -24,6 +25,7 @@ DECIDES = 0.9  # of what a constant answer leaves unexplained
 MISSINGNESS_DECIDES = 0.5
 PURE, MIXED = 0.9, 0.7  # shares of a class among rows with a missing value, and among all
 FEWEST_MISSING = 20
+UNLIKELY = 1e-5  # p-value of a difference between parts, small enough for a thousand columns
 ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|row|rownum|nr|number)$", re.IGNORECASE)
 
 
@@ -43,6 +45,7 @@ class ColumnProfile:
     id_like: bool
     alone: float | None  # what it explains by itself, between 0 (a constant does as well) and 1
     missingness: bool  # whether a value is missing nearly decides the target
+    drift: float | None  # how far the parts differ: the largest gap of their distributions; None where chance may do it
 
 
 def profiles(subject: Subject) -> list[ColumnProfile]:
@@ -99,7 +102,28 @@ def _profile(
         id_like=len(known) >= FEWEST_ROWS and _is_id(subject.names[column], known, distinct, is_text=raw is not None),
         alone=target.alone(tested, _binned(tested, subject, column), halves, raw is None) if enough else None,
         missingness=enough and target.decided_by_gaps(np.isnan(tested), halves),
+        drift=_drift(values, is_text=raw is not None) if len(values) > 1 else None,
     )
+
+
+def _drift(values: list[FloatArray], *, is_text: bool) -> float | None:
+    """The distance between two samples of a column, where chance alone is no explanation even among many columns.
+
+    Of numbers that of Kolmogorov and Smirnov, of categories half the sum of the differences of their shares.
+    """
+    first, second = (one[~np.isnan(one)] for one in values)
+    if min(len(first), len(second)) < FEWEST_ROWS:
+        return None
+    if not is_text:
+        found = ks_2samp(first, second, method="asymp")
+        return float(found.statistic) if found.pvalue < UNLIKELY else None
+    levels = np.unique(np.concatenate([first, second]))
+    if len(levels) < 2:
+        return None
+    counts = np.array([np.bincount(np.searchsorted(levels, one), minlength=len(levels)) for one in (first, second)])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    distance = float(0.5 * np.abs(shares[0] - shares[1]).sum())
+    return distance if chi2_contingency(counts).pvalue < UNLIKELY else None
 
 
 def _summary(known: Any, *, is_text: bool) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import fisher_exact, ttest_ind
+from scipy.stats import binomtest, fisher_exact, norm, ttest_ind
 
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Bars, Block, Cell, Section, Table, Text
 from radboost.report.figures import Interval, count, number, percent, plain, rounded, shortened
-from radboost.report.scores import own_losses
+from radboost.report.scores import own_losses, row_losses
 from radboost.report.subject import Subject
 
 MOST_COLUMNS, MOST_LEVELS, FEWEST_ROWS = 100, 40, 20
-SHOWN, LEVEL = 15, 0.05
+SHOWN, LEVEL, NAMED = 15, 0.05, 5
 N_QUARTERS = 4
+SMALLEST = 1e-6  # p-value that is worth telling from others
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Slice:
     loss: float
     interval: Interval
     p_value: float  # of no difference to the other rows
+    linear: float | None = None  # what a linear model loses there
+    ahead: float = 1.0  # the p-value of no difference to the linear model where that is better
 
 
 def slices(subject: Subject) -> Section | None:
@@ -44,12 +48,14 @@ def slices(subject: Subject) -> Section | None:
         few = f"No value of a column has {FEWEST_ROWS} held-out rows: there are no parts to compare."
         return Section("slices", "Where it errs", few, (Text((few,), "note"),))
     clear = holm([one.p_value for one in found])
-    worse = sorted((one for one in found if one.loss > overall), key=lambda one: (one.p_value, -one.loss))
+    worse = sorted((one for one in found if one.loss > overall), key=lambda one: (one.p_value, -one.loss))[:SHOWN]
+    worse.sort(key=lambda one: -one.loss)
     sure = [one for one, is_clear in zip(found, clear, strict=True) if is_clear and one.loss > overall]
-    blocks += _worst(subject, worse[:SHOWN], sure, overall, len(found))
+    blocks += _worst(subject, worse, sure, overall, len(found))
+    blocks += _behind_linear(subject, found)
     unit = _unit(subject)
     if sure:
-        top = min(sure, key=lambda one: (one.p_value, -one.loss))
+        top = max((one for one in worse if one in sure), key=lambda one: one.loss)
         there, everywhere = show(subject, top.loss), show(subject, overall)
         lead = f"Worst where {top.name}: {unit} {there} on {count(top.n_rows, 'row')}, {everywhere} on all."
     else:
@@ -57,9 +63,9 @@ def slices(subject: Subject) -> Section | None:
     return Section("slices", "Where it errs", lead, tuple(blocks))
 
 
-def row_errors(subject: Subject) -> FloatArray:
+def row_errors(subject: Subject, answers: npt.NDArray[Any] | None = None) -> FloatArray:
     """What each row counts here: 1 for a wrong answer, the absolute residual, the loss of a quantile."""
-    losses = own_losses(subject)
+    losses = own_losses(subject) if answers is None else row_losses(subject, answers)
     return np.sqrt(losses) if not subject.classifies and subject.quantile is None else losses
 
 
@@ -115,15 +121,31 @@ def measured(subject: Subject, name: str, rows: npt.NDArray[np.bool_], losses: F
     """The mean on some rows beside that on the others: Fisher's exact test for errors, Welch's for sizes."""
     inside, outside = losses[rows], losses[~rows]
     n, mean = len(inside), float(inside.mean())
+    linear, ahead = _of_linear(subject, rows, inside)
     if subject.classifies:
         hits, others = int(inside.sum()), int(outside.sum())
         found = fisher_exact([[hits, n - hits], [others, len(outside) - others]]).pvalue
-        return Slice(name, n, mean, exact_interval(hits, n), float(found))
+        return Slice(name, n, mean, exact_interval(hits, n), float(found), linear, ahead)
     reach = 1.96 * float(inside.std() / np.sqrt(n))
     p_value = 1.0
     if inside.std() > 0.0 or outside.std() > 0.0:
         p_value = float(np.nan_to_num(ttest_ind(inside, outside, equal_var=False).pvalue, nan=1.0))
-    return Slice(name, n, mean, (max(0.0, mean - reach), mean + reach), p_value)
+    return Slice(name, n, mean, (max(0.0, mean - reach), mean + reach), p_value, linear, ahead)
+
+
+def _of_linear(subject: Subject, rows: npt.NDArray[np.bool_], own: FloatArray) -> tuple[float | None, float]:
+    """What a linear model loses on these rows, and whether that it loses less there may be chance (a paired test)."""
+    if subject.baselines.linear is None:
+        return None, 1.0
+    other = row_errors(subject, subject.baselines.linear)[rows]
+    gain = own - other
+    if gain.sum() <= 0.0:
+        return float(other.mean()), 1.0
+    if subject.classifies:
+        better, worse = int((gain > 0.0).sum()), int((gain < 0.0).sum())
+        return float(other.mean()), float(binomtest(better, better + worse).pvalue)
+    spread = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+    return float(other.mean()), float(2.0 * norm.sf(float(gain.mean()) / spread)) if spread > 0.0 else 1.0
 
 
 def holm(p_values: list[float]) -> list[bool]:
@@ -153,7 +175,14 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
         "worse.",
     )
     rows: list[tuple[Cell, ...]] = [
-        (one.name, one.n_rows, show(subject, one.loss), f"{show(subject, one.loss - overall)}", rounded(one.p_value))
+        (
+            one.name,
+            one.n_rows,
+            rounded(one.loss),
+            rounded(one.loss - overall),
+            rounded(one.linear),
+            rounded(max(one.p_value, SMALLEST)),
+        )
         for one in worst
     ]
     caution = (
@@ -163,9 +192,23 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
     )
     if subject.test.weights is not None:
         caution += " Rows count alike here, whatever their weight."
-    columns = ("part", "rows", "error", "above all rows by", "p-value")
-    table = Table(columns, tuple(rows), highlighted=tuple(clear), digits=2)
+    columns = ("part", "rows", "error", "above all rows by", "of a linear model", f"p-value, {SMALLEST:g} or more")
+    table = Table(columns, tuple(rows), highlighted=tuple(clear), digits=3)
     return [bars, table, Text((caution,), "note")]
+
+
+def _behind_linear(subject: Subject, found: list[Slice]) -> list[Block]:
+    """Parts of the rows on which a linear model is clearly better."""
+    known = [one for one in found if one.linear is not None]
+    behind = [one for one, is_clear in zip(known, holm([one.ahead for one in known]), strict=True) if is_clear]
+    if not behind:
+        return []
+    told = [
+        f"{one.name} ({show(subject, one.linear or 0.0)} beside {show(subject, one.loss)})"
+        for one in sorted(behind, key=lambda one: one.ahead)[:NAMED]
+    ]
+    more = f" and {len(behind) - NAMED} more" if len(behind) > NAMED else ""
+    return [Text((f"A linear model is clearly better where {'; '.join(told)}{more}.",), "warning")]
 
 
 def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from radboost.losses import QuantileLoss
 from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
+
+if TYPE_CHECKING:
+    from radboost.report.baselines import Baselines
 
 Labels = npt.NDArray[Any]
 UNKNOWN = -1  # the place of a label that the model does not know
@@ -107,11 +110,31 @@ class Subject:
         return digest(self.test.keys, self.names)
 
     @cached_property
+    def baselines(self) -> Baselines:
+        """What the model is compared with."""
+        from radboost.report.baselines import baselines  # which needs to know what a subject is
+
+        return baselines(self)
+
+    @cached_property
+    def answer_ids(self) -> npt.NDArray[np.int64]:
+        """The answers of a classifier, as places of classes."""
+        places = {label: place for place, label in enumerate(self.classes)}
+        return np.array([places[label] for label in self.predicted.tolist()], dtype=np.int64)
+
+    @cached_property
     def wrong(self) -> npt.NDArray[np.bool_]:
         """Held-out rows that a classifier gets wrong."""
-        places = {label: place for place, label in enumerate(self.classes)}
-        answers = np.array([places.get(label, -2) for label in self.predicted.tolist()])
-        return np.asarray(answers != self.test.class_ids)
+        return np.asarray(self.answer_ids != self.test.class_ids)
+
+    @cached_property
+    def cost(self) -> FloatArray | None:
+        """What answers cost (columns) by the true class (lines), where the model was told and it is not 1 for each."""
+        found = getattr(self.model, "cost_", None)
+        if not self.classifies or found is None:
+            return None
+        matrix = np.asarray(found, dtype=np.float64)
+        return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
 
     @cached_property
     def truth_probability(self) -> FloatArray:
@@ -212,10 +235,12 @@ def _answering(model: Any) -> Any:
             f"A report is about a classifier or regressor of RadBoost, and {type(model).__name__} is none. Of a "
             "pipeline pass the last step, with the rows as it sees them."
         )
-    if not predicts_numbers(answering) and not hasattr(answering, "classes_"):
+    numbers = predicts_numbers(answering)
+    several = hasattr(answering, "task_labels_") or (numbers and getattr(answering.ensemble_, "n_outputs", 1) > 1)
+    if several or not (numbers or hasattr(answering, "classes_")):
         raise TypeError(
-            f"{type(model).__name__} answers several tasks at once, and a report is about one target. Fit a "
-            "SparseBoostClassifier for the task that you want to know about."
+            f"This {type(model).__name__} answers several targets at once, and a report is about one. Fit a model for "
+            "the column of y that you want to know about."
         )
     return answering
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from radboost.report.baselines import Baselines, baselines
+from radboost.report.baselines import Baselines
 from radboost.report.blocks import Bars, Block, Figure, Section, Table, Text
 from radboost.report.data import DataCard
 from radboost.report.figures import between, count, number, percent, plain, rounded
@@ -13,6 +13,7 @@ from radboost.report.scores import Comparison, Score, class_scores, compare, num
 from radboost.report.subject import Subject
 
 Tone = Literal["plain", "good", "warning"]
+MOST_FIGURES = 4  # beside the number of warnings
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Verdict:
 
 def verdict(subject: Subject, card: DataCard) -> Verdict:
     """The score of the model beside those of the best constant and of a linear model; and what makes it doubtful."""
-    found = baselines(subject)
+    found = subject.baselines
     scores = class_scores(subject, found) if subject.classifies else number_scores(subject, found)
     over_constant = compare(subject, found.constant)
     over_linear = None if found.linear is None else compare(subject, found.linear)
@@ -49,7 +50,7 @@ def show(subject: Subject, name: str, value: float) -> str:
 
 def _constant_name(subject: Subject) -> str:
     if subject.classifies:
-        return "the most frequent class"
+        return "the most frequent class" if subject.cost is None else "the cheapest constant"
     return "the mean" if subject.quantile is None else f"the quantile {subject.quantile:g} of all targets"
 
 
@@ -63,17 +64,17 @@ def _score_words(subject: Subject, scores: list[Score]) -> str:
     interval = _interval_text(subject, first)
     sure = f" (95% interval {interval})" if interval else ""
     weighted = ", by weight," if subject.test.weights is not None else ""
-    if subject.classifies:
+    if first.name == "error":
         head = f"Wrong on {percent(first.value)}{weighted} of {rows}{sure}"
     else:
-        head = f"{first.name} of {number(first.value)}{weighted} on {rows}{sure}"
-    verb = "is wrong on" if subject.classifies else "has"
+        head = f"{first.name[0].upper()}{first.name[1:]} of {number(first.value)}{weighted} on {rows}{sure}"
+    verb = "is wrong on" if first.name == "error" else "has"
     beside = []
     if first.constant is not None:
         beside.append(f"{_constant_name(subject)} {verb} {show(subject, first.name, first.constant)}")
     if first.linear is not None:
         linear = show(subject, first.name, first.linear)
-        beside.append(f"a linear model {'on' if subject.classifies else 'has'} {linear}")
+        beside.append(f"a linear model {'on' if first.name == 'error' else 'has'} {linear}")
     return f"{head}, where {' and '.join(beside)}" if beside else head
 
 
@@ -92,7 +93,7 @@ def _judgement(subject: Subject, constant: Comparison, linear: Comparison | None
 
 def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure, ...]:
     found = []
-    for place, score in enumerate(scores[:4]):
+    for place, score in enumerate(scores[: MOST_FIGURES - 1]):
         interval = _interval_text(subject, score)
         found.append(
             Figure(
@@ -105,8 +106,8 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
     first = scores[0]
     if first.linear is not None:
         found.append(Figure("Linear model", show(subject, first.name, first.linear), f"its {first.name}"))
-    if first.constant is not None:
-        name = "Most frequent class" if subject.classifies else "Constant answer"
+    if first.constant is not None and len(found) < MOST_FIGURES:
+        name = "Most frequent class" if first.name == "error" else "Constant answer"
         found.append(Figure(name, show(subject, first.name, first.constant), f"its {first.name}"))
     return tuple(found)
 
@@ -155,10 +156,11 @@ def _section(
             f"{_listed([score.name for score in scores if score.lower_is_better])}{_higher(scores)}.",
         ),
     ]
-    for name, comparison in (("the linear model", linear), (_constant_name(subject), constant)):
-        if comparison is not None:
-            blocks.append(_comparison_text(subject, name, comparison))
-    blocks.append(Text((found.note,)))
+    pairs = [("the linear model", linear), (_constant_name(subject), constant)]
+    texts = [_comparison_text(subject, name, comparison) for name, comparison in pairs if comparison is not None]
+    if len({text.tone for text in texts}) == 1:
+        texts = [Text(tuple(one for text in texts for one in text.paragraphs), texts[0].tone)]
+    blocks += [*texts, Text((found.note,))]
     lead = "What the model is worth on rows that it has not seen, beside two answers that cost nothing."
     return Section("score", "Score", lead, tuple(blocks))
 
@@ -174,14 +176,15 @@ def _higher(scores: list[Score]) -> str:
 
 def _comparison_text(subject: Subject, name: str, comparison: Comparison) -> Text:
     size, interval = abs(comparison.difference), ""
-    if subject.classifies:
+    if subject.classifies and subject.cost is None:
         if comparison.interval is not None:
             interval = f"{between(comparison.interval, lambda x: f'{100 * x:+.1f}')} points"
         more = f"by {percent(size)} of the rows"
     else:
         if comparison.interval is not None:
             interval = between(comparison.interval, lambda x: f"{x:+.4g}")
-        more = f"by {number(size)} in mean {'squared error' if subject.quantile is None else 'quantile loss'}"
+        unit = "cost" if subject.cost is not None else "squared error" if subject.quantile is None else "quantile loss"
+        more = f"by {number(size)} in mean {unit}"
     more += f" (95% interval of the difference: {interval})" if interval else ""
     if comparison.better:
         return Text((f"The model is better than {name} {more}.",), "good")

@@ -68,6 +68,10 @@ def test_datasets(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert " OpenML 37 " in lines["diabetes"]
     assert " not available " in lines["ocr17"]
     assert "--data-dir" in lines["not"]
+    assert main(["datasets", "--data-dir", str(folder), "--json"]) == 0
+    listed = {one["name"]: one for one in json.loads(capsys.readouterr().out)["datasets"]}
+    assert listed["ionosphere"]["found"] == "here"
+    assert listed["ionosphere"]["rows"] == 351
 
 
 def test_reproduce(capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path) -> None:

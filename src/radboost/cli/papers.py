@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def add_commands(commands: Any) -> None:
 
     listing = commands.add_parser("datasets", help="list the data sets and where each would come from")
     listing.set_defaults(run=_datasets)
+    listing.add_argument("--json", action="store_true", help="write the list as one JSON object to standard output")
     _add_data_dir(listing)
 
 
@@ -226,7 +228,8 @@ NOT_AVAILABLE = "not available"
 
 def _datasets(given: argparse.Namespace) -> int:
     line, missing = "{:<14}{:>7}{:>9}{:>8}  {:<13} {}", False
-    print(line.format("name", "rows", "features", "classes", "found", "about"))
+    titles = ("name", "rows", "features", "classes", "found", "about")
+    rows: list[tuple[str | int, ...]] = []
     for name in datasets.available():
         entry = datasets.entry(name)
         if datasets.locate(name, given.data_dir) is not None:
@@ -234,7 +237,12 @@ def _datasets(given: argparse.Namespace) -> int:
         else:
             found = NOT_AVAILABLE if entry.openml is None else f"OpenML {entry.openml}"
             missing |= entry.openml is None
-        print(line.format(name, entry.rows, entry.features, entry.classes, found, entry.about))
+        rows.append((name, entry.rows, entry.features, entry.classes, found, entry.about))
+    if given.json:
+        print(json.dumps({"datasets": [dict(zip(titles, row, strict=True)) for row in rows]}))
+        return 0
+    for row in (titles, *rows):
+        print(line.format(*row))
     if missing:
         print(f"{NOT_AVAILABLE}: put <name>.csv.gz (images, texts: .npz) into the folder --data-dir or RADBOOST_DATA")
     return 0

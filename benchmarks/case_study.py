@@ -75,6 +75,12 @@ def answer(make: Callable[[], Any], *, weighted: bool = False) -> Method:
     return method
 
 
+def by_amount(X: Rows, y: Labels, X_new: Rows) -> NDArray[np.float64]:
+    """Each loan has costs of its own: the matrix times its amount."""
+    model = SoftmaxBoostClassifier(n_jobs=1).fit(X, y, cost=COST[y] * X[:, [AMOUNT]])
+    return np.asarray(model.predict(X_new), dtype=np.float64)
+
+
 IMPERSONAL = [column for column in range(24) if column not in PERSONAL]
 #: methods whose answer is the probability; each is shown with the thresholds below
 PROBABILITIES: dict[str, Method] = {
@@ -97,7 +103,9 @@ ANSWERS: dict[str, Method] = {
     "LightGBM, threshold searched for": answer(
         lambda: TunedThresholdClassifierCV(lightgbm(), scoring=make_scorer(saved), cv=5)
     ),
+    "DeepBoost, rows weighted 5:1": answer(lambda: DeepBoostClassifier(n_jobs=1, calibration=None), weighted=True),
     "SoftmaxBoost(cost=matrix)": answer(lambda: SoftmaxBoostClassifier(n_jobs=1, cost=COST)),
+    "SoftmaxBoost, costs by amount": by_amount,
 }
 BEST, SECOND = "DeepBoost", "HistGradientBoosting"
 OURS = ("DeepBoost", "RGB", "SoftmaxBoost")
@@ -140,7 +148,7 @@ def decisions(predicted: dict[str, NDArray[np.float64]]) -> dict[str, Labels]:
     """Who is refused, for each method and threshold that the page shows, the simplest first."""
     shape = predicted[BEST].shape
     shown = {"grant every loan": np.zeros(shape, np.int64), "refuse every loan": np.ones(shape, np.int64)}
-    for name in (SECOND, BEST):
+    for name in (SECOND, "LightGBM", BEST):
         shown[f"{name}, as it answers"] = (predicted[name] > 0.5).astype(np.int64)
     shown |= {name: predicted[name].astype(np.int64) for name in ANSWERS}
     shown |= {f"{name}, threshold 1/6": (predicted[name] > THRESHOLD).astype(np.int64) for name in PROBABILITIES}

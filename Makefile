@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 BENCH_ARGS ?=
+WHEEL_ARGS ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -12,7 +13,7 @@ SANITIZED := build/sanitize
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser chromium lint format docs docs-serve sanitize bench build werror clean
+.PHONY: help demo test test-all browser chromium lint format docs docs-serve sanitize bench build werror wheel clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -79,6 +80,9 @@ sanitize: $(VENV)/.built $(VENV)/.dev ## the tests that run native code, under A
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		$(SANITIZED)/venv/bin/python -m pytest -m "native and not slow and not browser" --capture=sys $(PYTEST_ARGS)
 
+wheel: $(VENV)/.release ## a source archive and a wheel for old Linux systems, in dist/, tried in a fresh environment
+	$(PY) release/wheel.py $(WHEEL_ARGS)
+
 clean: ## remove everything the other targets made
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f src/radboost/_native.pyi
@@ -115,12 +119,13 @@ $(VENV)/.built: $(VENV)/.package CMakeLists.txt $(NATIVE)
 	@mv build/stage/radboost/* $$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/radboost/
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.browser $(VENV)/.bench: pyproject.toml | $(VENV)/.built
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.docs $(VENV)/.heavy $(VENV)/.browser $(VENV)/.bench $(VENV)/.release: pyproject.toml | $(VENV)/.built
 	$(EDITABLE) '.[$(EXTRAS)]' -c tests/constraints.txt
 	@touch $@
 $(VENV)/.demo: EXTRAS := cli,plot,progress
 $(VENV)/.dev: EXTRAS := test,lint
 $(VENV)/.docs: EXTRAS := docs
-$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst
+$(VENV)/.heavy: EXTRAS := test,lint,docs,flower,torch,openfst,mpi
 $(VENV)/.browser: EXTRAS := browser
 $(VENV)/.bench: EXTRAS := bench,progress
+$(VENV)/.release: EXTRAS := release

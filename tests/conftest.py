@@ -20,14 +20,7 @@ settings.load_profile("quick")
 
 
 # Files and folders, from here, whose tests never run native code.
-PURE = (
-    "reference",
-    "report/test_browser.py",
-    "report/test_page.py",
-    "report/test_svg.py",
-    "test_layers.py",
-    "test_tree_hygiene.py",
-)
+PURE = ("reference", "test_layers.py", "test_tree_hygiene.py")
 # Those that measure or limit the memory of a process, of which a sanitizer takes a multiple.
 MEASURED = (
     "estimators/test_deepboost_memory.py",

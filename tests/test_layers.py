@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     {"tuning"},
     {"baselines"},
     {"structured"},
-    {"federated", "torch"},
+    {"distributed", "federated", "torch"},
     {"guarantees", "experiments"},
     {"plot", "report"},
     {"cli"},
@@ -60,6 +60,9 @@ OPTIONAL = {
     "treelite",
     "skops",
     "typer",
+    "dask",
+    "distributed",
+    "mpi4py",
 }
 
 

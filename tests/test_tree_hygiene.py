@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("src", "native", "tests", "benchmarks", "docs", ".ci")
-SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".toml", ".yaml", ".txt", ".json", ".svg", ""}
+FOLDERS = ("src", "native", "tests", "benchmarks", "docs", "release", ".ci", ".github")
+SUFFIXES = {".py", ".pyi", ".cpp", ".hpp", ".md", ".toml", ".yaml", ".yml", ".txt", ".json", ".svg", ""}
 FILES = sorted(
     path
     for path in [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]

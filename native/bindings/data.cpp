@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
-               std::optional<Vector<std::int32_t>> categories) {
+               std::optional<Vector<std::int32_t>> categories, const Collective* collective) {
     require(weights.size() == 0 || weights.size() == X.shape(0), "one weight per row is needed");
     require(order.size() == 0 || order.size() == X.shape(0), "the order must name every row");
     require(!categories || categories->size() == X.shape(1), "one number of categories per column is needed");
@@ -22,7 +22,7 @@ BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::int64_t> order, 
     nb::gil_scoped_release release;
     return bin_matrix(view(X), weights.size() ? weights.data() : nullptr, integers,
                       order.size() ? order.data() : nullptr, categories ? categories->data() : nullptr, max_bins,
-                      n_threads, check_signals);
+                      n_threads, check_signals, collective ? *collective : one_worker());
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ void bind_data(nb::module_& m) {
         return BinnedData::side_by_side({parts.begin(), parts.end()});
     });
     m.def("bin_matrix", &bin<float>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories") = nb::none());
+          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none());
     m.def("bin_matrix", &bin<double>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories") = nb::none());
+          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none());
 }
 
 }  // namespace radboost

@@ -6,24 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/compiler.hpp"
+#include "core/int128.hpp"
+
 namespace radboost {
-
-__extension__ typedef __int128 int128;
-
-// One clone of a hot loop per instruction set, picked when the library is loaded. Without contraction into fused
-// multiply-adds (-ffp-contract=off) all clones give the same bits (tests/test_fingerprints.py runs each of them).
-#if defined(__x86_64__) && defined(__linux__) && !defined(RADBOOST_SANITIZE)
-#define RADBOOST_CLONES_BY_PROCESSOR
-#define RADBOOST_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define RADBOOST_CLONES
-#endif
-
-// Inlined into every clone, so that it is compiled for the clone's instruction set.
-#define RADBOOST_INLINE inline __attribute__((always_inline))
-
-// Kept out of a hot loop that seldom needs it.
-#define RADBOOST_NOINLINE __attribute__((noinline))
 
 // Called between pieces of work; throws to stop a long computation (the bindings check for Ctrl-C here).
 using InterruptCheck = void (*)();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -21,22 +20,24 @@ struct LargePageAllocator {
     LargePageAllocator(const LargePageAllocator<U>&) {}
 
     T* allocate(std::size_t count) {
-        constexpr std::size_t kPage = std::size_t{1} << 21;
         if (count > (std::size_t{1} << 60) / sizeof(T)) throw std::bad_array_new_length();
         const std::size_t bytes = count * sizeof(T);
-        const bool large = bytes >= 2 * kPage;
-        const std::size_t alignment = large ? kPage : 64;
-        void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (memory == nullptr) throw std::bad_alloc();
+        void* memory = ::operator new(bytes, alignment(count));
 #if defined(__linux__)
-        if (large) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it being granted
+        if (alignment(count) == kPage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it being granted
 #endif
         return static_cast<T*>(memory);
     }
-    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    void deallocate(T* memory, std::size_t count) { ::operator delete(memory, alignment(count)); }
 
     friend bool operator==(const LargePageAllocator&, const LargePageAllocator&) { return true; }
     friend bool operator!=(const LargePageAllocator&, const LargePageAllocator&) { return false; }
+
+private:
+    static constexpr std::align_val_t kPage{std::size_t{1} << 21}, kLine{64};
+    static std::align_val_t alignment(std::size_t count) {
+        return count * sizeof(T) >= 2 * static_cast<std::size_t>(kPage) ? kPage : kLine;
+    }
 };
 
 template <class T>

@@ -1,7 +1,5 @@
 #include "core/pool.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -12,6 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/compiler.hpp"
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -22,6 +25,12 @@ namespace {
 inline void pause_briefly() {
 #if defined(__x86_64__)
     _mm_pause();
+#elif defined(RADBOOST_MSVC_INTRINSICS) && defined(_M_X64)
+    _mm_pause();
+#elif defined(RADBOOST_MSVC_INTRINSICS)
+    __yield();
+#elif defined(RADBOOST_GNU_BUILTINS) && defined(__aarch64__)
+    __asm__ __volatile__("yield");
 #endif
 }
 
@@ -124,15 +133,16 @@ std::atomic<Pool*> shared_pool{nullptr};
 std::atomic_flag pool_in_use = ATOMIC_FLAG_INIT;
 thread_local bool inside_task = false;
 
-void forget_pool_in_child() {
+[[maybe_unused]] void forget_pool_in_child() {
     shared_pool.store(nullptr, std::memory_order_relaxed);
     pool_in_use.clear();
     inside_task = false;
 }
 
 Pool& pool() {
-    static const int registered = pthread_atfork(nullptr, nullptr, forget_pool_in_child);
-    (void)registered;
+#if !defined(_WIN32)  // which has no fork
+    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, forget_pool_in_child);
+#endif
     Pool* current = shared_pool.load(std::memory_order_acquire);
     if (current == nullptr) {
         current = new Pool;

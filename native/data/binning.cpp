@@ -132,7 +132,8 @@ void BinnedData::lay_out_slots() {
 
 template <class T>
 BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
-                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check) {
+                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                      const Collective& collective) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
     require(n_threads >= 1, "n_threads must be at least 1");
     for (std::size_t c = 0; categories && c < X.n_columns; ++c)
@@ -143,7 +144,7 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
     out.n_columns = X.n_columns;
     out.first_threshold.push_back(0);
     const std::vector<ColumnCuts> cuts =
-        cut_columns(X, weights, integer_weights, categories, max_bins, n_threads, check);
+        cut_columns(X, weights, integer_weights, categories, max_bins, n_threads, check, collective);
     for (std::size_t c = 0; c < X.n_columns; ++c) {
         const std::vector<double>& thresholds = cuts[c].thresholds;
         const bool categorical = categories && categories[c] >= 0;
@@ -156,13 +157,16 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         out.is_categorical.push_back(categorical);
     }
     encode_matrix(X, order, out, n_threads, check);
+    std::vector<double> missing(out.has_missing.begin(), out.has_missing.end());
+    collective.maximum(missing.data(), missing.size());
+    for (std::size_t c = 0; c < X.n_columns; ++c) out.has_missing[c] = missing[c] > 0.0;
     out.lay_out_slots();
     return out;
 }
 
 template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*,
-                                      const std::int32_t*, int, int, InterruptCheck);
+                                      const std::int32_t*, int, int, InterruptCheck, const Collective&);
 template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*,
-                                       const std::int32_t*, int, int, InterruptCheck);
+                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
 
 }  // namespace radboost

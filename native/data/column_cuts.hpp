@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective.hpp"
 #include "core/common.hpp"
 #include "core/matrix_view.hpp"
 
@@ -18,7 +19,8 @@ struct ColumnCuts {
 // Arguments as those of bin_matrix (binning.hpp).
 template <class T>
 std::vector<ColumnCuts> cut_columns(const MatrixView<T>& X, const double* weights, bool integer_weights,
-                                    const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check);
+                                    const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                                    const Collective& collective);
 
 constexpr std::size_t kQuantileRows = 262144;
 

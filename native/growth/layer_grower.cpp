@@ -184,7 +184,7 @@ std::int64_t LayerGrower::mass_of(const Block& block, const BlockSegment& segmen
     std::int64_t mass = 0;
     for (std::size_t w = begin; w < end; ++w)
         for (MaskWord word = mask[w - begin]; word != 0; word &= word - 1) {
-            const std::size_t place = segment.begin + kWordRows * w + static_cast<std::size_t>(__builtin_ctzll(word));
+            const std::size_t place = segment.begin + kWordRows * w + lowest_one(word);
             mass += masses_[block.rows ? block.rows[place] : place];
         }
     return mass;
@@ -422,7 +422,7 @@ void LayerGrower::label(const std::vector<std::size_t>& leaves) {
         for (std::size_t w = piece.begin; w < piece.end; ++w)
             for (MaskWord word = mask[w - piece.begin]; word != 0; word &= word - 1) {
                 const std::size_t place =
-                    segment.begin + kWordRows * w + static_cast<std::size_t>(__builtin_ctzll(word));
+                    segment.begin + kWordRows * w + lowest_one(word);
                 leaf_of_row_[block.rows ? block.rows[place] : place] = static_cast<std::int32_t>(node.label);
             }
     });

@@ -120,7 +120,7 @@ void CodeTree::leaves_by_bits(const BinnedData& data, std::size_t begin, std::si
         const std::size_t n = std::min(kBlockRows, count - first);
         possible_leaves(data, begin + first, n, possible);
         for (std::size_t i = 0; i < n; ++i)
-            out[first + i] = top_leaves_[static_cast<std::size_t>(__builtin_ctzll(possible[i]))];
+            out[first + i] = top_leaves_[lowest_one(possible[i])];
         if (top_.size() == steps_.size()) continue;
         for (std::size_t i = 0; i < n; ++i) out[first + i] = walk(data, begin + first + i, out[first + i]);
     }

@@ -14,11 +14,6 @@ namespace {
 // Uniform in [0, 1) from a hashed word.
 double uniform(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-// floor(word / 2^64 * n).
-std::uint64_t scaled_down(std::uint64_t word, std::uint64_t n) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * n) >> 64);
-}
-
 // Lists of 64-bit words from all workers.
 std::vector<std::vector<std::uint64_t>> gather_words(const Collective& collective, const std::vector<std::uint64_t>& own) {
     const auto bytes = collective.gather(reinterpret_cast<const std::uint8_t*>(own.data()), own.size() * sizeof(own[0]));
@@ -148,7 +143,7 @@ void SoftmaxPairs::draw(Pairs pairs, std::size_t n_samples, std::uint64_t round,
     parallel_for(n_threads, n_parts, [&](std::size_t part) {
         for (std::size_t j = range_begin(n_samples, n_parts, part); j < range_begin(n_samples, n_parts, part + 1); ++j) {
             const std::uint64_t word = mix(key, j);
-            std::uint64_t place = scaled_down(word, total);
+            std::uint64_t place = high_product(word, total);
             if (pairs == Pairs::by_gradient)  // one draw in each of M equal parts of the whole
                 place = static_cast<std::uint64_t>((static_cast<int128>(j) * static_cast<int128>(total) + place) /
                                                    static_cast<int128>(n_samples));

@@ -159,7 +159,7 @@ public:
 
 private:
     double half(std::size_t r, std::size_t c) const { return 0.5 * (start_[r * n_ + c] + slopes_[r * n_ + c]); }
-    static void add_line(double* to, const double* line, std::size_t n, double times);
+    RADBOOST_CLONES static void add_line(double* to, const double* line, std::size_t n, double times);
 
     std::size_t n_, k_;
     std::vector<double> matrix_, start_, slopes_, weights_, intercept_;

@@ -78,7 +78,7 @@ template <bool kMissingLeft>
 RADBOOST_INLINE void take_step(const std::int8_t* codes, std::int8_t limit, const std::uint8_t* left,
                                const std::uint8_t* right, std::uint8_t* out) {
     // `out` may be one of the sides: each byte is read before it is written, and by no other.
-#pragma GCC ivdep
+    RADBOOST_INDEPENDENT_TURNS
     for (std::size_t i = 0; i < kProgramRows; ++i) {
         const bool goes_right = kMissingLeft ? (codes[i] > limit) & (codes[i] != kMissingCode) : codes[i] > limit;
         const std::uint8_t mask = goes_right ? 0xff : 0;

@@ -66,9 +66,9 @@ void add_rows(const BinnedData& data, Slots slots, RowSet rows, std::size_t begi
     std::size_t i = begin;
     for (; i < prefetched; ++i) {
         const std::size_t ahead = rows.indices[i + kPrefetchRows];
-        __builtin_prefetch(codes + ahead * width + first);
-        __builtin_prefetch(codes + ahead * width + last - 1);
-        __builtin_prefetch(weights + ahead);
+        prefetch(codes + ahead * width + first);
+        prefetch(codes + ahead * width + last - 1);
+        prefetch(weights + ahead);
         const std::size_t row = rows.indices[i];
         add_row(codes + row * width, slots, first, last, weights[row], histogram);
     }

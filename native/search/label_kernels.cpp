@@ -19,7 +19,7 @@ RADBOOST_CLONES void gini_scores(const std::uint32_t* left, const std::int64_t* 
     for (std::size_t i = 0; i < n; ++i) {
         const auto here = static_cast<double>(left[i]), there = static_cast<double>(total - left[i]);
         const double score = static_cast<double>(left_squares[i]) / here + static_cast<double>(right_squares[i]) / there;
-        out[i] = (left[i] == 0) | (left[i] == total) ? -1.0 : score;
+        out[i] = ((left[i] == 0) | (left[i] == total)) ? -1.0 : score;
     }
 }
 
@@ -31,7 +31,7 @@ RADBOOST_CLONES void gini_of_two(const std::uint32_t* first, const std::uint32_t
         const auto here = static_cast<std::int64_t>(a * a + b * b), there = static_cast<std::int64_t>(c * c + d * d);
         const double score = static_cast<double>(here) / static_cast<double>(static_cast<std::int64_t>(left)) +
                              static_cast<double>(there) / static_cast<double>(static_cast<std::int64_t>(right));
-        out[i] = (left == 0) | (right == 0) ? -1.0 : score;
+        out[i] = ((left == 0) | (right == 0)) ? -1.0 : score;
     }
 }
 

@@ -6,8 +6,7 @@
 
 #include "core/common.hpp"
 
-#if defined(__x86_64__) && defined(__linux__)
-#define RADBOOST_FAST_MASKS 1
+#if defined(RADBOOST_FAST_MASKS)
 // The headers of GCC 12 leave registers undefined on purpose, and then warn of it where they are used.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -48,7 +47,7 @@ RADBOOST_INLINE MaskWord collect(const std::uint8_t* bytes) {
 template <class T>
 RADBOOST_INLINE const T* entries_of(const T* entries, std::size_t word, std::size_t n_words, MaskWord mask, T* copy) {
     if (word + 1 < n_words) return entries + kWordRows * word;
-    const std::size_t n = kWordRows - static_cast<std::size_t>(__builtin_clzll(mask));
+    const std::size_t n = highest_one(mask) + 1;
     std::fill(copy, copy + kWordRows, T{0});
     std::copy_n(entries + kWordRows * word, n, copy);
     return copy;
@@ -142,14 +141,14 @@ RADBOOST_CLONES std::size_t split_mask(const std::uint8_t* codes, std::uint8_t b
             goes_left[i] = static_cast<std::uint8_t>((here[i] <= bin) | (here[i] == also));
         left[w] = collect(goes_left) & mask[w];
         right[w] = mask[w] & ~left[w];
-        count += static_cast<std::size_t>(__builtin_popcountll(left[w]));
+        count += count_ones(left[w]);
     }
     return count;
 }
 
 RADBOOST_CLONES std::size_t count_rows(const MaskWord* mask, std::size_t n_words) {
     std::size_t count = 0;
-    for (std::size_t w = 0; w < n_words; ++w) count += static_cast<std::size_t>(__builtin_popcountll(mask[w]));
+    for (std::size_t w = 0; w < n_words; ++w) count += count_ones(mask[w]);
     return count;
 }
 
@@ -165,7 +164,7 @@ RADBOOST_INLINE void pack_entries(const MaskWord* mask, std::size_t n_words, T* 
             continue;
         }
         for (MaskWord word = mask[w]; word != 0; word &= word - 1)
-            *to++ = entry(kWordRows * w + static_cast<std::size_t>(__builtin_ctzll(word)));
+            *to++ = entry(kWordRows * w + lowest_one(word));
     }
 }
 

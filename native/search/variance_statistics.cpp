@@ -39,7 +39,7 @@ RADBOOST_CLONES void score_words(const std::int64_t* left, std::size_t n, int we
         // At most 50 bits above the weight's: exact.
         const double gl = static_cast<double>(left[i] - wl) * unit, gr = g - gl;
         const double score = gl * gl / static_cast<double>(wl) + gr * gr / static_cast<double>(wr);
-        out[i] = (wl < minimum) | (wr < minimum) ? -1.0 : score;
+        out[i] = ((wl < minimum) | (wr < minimum)) ? -1.0 : score;
     }
 }
 
@@ -72,7 +72,7 @@ RADBOOST_CLONES void score_many_words(const std::int64_t* entries, std::size_t s
     for (std::size_t entry = 0; entry < size; ++entry) {
         const std::int64_t wl = weights[entry], wr = weight - wl;
         const double score = here[entry] / static_cast<double>(wl) + there[entry] / static_cast<double>(wr);
-        out[entry] = (wl < minimum) | (wr < minimum) ? -1.0 : score;
+        out[entry] = ((wl < minimum) | (wr < minimum)) ? -1.0 : score;
     }
 }
 

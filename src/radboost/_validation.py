@@ -188,6 +188,13 @@ def check_sample_weight(
     """One finite, non-negative weight per row, not all zero; None stands for ones."""
     if sample_weight is None:
         return None
+    weights = read_sample_weight(sample_weight, n_rows, name)
+    check_total_weight(float(weights.max()), float(weights.sum()), name)
+    return weights
+
+
+def read_sample_weight(sample_weight: object, n_rows: int, name: str = "sample_weight") -> npt.NDArray[np.float64]:
+    """One finite, non-negative weight per row."""
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, float(sample_weight))
     sample_weight = without_mask(sample_weight, name, "with 0 to leave rows out, say")
@@ -206,14 +213,18 @@ def check_sample_weight(
             f"{name} holds negative weights (the smallest is {weights.min():g}). Weights count repetitions of a row: "
             "use 0 to leave a row out."
         )
-    if weights.max() > LARGEST_WEIGHT or weights.sum() > LARGEST_WEIGHT or 0 < weights.max() < SMALLEST_WEIGHT:
+    return weights
+
+
+def check_total_weight(largest: float, total: float, name: str = "sample_weight") -> None:
+    """Refuses weights whose sums would lose rows, and those of which none is positive."""
+    if largest > LARGEST_WEIGHT or total > LARGEST_WEIGHT or 0 < largest < SMALLEST_WEIGHT:
         raise ValueError(
-            f"{name} goes up to {weights.max():g} and sums to {weights.sum():g}; the largest weight must be at least "
+            f"{name} goes up to {largest:g} and sums to {total:g}; the largest weight must be at least "
             f"{SMALLEST_WEIGHT:g} and the sum at most {LARGEST_WEIGHT:g}. Rescale the weights."
         )
-    if not (weights > 0).any():
+    if not largest > 0:
         raise ValueError(f"{name} is zero for every row; at least one sample needs a non-zero weight.")
-    return weights
 
 
 def warn_small_total(total: float, n_rows: int) -> None:

@@ -13,11 +13,16 @@ import shutil
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from radboost import DeepBoostClassifier
+from radboost.report.blocks import Report
+from radboost.report.build import build
 from radboost.report.explorer import LARGEST_RATIO, STEPS, cheapest, figures
 from radboost.report.html import plain
 from radboost.report.page import render
@@ -27,7 +32,6 @@ playwright = pytest.importorskip("playwright.sync_api", reason="the browser is d
 
 pytestmark = pytest.mark.browser
 DESKTOP, PHONE, SMALL = {"width": 1280, "height": 900}, {"width": 390, "height": 844}, {"width": 360, "height": 640}
-REPORTS = {"classes": sample.classes, "numbers": sample.numbers, "hostile": sample.hostile}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +45,17 @@ def browser() -> Iterator[Any]:
         chromium = driver.chromium.launch(executable_path=path, args=arguments)
         yield chromium
         chromium.close()
+
+
+def fitted() -> Report:
+    """What a small model says of itself."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :6].rename(columns={"mean radius": "<script>alert(1)</script>"})
+    model = DeepBoostClassifier(n_rounds=12, max_depth=2).fit(X[:300], y[:300])
+    return build(model, X[300:], y[300:], X_train=X[:300], y_train=y[:300])
+
+
+REPORTS = {"classes": sample.classes, "numbers": sample.numbers, "hostile": sample.hostile, "fitted": cache(fitted)}
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    mean_absolute_error,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
 
-from radboost import DeepBoostClassifier, report
-from radboost.report.blocks import Columns, Confusion, Lines, Report, Tabs, ThresholdExplorer
+from radboost import DeepBoostClassifier, RGBRegressor, guarantees, report
+from radboost.report.blocks import Columns, Confusion, Lines, Report, Table, Tabs, Text, ThresholdExplorer
 
 
 def walk(blocks: Any) -> list[Any]:
@@ -88,3 +95,85 @@ def test_a_file_is_written_once(cancer: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="does not exist"):
         model.report(X, y, tmp_path / "nowhere" / "report.html")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["report.html"]
+
+
+def section(made: Report, name: str) -> Any:
+    (found,) = (one for one in made.sections if one.name == name)
+    return found
+
+
+def test_the_hardest_rows_are_those_with_the_least_likely_truth(cancer: dict[str, Any]) -> None:
+    model, X, y = cancer["model"], cancer["X"], cancer["y"].to_numpy()
+    own = model.predict_proba(X)[np.arange(len(y)), y]
+    cards = section(cancer["report"], "rows").blocks[0].cards
+    rows = [int(card.name.removeprefix("row ").replace(",", "")) for card in cards]
+    assert rows == np.argsort(own, kind="stable")[: len(rows)].tolist()
+    for row, card in zip(rows, cards, strict=True):
+        told = model.explain(X.iloc[[row]])
+        assert (card.truth, card.answer) == (str(y[row]), str(told.answer))
+        texts = [step.text for step in card.steps]
+        end = next(place for place, text in enumerate(texts) if text.startswith("the score"))
+        assert sum(step.value for step in card.steps[:end]) == pytest.approx(told.score, rel=1e-4)
+        assert card.steps[end].value == pytest.approx(told.score, rel=1e-4)
+        assert all(text.startswith("asked: ") for text in texts[end + 1 :])
+
+
+def test_dependence_shows_contributions(cancer: dict[str, Any]) -> None:
+    model, X = cancer["model"], cancer["X"]
+    found = np.asarray(model.predict_contributions(X))
+    first = walk(section(cancer["report"], "dependence").blocks)[1]
+    column = int(np.abs(found[:, :-1]).mean(axis=0).argmax())
+    assert first.title == X.columns[column]
+    pairs = {(float(f"{a:.6g}"), float(f"{b:.6g}")) for a, b in zip(X.iloc[:, column], found[:, column], strict=True)}
+    assert set(zip(first.series[0].x, first.series[0].y, strict=True)) <= pairs
+    assert set(first.rug) <= {a for a, _ in pairs}
+
+
+def test_promises_are_those_of_the_guarantees(cancer: dict[str, Any]) -> None:
+    blocks = walk(section(cancer["report"], "trust").blocks)
+    table = next(block for block in blocks if isinstance(block, Table) and block.columns[0] == "what")
+    bound = guarantees.bound(cancer["model"], cancer["X_train"], cancer["y_train"])
+    limit = guarantees.holdout(cancer["model"], cancer["X"], cancer["y"])
+    assert [row[1] for row in table.rows[:3]] == pytest.approx([bound.total, limit.upper, limit.error], rel=1e-5)
+    assert bound.vacuous
+    assert "vacuous" in str(table.rows[0][2])
+
+
+def test_the_course_ends_at_the_held_out_error(cancer: dict[str, Any]) -> None:
+    titles = {block.title: block for block in blocks_of(cancer["report"], Lines)}
+    curve = titles["Held-out error against the number of trees"].series[0]
+    staged = [float(np.mean(answers != cancer["y"])) for answers in cancer["model"].staged_predict(cancer["X"])]
+    assert list(curve.y) == pytest.approx(staged, rel=1e-5)
+    assert curve.x[-1] == len(cancer["model"].ensemble_)
+    assert titles["Learning curve"].marks[0].x == cancer["model"].n_iter_
+
+
+def test_columns_that_fit_chance_are_told() -> None:
+    """A name of rows has gain in deep trees, and shuffling it on held-out rows costs nothing."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.integers(0, 2, 600), rng.normal(size=600)])
+    y = np.where(rng.random(600) < 0.25, 1 - X[:, 0], X[:, 0]).astype(int)
+    model = DeepBoostClassifier(n_rounds=30, max_depth=8, complexity_penalty=0.0, n_jobs=1, calibration=None)
+    made = model.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    told = [block for block in walk(section(made, "importance").blocks) if isinstance(block, Text)]
+    assert any(block.tone == "warning" and "'x[1]'" in block.paragraphs[0] for block in told)
+    assert not any("'x[0]'" in paragraph for block in told for paragraph in block.paragraphs)
+
+
+def test_scores_of_numbers_are_those_of_scikit_learn() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = RGBRegressor(n_rounds=20, n_jobs=1).fit(X[:250], y[:250])
+    weights = np.linspace(0.5, 2.0, 192)
+    made = model.report(X[250:], y[250:], sample_weight=weights, X_train=X[:250], y_train=y[:250])
+    table = next(block for block in made.sections[0].blocks if isinstance(block, Table))
+    answers, mean = model.predict(X[250:]), np.full(192, y[:250].mean())
+    measures = {
+        "RMSE": lambda given: np.sqrt(mean_squared_error(y[250:], given, sample_weight=weights)),
+        "MAE": lambda given: mean_absolute_error(y[250:], given, sample_weight=weights),
+        "R squared": lambda given: r2_score(y[250:], given, sample_weight=weights),
+    }
+    assert [row[0] for row in table.rows] == list(measures)
+    for name, value, low, high, _, constant in table.rows:
+        assert value == pytest.approx(measures[str(name)](answers), rel=1e-5)
+        assert constant == pytest.approx(measures[str(name)](mean), rel=1e-4)
+        assert low < value < high

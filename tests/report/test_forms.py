@@ -163,6 +163,17 @@ def test_weights_are_copies_in_scores(model: Any) -> None:
     assert by_weight.figures[1].value == by_copy.figures[1].value
 
 
+def test_a_model_with_costs_is_judged_by_them() -> None:
+    cost = np.array([[0.0, 1.0], [9.0, 0.0]])  # "yes" must not be missed
+    found = SoftmaxBoostClassifier(n_rounds=5, cost=cost, n_jobs=1).fit(X[:TRAIN], TWO[:TRAIN])
+    made = checked(found.report(X[TRAIN:], TWO[TRAIN:], X_train=X[:TRAIN], y_train=TWO[:TRAIN]))
+    truth, answers = (TWO[TRAIN:] == "yes").astype(int), (found.predict(X[TRAIN:]) == "yes").astype(int)
+    table: Any = made.sections[0].blocks[1]
+    assert table.rows[0][:2] == ("mean cost", pytest.approx(cost[truth, answers].mean(), rel=1e-5))
+    assert table.rows[0][5] == pytest.approx((truth == 0).mean(), rel=1e-5)  # always "yes" is the cheapest constant
+    assert made.verdict.startswith("Mean cost of")
+
+
 def test_sources_are_shown_by_their_errors() -> None:
     sources = np.where(np.arange(N) % 2, "ward", "clinic")
     found = MultiSourceBoostClassifier(n_rounds=3, n_jobs=1).fit(X[:TRAIN], TWO[:TRAIN], sources=sources[:TRAIN])

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits, make_blobs
 
-from radboost import DeepBoostClassifier, RGBRegressor
+from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostRegressor
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Text
 from radboost.report.calibrated import by_chance, calibration_error
@@ -20,6 +20,7 @@ from radboost.report.data import data
 from radboost.report.figures import bootstrap, percent, thinned
 from radboost.report.learning import trees_by_round
 from radboost.report.noise import confident_learning, cross_fitted
+from radboost.report.partial import partial_dependence
 from radboost.report.profile import profiles
 from radboost.report.scores import compare, roc_area
 from radboost.report.slices import holm
@@ -311,3 +312,15 @@ def test_trees_are_counted_when_they_enter() -> None:
     steps = model.ensemble_.steps
     naive = [len({int(step["hypothesis"]) for step in steps if step["round"] <= r}) for r in range(model.n_iter_)]
     assert trees_by_round(model.ensemble_).tolist() == naive
+
+
+def test_partial_dependence_is_the_mean_of_answers() -> None:
+    X = np.random.default_rng(9).normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = SparseBoostRegressor(n_jobs=1).fit(frame, X @ [2.0, -1.0, 0.0])
+    drawn = partial_dependence(read(model, frame, X @ [2.0, -1.0, 0.0]))
+    assert drawn is not None
+    first: Any = drawn.blocks[0]
+    for line in first.blocks:
+        for x, y in zip(line.series[0].x, line.series[0].y, strict=True):
+            assert y == pytest.approx(model.predict(frame.assign(**{line.title: x})).mean(), abs=1e-4)

@@ -100,6 +100,15 @@ def test_discs_have_areas_of_rows() -> None:
     assert large - 2.5 == pytest.approx(2 * (small - 2.5), abs=0.11)
 
 
+def test_steps_over_categories_are_a_level_at_each() -> None:
+    block = Lines("t", "", "y", (Series("mean", (0, 1, 2), (1.0, 3.0, 2.0), style="steps"),), ticks=("a", "b", "c"))
+    path = re.search(r'class="line level s0" d="([^"]*)"', lines(block, WIDE))[1]
+    strokes = [tuple(map(float, match)) for match in re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", path)]
+    assert len(strokes) == 3
+    assert all(one[2] < two[0] for one, two in itertools.pairwise(strokes))
+    assert strokes[1][1] < strokes[2][1] < strokes[0][1]
+
+
 ODD = [
     (),
     (Series("none", (), ()),),

@@ -74,6 +74,10 @@ class FitContext:
             self._model = self._trace.n_rounds, self._make_model(self._trace)
         return self._model[1]
 
+    def finished_rounds(self) -> Trace:
+        """A copy of all that the fit needs to go on from here: `learn(..., go_on_from=...)`."""
+        return self._trace.finished()
+
     def stop(self, reason: str = STOPPED) -> None:
         """Ends the fit after this round; the reason becomes `stop_reason_`, unless there is one already."""
         if not isinstance(reason, str):

@@ -58,6 +58,20 @@ class Trace:
             by_round[step.round].append(step)
         return iter(by_round)
 
+    def finished(self) -> Trace:
+        """The rounds that left a line in the history, without what an interrupted one may have left behind."""
+        n_rounds = self.n_rounds
+        steps = [step for step in self.steps if step.round < n_rounds]
+        n_used = 1 + max((step.hypothesis for step in steps), default=-1)
+        return Trace(
+            self.hypotheses[:n_used],
+            self.complexities[:n_used],
+            steps,
+            {name: column[:n_rounds] for name, column in self.history.items()},
+            pushed=self.pushed,
+            details={name: column[:n_used] for name, column in self.details.items()},
+        )
+
     def enter(self, hypothesis: Hypothesis, complexity: float) -> int:
         """Adds a hypothesis and returns its place among all that ever entered."""
         self.hypotheses.append(hypothesis)

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from radboost.cli.entry import COMMANDS
@@ -21,6 +20,10 @@ Job = Callable[[], int]
 
 MODEL_IS = "MODEL is a file that radboost fit wrote."
 DATA_IS = "DATA is a table: CSV, TSV, Parquet, Arrow or JSON lines, also with .gz; - is standard input."
+
+# All that typer complains of. The class is that of click, which is a package of its own or, with newer versions, a part
+# of typer.
+MISTAKES: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -65,15 +68,13 @@ def run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         job = command.main(args=arguments, prog_name="radboost", standalone_mode=False, obj=arguments)
-    except click.exceptions.Exit as end:
+    except typer.Exit as end:
         return int(end.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message())
-        return 0
-    except click.ClickException as error:
-        raise ValueError(f"{error.format_message().rstrip('.')}; see radboost {arguments[0]} --help") from error
-    except click.Abort as error:
+    except typer.Abort as error:
         raise KeyboardInterrupt from error
+    except MISTAKES as error:
+        message = str(getattr(error, "format_message", error.__str__)())
+        raise ValueError(f"{message.rstrip('.')}; see radboost {arguments[0]} --help") from error
     # after --help there is nothing to be done
     return int(job()) if callable(job) else 0
 
@@ -206,7 +207,7 @@ def fit(
 
 def _among(option: str, given: str | None, known: tuple[str, ...]) -> None:
     if given is not None and given not in known:
-        raise typer.BadParameter(f"{option} is {given!r}; known are {', '.join(known)}")
+        raise ValueError(f"{option} is {given!r}; known are {', '.join(known)}")
 
 
 @app.command(help=_about("predict", MODEL_IS, DATA_IS))

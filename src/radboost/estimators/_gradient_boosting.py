@@ -37,7 +37,7 @@ from radboost.losses import NativeTargetLoss, TargetLoss, ask
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, loss_to_gain, make_rows
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
-from radboost.rows.weights import RowWeights
+from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import GrowthSettings, TreeOptions, make_gradient_grower, read_tree_options
 
 # Where the number of rounds is given. With one score per row and with several: what learning_rate="auto" stands for,
@@ -338,7 +338,7 @@ class GradientBoosting(BoostingEstimator):
                 raise ValueError(f"y_val has {shapes[0]} targets per row, and y has {shapes[1]}. Give all of them.")
             targets = targets if units is None else targets / units
             if isinstance(loss, NativeTargetLoss):
-                loss.check_targets(targets)
+                loss.check_targets(ends_of_all(targets, watched.collective))
             patience = None if stopping is None else stopping.patience
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
             watch.units = units

@@ -68,14 +68,16 @@ def learn(
     *,
     callbacks: Sequence[Any] = (),
     resume_from: Any = None,
+    go_on_from: Trace | None = None,
     settings: FitSettings | None = None,
 ) -> Any:
     """A fitted copy of a boosting estimator, learned from prepared rows; the estimator itself is left alone.
 
     May be called any number of times on the same rows, with other parameters, and on parts of them
     (`prepared.select(...)`). With `warm_start` it goes on from the estimator's last fit, with `resume_from` from a
-    checkpoint. The rows must have been prepared with the estimator's number of bins. `settings` are those of the
-    parameters, where a caller has read them already.
+    checkpoint, with `go_on_from` from the finished rounds of a fit of these rows and parameters. The rows must have
+    been prepared with the estimator's number of bins. `settings` are those of the parameters, where a caller has read
+    them already.
     """
     callbacks = check_callbacks(callbacks)
     settings = estimator._read_parameters() if settings is None else settings
@@ -89,9 +91,12 @@ def learn(
         saved = read_checkpoint(resume_from, estimator, prepared)
         earlier = estimator._supplied(saved.trace)
         settings = replace(settings, growth=replace(settings.growth, seed=saved.seed))
+    elif go_on_from is not None:
+        earlier = go_on_from
     elif estimator.warm_start and estimator.__sklearn_is_fitted__():
         earlier = estimator._last_fit(prepared)
-    model, watched = _boost(estimator, prepared, settings, earlier, callbacks, resume_from)
+    resumed = resume_from if go_on_from is None else "the fit to go on from"
+    model, watched = _boost(estimator, prepared, settings, earlier, callbacks, resumed)
     # What the rounds were made with is gone: short fits come after it and not on top of it.
     model._calibrate(prepared, settings, watched)
     return model

@@ -41,7 +41,7 @@ from radboost.losses.several import SeveralTargets
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
 from radboost.rows.prepare import CheckedRows, PreparedRows
-from radboost.rows.weights import RowWeights
+from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import TreeOptions
 
 
@@ -389,7 +389,7 @@ feature_names_in_
                 )
             loss = SeveralTargets(loss, targets.shape[1])
         if isinstance(loss, NativeTargetLoss):
-            loss.check_targets(targets)
+            loss.check_targets(ends_of_all(targets, rows.collective))
         return loss, 1 if targets.ndim == 1 else targets.shape[1]
 
     def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:

@@ -50,9 +50,7 @@ def answers(subject: Subject) -> Section | None:
 
 def confusion_counts(subject: Subject, known: npt.NDArray[np.intp]) -> FloatArray:
     """Rows, or their weight, of each true class (lines) that got each answer (columns)."""
-    n = len(subject.classes)
-    places = {label: place for place, label in enumerate(subject.classes)}
-    given = np.array([places[label] for label in subject.predicted[known].tolist()], dtype=np.int64)
+    n, given = len(subject.classes), subject.answer_ids[known]
     totals = np.bincount(subject.test.class_ids[known] * n + given, subject.test.weight()[known], n * n)
     return np.asarray(totals.reshape(n, n), dtype=np.float64)
 

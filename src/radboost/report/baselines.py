@@ -60,7 +60,14 @@ def _constant(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any], FloatA
     known = learned.class_ids != UNKNOWN
     totals = np.bincount(learned.class_ids[known], weights[known], len(subject.classes))
     shares = totals / totals.sum() if totals.sum() > 0.0 else np.full(len(totals), 1.0 / len(totals))
-    return np.full(n, int(np.argmax(totals))), np.tile(shares, (n, 1))
+    return np.full(n, int(_best_answers(subject, shares[None, :])[0])), np.tile(shares, (n, 1))
+
+
+def _best_answers(subject: Subject, probabilities: FloatArray) -> npt.NDArray[np.int64]:
+    """The most probable class, or the one of least expected cost."""
+    if subject.cost is None:
+        return np.asarray(probabilities.argmax(axis=1))
+    return np.asarray((probabilities @ subject.cost).argmin(axis=1))
 
 
 def _best_number(subject: Subject, targets: FloatArray, weights: FloatArray) -> float:
@@ -76,7 +83,7 @@ def _linear(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any] | None, F
     n_outputs = len(subject.classes)
     if learned is not test:
         made = _fit(subject, learned, np.arange(len(learned)))
-        return (None, None) if made is None else made.answers(test, np.arange(len(test)), n_outputs)
+        return (None, None) if made is None else made.answers(subject, test, np.arange(len(test)))
     answers = np.zeros(len(test), dtype=np.int64 if n_outputs else np.float64)
     chances = np.zeros((len(test), n_outputs)) if n_outputs else None
     parts = folds(test.hashes, N_FOLDS)
@@ -87,7 +94,7 @@ def _linear(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any] | None, F
         made = _fit(subject, test, others)
         if made is None:
             return None, None
-        found, probabilities = made.answers(test, judged, n_outputs)
+        found, probabilities = made.answers(subject, test, judged)
         answers[judged] = found
         if chances is not None:
             chances[judged] = probabilities
@@ -101,14 +108,14 @@ class _Made:
     design: _Design
     model: Any
 
-    def answers(self, part: Part, places: Places, n_outputs: int) -> tuple[npt.NDArray[Any], FloatArray | None]:
+    def answers(self, subject: Subject, part: Part, places: Places) -> tuple[npt.NDArray[Any], FloatArray | None]:
         with one_blas_thread:
             columns = self.design.columns(part, places)
-            if not n_outputs:
+            if not subject.classifies:
                 return np.asarray(self.model.predict(columns), dtype=np.float64), None
-            found = np.zeros((len(places), n_outputs))
+            found = np.zeros((len(places), len(subject.classes)))
             found[:, self.model.classes_] = self.model.predict_proba(columns)
-        return found.argmax(axis=1), found
+        return _best_answers(subject, found), found
 
 
 def _fit(subject: Subject, part: Part, places: Places) -> _Made | None:

@@ -61,6 +61,10 @@ def calibrated(subject: Subject) -> Section | None:
     )
     lines, table = _reliability(stated, happened, what, subject)
     blocks: list[Block] = [text, Columns((lines, _spread(stated, what))), table, _losses(probabilities, ids, weights)]
+    if subject.cost is not None:
+        blocks.insert(
+            0, Text(("The fit had costs: what predict_proba returns says what to answer, not how likely it is.",))
+        )
     found = getattr(subject.model, "calibration_", None)
     if found is not None:
         blocks.append(

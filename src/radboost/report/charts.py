@@ -86,7 +86,9 @@ def lines(block: Lines, width: int, data: str = "", y_range: tuple[float, float]
         drawn += f'<path class="rug" d="{"".join(f"M{x} {at(axes.y.start + 5)}v7" for x in strokes)}"/>'
     drawn += "".join(_band(axes, series, index) for index, series in enumerate(block.series))
     drawn += verticals(axes, block.marks)
-    drawn += "".join(_series(axes, series, index) for index, series in enumerate(block.series))
+    drawn += "".join(
+        _series(axes, series, index, levels=bool(block.ticks)) for index, series in enumerate(block.series)
+    )
     if ends:
         drawn += _end_names(axes, block.series)
     said = f"{block.y_label} against {block.x_label}. " + " ".join(_in_words(series) for series in block.series)
@@ -141,15 +143,20 @@ def _band(axes: Frame, series: Series, index: int) -> str:
     return f'<path class="band f{colour(index)}" d="{way([*there, *back])}Z"/>'
 
 
-def _series(axes: Frame, series: Series, index: int) -> str:
+def _series(axes: Frame, series: Series, index: int, *, levels: bool) -> str:
+    """A series; between categories nothing is to be read off, so steps over them are a level at each."""
     points = _points(axes, series)
     seen = [point for point in points if point is not None]
     if series.style == "points" and series.sizes:
         return _discs(axes, series, index)
     if series.style == "points" or len(seen) == 1:
         spots = dict.fromkeys(f"M{at(x)} {at(y)}h0" for x, y in seen)
-        dense = " dense" if len(spots) > 250 else ""
+        dense = " dense" if len(spots) > 60 else ""
         return f'<path class="points s{colour(index)}{dense}" d="{"".join(spots)}"/>'
+    if series.style == "steps" and levels:
+        half = 0.32 * (axes.x(1) - axes.x(0))
+        strokes = "".join(f"M{at(x - half)} {at(y)}H{at(x + half)}" for x, y in seen)
+        return f'<path class="line level s{colour(index)}" d="{strokes}"/>'
     if series.style == "steps":
         points = _staircase(points)
     kind = "line dashed" if series.style == "dashed" else "line"
@@ -244,11 +251,11 @@ def bars(block: Bars, width: int, data: str = "") -> str:
     """A row for each name: its bars with whiskers and values; names stand at the left, or above where it is narrow."""
     n_series = max(len(block.series), 1)
     thick = 16.0 if n_series == 1 else 11.0
-    above = width < WIDE and room((*block.names, ""), 999.0) > 0.27 * width
-    per_row = n_series * (thick + 1) + (ROW + 9 if above else 10)
     counts = [f"n = {count:,}" for count in block.counts]
-    left = 4.0 if above else min(0.4 * width, room(block.names, 260.0) + room(counts, 90.0, 0.9) + 28)
     beside = room(counts, 90.0, 0.9) + 8 if counts else 0.0
+    above = width < WIDE and room((*block.names, ""), 999.0) + beside > 0.33 * width
+    per_row = n_series * (thick + 1) + (ROW + 9 if above else 10)
+    left = 4.0 if above else min(0.4 * width, room(block.names, 260.0) + room(counts, 90.0, 0.9) + 28)
     scale = _bar_scale(block, left, width)
     height = len(block.names) * per_row + 48
     base = height - 38
@@ -282,8 +289,9 @@ def _bar_name(
     name: str, count: str, top: float, left: float, width: float, *, above: bool, kind: str, thick: float, beside: float
 ) -> str:
     if above:
-        return text(4, top + 12, name, kind, longest=letters(width - 90)) + (
-            text(width - 4, top + 12, count, "bar-count", "end") if count else ""
+        written = text(4, top + 12, name, kind, longest=letters(width - 90))
+        return (
+            written.replace("</text>", f'<tspan class="bar-count" dx="8">{count}</tspan></text>') if count else written
         )
     middle = top + 5 + thick / 2 + 4
     return text(left - 8 - beside, middle, name, kind, "end", letters(left - 12 - beside)) + (

@@ -275,4 +275,4 @@ def _columns_table(subject: Subject, found: list[ColumnProfile]) -> Table:
         place for place, one in enumerate(shown) if one.id_like or one.constant or (one.alone or 0.0) >= DECIDES
     )
     columns = ("column", "kind", "missing", "values", "what is there", "alone", "share of gain")
-    return Table(columns, rows, caption, marked)
+    return Table(columns, rows, caption, marked, digits=3)

@@ -6,6 +6,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.report.blocks import Columns, Lines, Section, Series
+from radboost.report.contents import Places
 from radboost.report.figures import number, plain_all, shortened, thinned
 from radboost.report.partial import partial_dependence
 from radboost.report.shapley import Contributions
@@ -53,8 +54,8 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     if not len(x):
         return Lines(name, name, label, (), caption="No row has a value. " + caption)
     order = np.argsort(x, kind="stable")
-    chosen = order[thinned(len(order), POINTS)]
-    rug = x[order[thinned(len(order), RUG)]]
+    chosen = order[_spread(x[order], POINTS)]
+    rug = x[order[_spread(x[order], RUG)]]
     means = _means(x, y)
     return Lines(
         name,
@@ -69,11 +70,19 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     )
 
 
+def _spread(ordered: FloatArray, most: int) -> Places:
+    """Places of some of the rows, half of them evenly by rows and half by different values."""
+    _, first = np.unique(ordered, return_index=True)
+    return np.unique(np.concatenate([thinned(len(ordered), most // 2), first[thinned(len(first), most // 2)]]))
+
+
 def _means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means of y over values of x, or over parts of about equally many rows where there are many values."""
     levels = np.unique(x)
     if len(levels) > N_PARTS:
-        edges = np.unique(np.quantile(x, np.linspace(0.0, 1.0, N_PARTS + 1)[1:-1]))
+        # By rows, and by values: where most rows have the same one, quantiles of rows alone would hide the others.
+        inner = np.linspace(0.0, 1.0, N_PARTS // 2 + 1)[1:-1]
+        edges = np.unique(np.concatenate([np.quantile(x, inner), np.quantile(levels, inner)]))
         parts = np.searchsorted(edges, x)
     else:
         parts = np.searchsorted(levels, x)
@@ -105,7 +114,13 @@ def _of_categories(
         label,
         (
             Series("rows", tuple(x for x, _ in points), plain_all(y for _, y in points), style="points"),
-            Series("mean", tuple(range(len(groups))), plain_all(found.mean() for _, found in groups), style="steps"),
+            Series(
+                "mean, by number of rows",
+                tuple(range(len(groups))),
+                plain_all(found.mean() for _, found in groups),
+                style="points",
+                sizes=tuple(len(found) for _, found in groups),
+            ),
         ),
         ticks=tuple(shortened(title, 20) for title, _ in groups),
         caption=f"The {len(kept)} most frequent of {len(codes)} categories." if left else "",

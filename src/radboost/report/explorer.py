@@ -71,7 +71,7 @@ def _controls(block: ThresholdExplorer, start: int, identifier: str) -> str:
     )
     return (
         f'<div class="controls js-only"><div class="control"><label for="{identifier}-threshold">Answer {positive} '
-        f"where its probability is at least</label>"
+        f"where its probability is above</label>"
         f'<output data-out="threshold">{number(block.thresholds[start], 3)}</output>'
         f'{slider} step="1" data-slider="threshold"></div>'
         f'<div class="control"><label for="{identifier}-cost">Cost of a missed {positive}, where a false alarm costs 1'

@@ -15,7 +15,7 @@ from radboost.guarantees.holdout import exact_interval
 DIGITS = 6  # significant ones of the numbers behind a picture
 CONFIDENCE = 0.95
 RESAMPLES = 1000
-MOST_GROUPS = 2000
+MOST_GROUPS = 1000
 FEWEST_TO_RESAMPLE = 10
 SHORTEN = 60  # characters of a name or a value
 
@@ -86,7 +86,7 @@ def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int
 def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval | None:
     """The percentile interval of a function of column sums over rows, by drawing rows anew; None of too few rows.
 
-    Beyond 2,000 rows groups of rows are drawn instead: their sums vary alike, and the cost stays the same. `statistic`
+    Beyond 1,000 rows groups of rows are drawn instead: their sums vary alike, and the cost stays the same. `statistic`
     may return NaN for a draw that says nothing, such as one without any weight.
     """
     if len(sums) < FEWEST_TO_RESAMPLE:

@@ -74,7 +74,7 @@ def column(cells: list[Cell], digits: int) -> list[str]:
     values = [float(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
     sizes = [abs(value) for value in values if value]
     texts = [number(cell, digits) if isinstance(cell, int | float) else "" for cell in cells]
-    alike = sizes and max(sizes) < 1e6 and max(sizes) <= 1e4 * min(sizes)
+    alike = sizes and max(sizes) < 1e6 and max(sizes) <= (1e2 if max(sizes) > 1 else 1e3) * min(sizes)
     if (
         not alike
         or all(isinstance(cell, int) for cell in cells if is_number(cell))

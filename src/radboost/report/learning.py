@@ -205,7 +205,7 @@ def weights(subject: Subject) -> Section | None:
     kinds = [_family(one) for one in ensemble.hypotheses]
     by_size = _groups([_size(one) for one in ensemble.hypotheses], sizes / total)
     by_family = _groups(kinds, sizes / total)
-    blocks: list[Block] = [Columns((_bars("By the size of trees", by_size), _bars("By family", by_family)))]
+    blocks: list[Block] = [Columns((_bars("By the number of leaves", by_size), _bars("By family", by_family)))]
     rows: list[tuple[Cell, ...]] = []
     for (_, name), n, share in by_family:
         chosen = np.array([kind[1] == name for kind in kinds])
@@ -237,9 +237,9 @@ def _size(hypothesis: Any) -> tuple[int, str]:
     nodes = int(base.n_nodes)
     leaves = (nodes + 1) // 2
     if leaves <= 8:
-        return leaves, count(leaves, "leaf", "leaves")
+        return leaves, str(leaves)
     low = 2 ** int(np.floor(np.log2(leaves - 1)))
-    return low + 1, f"{low + 1} to {2 * low} leaves"
+    return low + 1, f"{low + 1} to {2 * low}"
 
 
 def _family(hypothesis: Any) -> tuple[int, str]:

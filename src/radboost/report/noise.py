@@ -136,7 +136,7 @@ def _judged(subject: Subject) -> list[_Judged]:
             places, probabilities = crossed
             found.append(_part("training", f"{N_FOLDS} fits to the other rows", subject.train, places, probabilities))
     known = np.flatnonzero(subject.test.class_ids != UNKNOWN)
-    if len(known) >= FEWEST_ROWS:
+    if len(known) >= FEWEST_ROWS and subject.cost is None:  # with costs what the model says is no probability
         found.append(_part("held-out", "the model", subject.test, known, subject.probabilities[known]))
     return found
 
@@ -171,7 +171,7 @@ def cross_fitted(subject: Subject, part: Part) -> tuple[Places, FloatArray] | No
             learning_rate=0.1,
             categorical_features=sorted(subject.categories) or None,
             calibration=None,
-            n_jobs=subject.model.n_jobs,
+            n_jobs=getattr(subject.model, "n_jobs", None),
             tree_options=TreeOptions(max_bins=64),
         ).fit(matrix[others], ids[others])
         found[np.ix_(own, model.classes_)] = model.predict_proba(matrix[own])

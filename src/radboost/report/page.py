@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import re
 from importlib import resources
 
@@ -113,14 +114,20 @@ def _verdict(report: Report) -> str:
     figures = "".join(_figure(figure) for figure in report.figures)
     return (
         f'<section class="verdict {report.verdict_tone}" id="verdict" aria-label="Verdict">'
-        f'<p class="sentence" dir="auto">{escape(report.verdict)}</p>'
-        + (f'<dl class="figures">{figures}</dl>' if figures else "")
+        f'<p class="sentence" dir="auto">{escape(shortened(report.verdict, 1500))}</p>'
+        + (f'<dl class="figures in-{_abreast(len(report.figures))}">{figures}</dl>' if figures else "")
         + "</section>"
     )
 
 
+def _abreast(n_figures: int) -> int:
+    """How many figures stand side by side: five at most, and as few as possible missing in the last row."""
+    rows = max(1, math.ceil(n_figures / 5))
+    return math.ceil(n_figures / rows)
+
+
 def _figure(figure: Figure) -> str:
-    detail = f'<dd class="detail" dir="auto">{escape(figure.detail)}</dd>' if figure.detail else ""
+    detail = f'<dd class="detail" dir="auto">{escape(shortened(figure.detail, 200))}</dd>' if figure.detail else ""
     return (
         f'<div class="figure-of {figure.tone}"><dt dir="auto">{escape(shortened(figure.name, 80))}</dt>'
         f'<dd class="value" dir="auto">{escape(shortened(figure.value, 60))}</dd>{detail}</div>'
@@ -128,7 +135,7 @@ def _figure(figure: Figure) -> str:
 
 
 def _section(section: Section, place: int, anchor: str) -> str:
-    lead = f'<p class="lead" dir="auto">{escape(section.lead)}</p>' if section.lead else ""
+    lead = f'<p class="lead" dir="auto">{escape(shortened(section.lead, 1500))}</p>' if section.lead else ""
     blocks = "".join(_block(block, f"sections.{place}.blocks.{index}") for index, block in enumerate(section.blocks))
     title = escape(shortened(section.title, 200))
     return f'<section class="part" id="{anchor}"><h2 dir="auto">{title}</h2>{lead}{blocks}</section>\n'

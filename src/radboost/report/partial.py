@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._tables import column_names
 from radboost._typing import FloatArray
 from radboost.report.blocks import Columns, Lines, Section, Series
+from radboost.report.contents import Places, take_rows
 from radboost.report.figures import plain_all, shortened, thinned
 from radboost.report.subject import Subject
 
@@ -19,31 +19,31 @@ SHOWN, N_VALUES, MOST_ROWS, RUG = 6, 20, 150, 150
 def partial_dependence(subject: Subject) -> Section | None:
     """The mean answer for some held-out rows, all with the same value in one column.
 
-    Friedman, Greedy Function Approximation, 2001, section 8.2. Of numbers alone, in arrays.
+    Friedman, Greedy Function Approximation, 2001, section 8.2. For columns of numbers, in arrays and frames of pandas.
     """
-    if column_names(subject.test.X) is not None or not isinstance(subject.test.matrix, np.ndarray):
+    X = subject.test.X
+    if not isinstance(X, np.ndarray) and not hasattr(X, "iloc"):
         return None
     order = [place for place in subject.by_gain()[:SHOWN] if subject.gains[place] > 0.0]
     order = [place for place in order if place not in subject.categories]
-    if not order or subject.test.matrix.dtype == object:
+    if not order:
         return None
-    rows = np.asarray(subject.test.matrix[subject.test.sample(MOST_ROWS)], dtype=np.float64)
+    rows = subject.test.sample(MOST_ROWS)
     drawn = [_drawn(subject, rows, place) for place in order]
     pairs = tuple(Columns(tuple(drawn[first : first + 2])) for first in range(0, len(drawn), 2))
     lead = f"The mean answer for {len(rows):,} held-out rows when all of them have the same value in one column."
     return Section("dependence", "Dependence", lead, pairs)
 
 
-def _drawn(subject: Subject, rows: FloatArray, column: int) -> Lines:
+def _drawn(subject: Subject, rows: Places, column: int) -> Lines:
     known = subject.test.column(column)
     known = np.sort(known[~np.isnan(known)])
     name = shortened(subject.names[column])
     if not len(known):
         return Lines(name, name, "mean answer", (), caption="No row has a value.")
     values = np.unique(np.quantile(known, np.linspace(0.02, 0.98, N_VALUES)))
-    many = np.repeat(rows[None, :, :], len(values), axis=0)
-    many[:, :, column] = values[:, None]
-    means, label = _answers(subject, many.reshape(-1, rows.shape[1]), len(values))
+    many = with_column(take_rows(subject.test.X, np.tile(rows, len(values))), column, np.repeat(values, len(rows)))
+    means, label = _answers(subject, many, len(values))
     return Lines(
         name,
         name,
@@ -53,7 +53,18 @@ def _drawn(subject: Subject, rows: FloatArray, column: int) -> Lines:
     )
 
 
-def _answers(subject: Subject, rows: FloatArray, n_values: int) -> tuple[npt.NDArray[Any], str]:
+def with_column(rows: Any, column: int, values: FloatArray) -> Any:
+    """Rows of an array or a frame of pandas, a copy, with other numbers in one column."""
+    if isinstance(rows, np.ndarray):
+        changed = rows.astype(np.result_type(rows, np.float64)) if rows.dtype != object else rows.copy()
+        changed[:, column] = values
+        return changed
+    changed = rows.copy(deep=False)
+    changed.isetitem(column, values)
+    return changed
+
+
+def _answers(subject: Subject, rows: Any, n_values: int) -> tuple[npt.NDArray[Any], str]:
     """Means by value: of numbers, or of the probability of the class that changes most."""
     if not subject.classifies:
         return np.asarray(subject.model.predict(rows)).reshape(n_values, -1).mean(axis=1), "mean answer"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from radboost.report.blocks import (
@@ -20,17 +21,26 @@ from radboost.report.blocks import (
     Text,
 )
 from radboost.report.charts import COLUMN, NARROW, WIDE, bars, colour, histogram, lines, named_at_ends
-from radboost.report.html import NOTHING, column, escape, is_number, name, number
+from radboost.report.html import NOTHING, column, escape, name, number, shortened
 from radboost.report.svg import at
 
 WORDS = {"note": "Note", "warning": "Warning", "good": "Good"}
+LONGEST_TEXT = 3000
+"""Characters of a paragraph that are shown."""
 TALL = 24
 """Rows of a table above which it scrolls inside its place on the screen."""
+
+WORDY = 30
+"""Letters of a cell above which its column keeps a width that is good to read."""
+FEW = 3
+"""Columns up to which a table is no wider than they need."""
 
 
 def prose(block: Text) -> str:
     """Paragraphs, in a box that says what it is unless they are plain."""
-    inside = "".join(f'<p dir="auto">{escape(paragraph)}</p>' for paragraph in block.paragraphs)
+    inside = "".join(
+        f'<p dir="auto">{escape(shortened(paragraph, LONGEST_TEXT))}</p>' for paragraph in block.paragraphs
+    )
     if block.tone == "plain":
         return f'<div class="prose">{inside}</div>'
     return f'<div class="box {block.tone}" role="note"><p class="box-word">{WORDS[block.tone]}</p>{inside}</div>'
@@ -38,7 +48,7 @@ def prose(block: Text) -> str:
 
 def caption(text: str, tag: str = "figcaption") -> str:
     """What a chart or table shows, below it."""
-    return f'<{tag} class="caption" dir="auto">{escape(text)}</{tag}>' if text else ""
+    return f'<{tag} class="caption" dir="auto">{escape(shortened(text, LONGEST_TEXT))}</{tag}>' if text else ""
 
 
 def chart(block: Lines | Histogram | Bars, place: str, *, in_column: bool) -> str:
@@ -56,7 +66,7 @@ def chart(block: Lines | Histogram | Bars, place: str, *, in_column: bool) -> st
         drawn = "".join(bars(block, width) for width in widths)
         names, only_narrow = [series for series, _ in block.series], False
     legend = _legend(names, block, only_narrow=only_narrow)
-    title = f'<p class="chart-title" dir="auto">{escape(block.title)}</p>' if block.title else ""
+    title = f'<p class="chart-title" dir="auto">{escape(shortened(block.title, 200))}</p>' if block.title else ""
     return f'<figure class="figure">{title}{legend}{drawn}{caption(block.caption)}</figure>'
 
 
@@ -80,13 +90,29 @@ def _legend(names: Sequence[str], block: Lines | Histogram | Bars, *, only_narro
     return f'<ul class="legend{" narrow" if only_narrow else ""}">{entries}</ul>'
 
 
-def _cell(cell: Cell, shown: str, *, head: bool = False) -> str:
+_QUANTITY = re.compile(r"([-+\N{MINUS SIGN}]?)(\d[\d,]*(?:\.\d+)?) ?%?")
+
+
+def quantity(cell: Cell) -> float | None:
+    """The number that a cell is or, as in "12.5%", says; None of other texts."""
+    if not isinstance(cell, str):
+        return None if cell is None else float(cell)
+    said = _QUANTITY.fullmatch(cell)
+    if said is None:
+        return None
+    return float(said[2].replace(",", "")) * (-1 if said[1] in ("-", "\N{MINUS SIGN}") else 1)
+
+
+def _cell(cell: Cell, shown: str, *, head: bool, numeric: bool) -> str:
+    """A cell; a text that says a number stands and sorts as one where the whole column does."""
     if cell is None:
         return f'<td class="none">{NOTHING}</td>'
-    if not isinstance(cell, str):
-        return f'<td class="number" data-v="{float(cell)!r}">{escape(shown)}</td>'
+    if numeric or not isinstance(cell, str):
+        value = quantity(cell) or 0.0
+        return f'<td class="number" data-v="{value!r}">{escape(cell if isinstance(cell, str) else shown)}</td>'
     inside = name(cell) if cell else ""
-    return f'<th scope="row">{inside}</th>' if head else f"<td>{inside}</td>"
+    wordy = ' class="wordy"' if len(cell) > WORDY else ""
+    return f'<th scope="row">{inside}</th>' if head else f"<td{wordy}>{inside}</td>"
 
 
 def table(block: Table) -> str:
@@ -95,7 +121,11 @@ def table(block: Table) -> str:
         [row[place] if place < len(row) else None for row in block.rows] for place in range(len(block.columns))
     ]
     shown = [column(cells, block.digits) for cells in by_column]
-    numeric = [any(map(is_number, cells)) and not any(isinstance(c, str) for c in cells) for cells in by_column]
+    numeric = [
+        all(cell is None or quantity(cell) is not None or cell == "none" for cell in cells)
+        and (place > 0 or not any(isinstance(cell, str) for cell in cells))
+        for place, cells in enumerate(by_column)
+    ]
     head = "".join(
         f'<th scope="col"{" class=number" if numeric[place] else ""}>{name(title, 80)}</th>'
         for place, title in enumerate(block.columns)
@@ -103,10 +133,11 @@ def table(block: Table) -> str:
     body = ""
     for row in range(len(block.rows)):
         cells = "".join(
-            _cell(by_column[place][row], shown[place][row], head=place == 0) for place in range(len(block.columns))
+            _cell(by_column[place][row], shown[place][row], head=place == 0, numeric=numeric[place])
+            for place in range(len(block.columns))
         )
         body += f"<tr{' class=strong' if row in block.highlighted else ''}>{cells}</tr>"
-    tall = " tall" if len(block.rows) > TALL else ""
+    tall = (" tall" if len(block.rows) > TALL else "") + (" few" if len(block.columns) <= FEW else "")
     return (
         f'<figure class="figure"><div class="scroll ruled{tall}" tabindex="0" role="group" aria-label="table">'
         f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,13 @@ class Comparison:
         return self.clear and self.difference < 0.0
 
 
+def costs(subject: Subject, answers: npt.NDArray[Any]) -> FloatArray:
+    """What answers cost; those to a class that the model does not know as much as any mistake may."""
+    assert subject.cost is not None
+    ids = subject.test.class_ids
+    return np.asarray(np.where(ids == UNKNOWN, subject.cost.max(), subject.cost[np.maximum(ids, 0), answers]))
+
+
 def row_losses(subject: Subject, answers: npt.NDArray[np.generic]) -> FloatArray:
     """What each held-out row costs: 1 for a wrong label, the square of a residual, the loss of a quantile."""
     if subject.classifies:
@@ -73,12 +81,15 @@ def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
     With classes "clear" is the exact sign test on the rows of which one of the two is right (McNemar), else and with
     weights it is an interval of the difference, by resampling rows, that leaves out 0.
     """
-    own, other = own_losses(subject), row_losses(subject, answers)
+    if subject.cost is None:
+        own, other = own_losses(subject), row_losses(subject, answers)
+    else:
+        own, other = costs(subject, subject.answer_ids), costs(subject, answers)
     weights = subject.test.weight()
     sums = np.column_stack([weights * (other - own), weights])
     difference = float(sums[:, 0].sum() / sums[:, 1].sum())
     interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
-    if subject.classifies and subject.test.weights is None:
+    if subject.classifies and subject.cost is None and subject.test.weights is None:
         better, worse = int((other > own).sum()), int((own > other).sum())
         clear = better != worse and binomtest(better, better + worse).pvalue < LEVEL
     else:
@@ -87,7 +98,7 @@ def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
 
 
 def class_scores(subject: Subject, found: Baselines) -> list[Score]:
-    """Error, log loss, and with two classes the area under the ROC curve."""
+    """Error, log loss, and with two classes the area under the ROC curve; the mean cost first where there is one."""
     weights = subject.test.weight()
 
     def error(answers: npt.NDArray[np.generic] | None) -> float | None:
@@ -95,6 +106,8 @@ def class_scores(subject: Subject, found: Baselines) -> list[Score]:
 
     value, interval = share_interval(subject.wrong, subject.test.weights, subject.seed)
     scores = [Score("error", value, interval, error(found.constant), error(found.linear))]
+    if subject.cost is not None:
+        scores.insert(0, _mean_cost(subject, found))
     if len(subject.classes) > 2:
         scores.append(Score("balanced error", *_balanced(subject, found)))
     if subject.probabilities is None:
@@ -109,6 +122,18 @@ def class_scores(subject: Subject, found: Baselines) -> list[Score]:
             beside = None if linear is None else linear[0]
             scores.append(Score("area under ROC", area[0], area[1], 0.5, beside, lower_is_better=False))
     return scores
+
+
+def _mean_cost(subject: Subject, found: Baselines) -> Score:
+    weights = subject.test.weight()
+    own = costs(subject, subject.answer_ids)
+    beside = [
+        None if one is None else float(np.average(costs(subject, one), weights=weights))
+        for one in (found.constant, found.linear)
+    ]
+    sums = np.column_stack([weights * own, weights])
+    interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+    return Score("mean cost", float(np.average(own, weights=weights)), interval, beside[0], beside[1])
 
 
 def number_scores(subject: Subject, found: Baselines) -> list[Score]:

@@ -20,6 +20,7 @@ from radboost.report.subject import Subject
 MOST_COLUMNS, MOST_LEVELS, FEWEST_ROWS = 100, 40, 20
 SHOWN, LEVEL, NAMED = 15, 0.05, 5
 N_QUARTERS = 4
+SMALLEST = 1e-6  # p-value that is worth telling from others
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def slices(subject: Subject) -> Section | None:
     blocks += _behind_linear(subject, found)
     unit = _unit(subject)
     if sure:
-        top = min(sure, key=lambda one: (one.p_value, -one.loss))
+        top = max((one for one in worse if one in sure), key=lambda one: one.loss)
         there, everywhere = show(subject, top.loss), show(subject, overall)
         lead = f"Worst where {top.name}: {unit} {there} on {count(top.n_rows, 'row')}, {everywhere} on all."
     else:
@@ -174,7 +175,14 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
         "worse.",
     )
     rows: list[tuple[Cell, ...]] = [
-        (one.name, one.n_rows, rounded(one.loss), rounded(one.loss - overall), rounded(one.linear), _small(one.p_value))
+        (
+            one.name,
+            one.n_rows,
+            rounded(one.loss),
+            rounded(one.loss - overall),
+            rounded(one.linear),
+            rounded(max(one.p_value, SMALLEST)),
+        )
         for one in worst
     ]
     caution = (
@@ -184,13 +192,9 @@ def _worst(subject: Subject, worst: list[Slice], sure: list[Slice], overall: flo
     )
     if subject.test.weights is not None:
         caution += " Rows count alike here, whatever their weight."
-    columns = ("part", "rows", "error", "above all rows by", "of a linear model", "p-value")
+    columns = ("part", "rows", "error", "above all rows by", "of a linear model", f"p-value, {SMALLEST:g} or more")
     table = Table(columns, tuple(rows), highlighted=tuple(clear), digits=3)
     return [bars, table, Text((caution,), "note")]
-
-
-def _small(p_value: float) -> Cell:
-    return "under 1e-6" if p_value < 1e-6 else rounded(p_value)
 
 
 def _behind_linear(subject: Subject, found: list[Slice]) -> list[Block]:

@@ -117,11 +117,24 @@ class Subject:
         return baselines(self)
 
     @cached_property
+    def answer_ids(self) -> npt.NDArray[np.int64]:
+        """The answers of a classifier, as places of classes."""
+        places = {label: place for place, label in enumerate(self.classes)}
+        return np.array([places[label] for label in self.predicted.tolist()], dtype=np.int64)
+
+    @cached_property
     def wrong(self) -> npt.NDArray[np.bool_]:
         """Held-out rows that a classifier gets wrong."""
-        places = {label: place for place, label in enumerate(self.classes)}
-        answers = np.array([places.get(label, -2) for label in self.predicted.tolist()])
-        return np.asarray(answers != self.test.class_ids)
+        return np.asarray(self.answer_ids != self.test.class_ids)
+
+    @cached_property
+    def cost(self) -> FloatArray | None:
+        """What answers cost (columns) by the true class (lines), where the model was told and it is not 1 for each."""
+        found = getattr(self.model, "cost_", None)
+        if not self.classifies or found is None:
+            return None
+        matrix = np.asarray(found, dtype=np.float64)
+        return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
 
     @cached_property
     def truth_probability(self) -> FloatArray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from radboost import guarantees
 from radboost._typing import FloatArray
 from radboost.guarantees.bounds import MarginBound
+from radboost.guarantees.holdout import HoldoutLimit
 from radboost.report.blocks import Bars, Block, Cell, Histogram, Mark, Section, Table, Text
 from radboost.report.contents import take_rows
 from radboost.report.figures import percent, plain, plain_all, rounded
@@ -20,10 +23,10 @@ def trust(subject: Subject) -> Section | None:
     """Margins, bound, held-out limit and error; nothing of this exists for numbers."""
     if not subject.classifies:
         return None
-    blocks: list[Block] = [*_margins(subject), *_promises(subject)]
-    limit = (
-        None if subject.test.weights is not None else guarantees.holdout(subject.model, subject.test.X, subject.test.y)
-    )
+    limit = None
+    if subject.test.weights is None:
+        limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
+    blocks: list[Block] = [*_margins(subject), *_promises(subject, limit)]
     lead = "What can be promised about rows that nobody has seen yet."
     if limit is not None:
         lead = f"With 95% confidence the model is wrong on at most {percent(limit.upper)} of new rows like these."
@@ -31,20 +34,25 @@ def trust(subject: Subject) -> Section | None:
 
 
 def _margins(subject: Subject) -> list[Block]:
-    edges = np.linspace(-1.0, 1.0, N_BINS + 1)
-    series, told = [], []
+    found = {}
     for part, name in ((subject.test, "held-out"), (subject.train, "training")):
         if part is None:
             continue
         try:
-            found = _margins_of(subject, part)
+            found[name] = _margins_of(subject, part)
         except TypeError as reason:
             return [Text((str(reason),), "note")]
-        if len(found):
-            series.append((name, plain_all(np.histogram(found, edges)[0] / len(found))))
-            told.append(f"{percent(float((found <= 0.0).mean()))} of the {name} rows have a margin of at most 0")
-    if not series:
+    found = {name: values for name, values in found.items() if len(values)}
+    if not found:
         return []
+    reach = max(float(np.abs(values).max()) for values in found.values())
+    reach = min(1.0, max(0.1, math.ceil(10.0 * reach) / 10.0))  # a scale to 1 would be empty for most models
+    edges = np.linspace(-reach, reach, N_BINS + 1)
+    series = [(name, plain_all(np.histogram(one, edges)[0] / len(one))) for name, one in found.items()]
+    told = [
+        f"{percent(float((values <= 0.0).mean()))} of the {name} rows have a margin of at most 0"
+        for name, values in found.items()
+    ]
     return [
         Histogram(
             "Margins",
@@ -67,7 +75,7 @@ def _margins_of(subject: Subject, part: Part) -> FloatArray:
     return guarantees.margins(subject.model, take_rows(part.X, rows), part.y[rows])
 
 
-def _promises(subject: Subject) -> list[Block]:
+def _promises(subject: Subject, limit: HoldoutLimit | None) -> list[Block]:
     """The bound, the held-out limit and the observed error, largest first."""
     names: list[str] = []
     values: list[float] = []
@@ -75,7 +83,7 @@ def _promises(subject: Subject) -> list[Block]:
     texts: list[Block] = []
     bound = _bound(subject)
     if isinstance(bound, MarginBound):
-        names.append("bound from the training rows")
+        names.append("bound from the training rows" + (" (vacuous)" if bound.vacuous else ""))
         values.append(bound.total)
         rows.append(
             (names[-1], rounded(bound.total), "vacuous: no error is above 1" if bound.vacuous else bound.theorem)
@@ -84,8 +92,7 @@ def _promises(subject: Subject) -> list[Block]:
         texts.append(_terms(bound))
     elif bound is not None:
         texts.append(Text((bound,), "note"))
-    if subject.test.weights is None:
-        limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
+    if limit is not None:
         names.append("limit from the held-out rows")
         values.append(limit.upper)
         rows.append(

@@ -50,7 +50,7 @@ def show(subject: Subject, name: str, value: float) -> str:
 
 def _constant_name(subject: Subject) -> str:
     if subject.classifies:
-        return "the most frequent class"
+        return "the most frequent class" if subject.cost is None else "the cheapest constant"
     return "the mean" if subject.quantile is None else f"the quantile {subject.quantile:g} of all targets"
 
 
@@ -64,17 +64,17 @@ def _score_words(subject: Subject, scores: list[Score]) -> str:
     interval = _interval_text(subject, first)
     sure = f" (95% interval {interval})" if interval else ""
     weighted = ", by weight," if subject.test.weights is not None else ""
-    if subject.classifies:
+    if first.name == "error":
         head = f"Wrong on {percent(first.value)}{weighted} of {rows}{sure}"
     else:
-        head = f"{first.name} of {number(first.value)}{weighted} on {rows}{sure}"
-    verb = "is wrong on" if subject.classifies else "has"
+        head = f"{first.name[0].upper()}{first.name[1:]} of {number(first.value)}{weighted} on {rows}{sure}"
+    verb = "is wrong on" if first.name == "error" else "has"
     beside = []
     if first.constant is not None:
         beside.append(f"{_constant_name(subject)} {verb} {show(subject, first.name, first.constant)}")
     if first.linear is not None:
         linear = show(subject, first.name, first.linear)
-        beside.append(f"a linear model {'on' if subject.classifies else 'has'} {linear}")
+        beside.append(f"a linear model {'on' if first.name == 'error' else 'has'} {linear}")
     return f"{head}, where {' and '.join(beside)}" if beside else head
 
 
@@ -107,7 +107,7 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
     if first.linear is not None:
         found.append(Figure("Linear model", show(subject, first.name, first.linear), f"its {first.name}"))
     if first.constant is not None and len(found) < MOST_FIGURES:
-        name = "Most frequent class" if subject.classifies else "Constant answer"
+        name = "Most frequent class" if first.name == "error" else "Constant answer"
         found.append(Figure(name, show(subject, first.name, first.constant), f"its {first.name}"))
     return tuple(found)
 
@@ -176,14 +176,15 @@ def _higher(scores: list[Score]) -> str:
 
 def _comparison_text(subject: Subject, name: str, comparison: Comparison) -> Text:
     size, interval = abs(comparison.difference), ""
-    if subject.classifies:
+    if subject.classifies and subject.cost is None:
         if comparison.interval is not None:
             interval = f"{between(comparison.interval, lambda x: f'{100 * x:+.1f}')} points"
         more = f"by {percent(size)} of the rows"
     else:
         if comparison.interval is not None:
             interval = between(comparison.interval, lambda x: f"{x:+.4g}")
-        more = f"by {number(size)} in mean {'squared error' if subject.quantile is None else 'quantile loss'}"
+        unit = "cost" if subject.cost is not None else "squared error" if subject.quantile is None else "quantile loss"
+        more = f"by {number(size)} in mean {unit}"
     more += f" (95% interval of the difference: {interval})" if interval else ""
     if comparison.better:
         return Text((f"The model is better than {name} {more}.",), "good")

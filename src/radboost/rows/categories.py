@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,15 @@ def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[i
     return categories, places
 
 
+def sorted_categories(parts: Sequence[Sequence[Category]]) -> tuple[Category, ...]:
+    """The categories of one column over several parts of the rows, in their order."""
+    values = {value for part in parts for value in part}
+    kinds = {type(value) for part in parts for value in part}
+    if bool in kinds and kinds & {int, float}:  # as in `_holds_numbers`: then True is 1
+        values = {int(value) if isinstance(value, bool) else value for value in values}
+    return tuple(sorted(values, key=_sort_key))
+
+
 def find_categories(X: Any, categories: Categories) -> dict[int, npt.NDArray[np.int64]]:
     """The place of each row's category among the known ones; an unknown one is MISSING."""
     _refuse_sparse(X, list(categories))
@@ -153,11 +162,20 @@ class RareCategoriesWarning(UserWarning):
     """A column has more categories than are told apart, and the rare ones are taken as missing values."""
 
 
-def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
+Codes = npt.NDArray[np.int64]
+
+
+def keep_frequent(
+    X: FloatMatrix,
+    categories: Categories,
+    weights: FloatArray | None,
+    names: Any,
+    gather: Callable[[Codes, FloatArray | None], tuple[Codes, FloatArray | None]] = lambda *own: own,
+) -> Categories:
     """At most 255 categories in a column: those with the most weight, of equal ones the first.
 
     The others become missing values, which is what categories are that no training row has. Places are written anew.
-    `names` has the names of the columns.
+    `names` has the names of the columns. `gather` makes of places and weights of rows those of the rows of all workers.
     """
     kept = dict(categories)
     for column, known in categories.items():
@@ -166,8 +184,8 @@ def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | 
         places = X[:, column]
         there = ~np.isnan(places)
         codes = places[there].astype(np.int64)
-        sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights[there], len(known))
-        frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
+        of_rows = None if weights is None else weights[there]
+        frequent = _most_frequent(*gather(codes, of_rows), len(known))
         place_of = np.full(len(known), np.nan)
         place_of[frequent] = np.arange(len(frequent))
         X[there, column] = place_of[codes]
@@ -181,6 +199,11 @@ def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | 
             stacklevel=7,
         )
     return kept
+
+
+def _most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int) -> Codes:
+    sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights, n_codes)
+    return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
 
 
 def _sums(codes: npt.NDArray[np.int64], weights: FloatArray, n_codes: int) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,23 @@ def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArr
     given = np.ones(len(y)) if weights is None else weights
     learned = given > 0
     classes, class_ids = read_labels(y[learned])
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        # Exact sums, which no order of the rows changes.
-        totals = [math.fsum(given[learned][class_ids == c]) for c in range(len(classes))]
-        of_class = np.array([math.fsum(totals) / (len(classes) * total) for total in totals])
-    elif isinstance(class_weight, Mapping):
-        of_class = _of_mapping(class_weight, classes.tolist())
-    else:
-        raise ValueError(
-            f'class_weight must be a dict from labels to weights, "balanced" or None; got {class_weight!r}.'
-        )
+
+    def totals() -> list[float]:
+        return [math.fsum(given[learned][class_ids == c]) for c in range(len(classes))]
+
     result = given.copy()
-    result[learned] *= of_class[class_ids]
+    result[learned] *= weights_of_classes(class_weight, classes, totals)[class_ids]
     return result
+
+
+def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], totals: Callable[[], list[float]]) -> FloatArray:
+    """What rows of each class weigh; `totals` has the exact sums of their sample weights, which no order changes."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        found = totals()
+        return np.array([math.fsum(found) / (len(classes) * total) for total in found])
+    if isinstance(class_weight, Mapping):
+        return _of_mapping(class_weight, classes.tolist())
+    raise ValueError(f'class_weight must be a dict from labels to weights, "balanced" or None; got {class_weight!r}.')
 
 
 def _of_mapping(class_weight: Mapping[Any, Any], classes: list[Any]) -> FloatArray:

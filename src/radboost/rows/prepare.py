@@ -72,6 +72,7 @@ class CheckedRows:
     feature_names: npt.NDArray[np.object_] | None = None  # of the columns, where all of them are text
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
     offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
+    collective: Collective | None = None  # who has the other rows; classes and categories are those of all of them
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -91,7 +92,7 @@ class CheckedRows:
         return PreparedRows(
             X=rows.X,
             categories=rows.categories,
-            data=bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories),
+            data=bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective),
             order=order.astype(np.uint32),
             classes=self.classes,
             class_ids=self.class_ids[order],
@@ -101,6 +102,7 @@ class CheckedRows:
             feature_names=self.feature_names,
             column_names=self.column_names,
             offset=_select(self.offset, order),
+            collective=self.collective,
         )
 
 

@@ -281,6 +281,12 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
     y = plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    check_classes(classes)
+    return classes, codes.reshape(-1).astype(np.uint16)
+
+
+def check_classes(classes: npt.NDArray[Any]) -> None:
+    """Refuses too many classes, and fewer than two."""
     if len(classes) > LARGEST_NUMBER_OF_CLASSES:
         raise ValueError(
             f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
@@ -291,7 +297,6 @@ def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
             f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; at least two are "
             "needed to learn to tell them apart."
         )
-    return classes, codes.reshape(-1).astype(np.uint16)
 
 
 def is_missing(label: Any) -> bool:

@@ -18,6 +18,17 @@ GROWTH_TOTAL = 2**30  # what the weights of a tree may sum to: histograms count 
 SUM_BITS = 61  # of the largest sum
 
 
+def ends_of_all(values: FloatArray, collective: Collective | None) -> FloatArray:
+    """The smallest and the largest number of each column over the rows of all workers, of which there may be none here.
+
+    Without a collective all values as they are.
+    """
+    if collective is None:
+        return values
+    weights = RowWeights(None, len(values), collective=collective)
+    return np.array([-weights.largest(-values.T), weights.largest(values.T)])
+
+
 class RowWeights:
     """The sample weights of some rows, of which other workers may have more.
 

@@ -1,0 +1,144 @@
+// Integers of 128 bits: the compiler's where it has them, otherwise two words. Both give the same numbers
+// (tests/native/wide_integers.cpp), up to overflow, which no caller has.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/compiler.hpp"
+
+namespace radboost {
+
+// In two's complement, like the compiler's. Whatever could lose digits must be asked for (static_cast).
+class WideInteger {
+public:
+    constexpr WideInteger() = default;
+    template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
+    constexpr WideInteger(Integer value) : low_(static_cast<std::uint64_t>(value)), high_(sign_of(value)) {}
+
+    template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
+    constexpr explicit operator Integer() const {
+        return static_cast<Integer>(low_);
+    }
+    // The nearest, the even one of two.
+    explicit operator double() const {
+        const bool negative = high_ >> 63;
+        const WideInteger size = negative ? -*this : *this;
+        const int length = size.length();
+        if (length <= 53) return negative ? -static_cast<double>(size.low_) : static_cast<double>(size.low_);
+        const int dropped = length - 53;
+        const WideInteger rest = size - (size.shifted_right(dropped) << dropped), half = WideInteger{1} << (dropped - 1);
+        auto kept = static_cast<std::int64_t>(size.shifted_right(dropped));
+        if (rest != half ? half.below(rest) : (kept & 1) != 0) ++kept;
+        return std::ldexp(static_cast<double>(negative ? -kept : kept), dropped);
+    }
+
+    friend constexpr WideInteger operator+(const WideInteger& a, const WideInteger& b) {
+        const std::uint64_t low = a.low_ + b.low_;
+        return {low, a.high_ + b.high_ + (low < a.low_ ? 1 : 0)};
+    }
+    constexpr WideInteger operator-() const { return {~low_ + 1, ~high_ + (low_ == 0 ? 1 : 0)}; }
+    friend constexpr WideInteger operator-(const WideInteger& a, const WideInteger& b) { return a + -b; }
+    friend constexpr WideInteger operator*(const WideInteger& a, const WideInteger& b) {
+        const WideInteger low = product(a.low_, b.low_);
+        return {low.low_, low.high_ + a.low_ * b.high_ + a.high_ * b.low_};
+    }
+    // Towards zero.
+    friend constexpr WideInteger operator/(const WideInteger& a, const WideInteger& b) {
+        const bool a_negative = a.high_ >> 63, b_negative = b.high_ >> 63;
+        const WideInteger quotient = (a_negative ? -a : a).divided_by(b_negative ? -b : b);
+        return a_negative != b_negative ? -quotient : quotient;
+    }
+    friend constexpr WideInteger operator&(const WideInteger& a, const WideInteger& b) {
+        return {a.low_ & b.low_, a.high_ & b.high_};
+    }
+    // 0 <= places < 128.
+    constexpr WideInteger operator<<(int places) const {
+        if (places == 0) return *this;
+        if (places >= 64) return {0, low_ << (places - 64)};
+        return {low_ << places, (high_ << places) | (low_ >> (64 - places))};
+    }
+    constexpr WideInteger operator>>(int places) const {
+        const WideInteger found = shifted_right(places);
+        if (places == 0 || high_ >> 63 == 0) return found;
+        return found + (WideInteger{-1} << (128 - places));
+    }
+    constexpr WideInteger& operator+=(const WideInteger& other) { return *this = *this + other; }
+
+    friend constexpr bool operator==(const WideInteger& a, const WideInteger& b) {
+        return a.low_ == b.low_ && a.high_ == b.high_;
+    }
+    friend constexpr bool operator!=(const WideInteger& a, const WideInteger& b) { return !(a == b); }
+    friend constexpr bool operator<(const WideInteger& a, const WideInteger& b) {
+        constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+        return WideInteger{a.low_, a.high_ ^ kSign}.below({b.low_, b.high_ ^ kSign});
+    }
+    friend constexpr bool operator>(const WideInteger& a, const WideInteger& b) { return b < a; }
+    friend constexpr bool operator<=(const WideInteger& a, const WideInteger& b) { return !(b < a); }
+    friend constexpr bool operator>=(const WideInteger& a, const WideInteger& b) { return !(a < b); }
+
+    // Of two words without a sign, by products of halves.
+    static constexpr WideInteger product(std::uint64_t a, std::uint64_t b) {
+        constexpr std::uint64_t kHalf = 0xffffffff;
+        const std::uint64_t low = (a & kHalf) * (b & kHalf), high = (a >> 32) * (b >> 32);
+        const std::uint64_t one = (a >> 32) * (b & kHalf) + (low >> 32), other = (a & kHalf) * (b >> 32) + (one & kHalf);
+        return {(other << 32) | (low & kHalf), high + (one >> 32) + (other >> 32)};
+    }
+
+private:
+    constexpr WideInteger(std::uint64_t low, std::uint64_t high) : low_(low), high_(high) {}
+    template <class Integer>
+    static constexpr std::uint64_t sign_of(Integer value) {
+        if constexpr (std::is_signed_v<Integer>) return value < 0 ? ~std::uint64_t{0} : 0;
+        return 0;
+    }
+
+    // The rest takes both numbers for ones without a sign.
+    constexpr WideInteger shifted_right(int places) const {
+        if (places == 0) return *this;
+        if (places >= 64) return {high_ >> (places - 64), 0};
+        return {(low_ >> places) | (high_ << (64 - places)), high_ >> places};
+    }
+    constexpr bool below(const WideInteger& other) const {
+        return high_ != other.high_ ? high_ < other.high_ : low_ < other.low_;
+    }
+    constexpr int length() const {
+        int found = 0;
+        for (std::uint64_t word = high_ != 0 ? high_ : low_; word != 0; word >>= 1) ++found;
+        return high_ != 0 ? found + 64 : found;
+    }
+    // By hand, digit after digit.
+    constexpr WideInteger divided_by(const WideInteger& divisor) const {
+        if (high_ == 0 && divisor.high_ == 0) return {low_ / divisor.low_, 0};
+        WideInteger quotient, rest;
+        for (int digit = length() - 1; digit >= 0; --digit) {
+            rest = (rest << 1) + (shifted_right(digit) & WideInteger{1});
+            quotient = quotient << 1;
+            if (rest.below(divisor)) continue;
+            rest = rest - divisor;
+            quotient = quotient + WideInteger{1};
+        }
+        return quotient;
+    }
+
+    std::uint64_t low_ = 0, high_ = 0;
+};
+
+#if defined(RADBOOST_HAS_INT128)
+__extension__ typedef __int128 int128;
+#else
+using int128 = WideInteger;
+#endif
+
+// floor(a b / 2^64).
+inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+#if defined(RADBOOST_HAS_INT128)
+    __extension__ typedef unsigned __int128 uint128;
+    return static_cast<std::uint64_t>((static_cast<uint128>(a) * b) >> 64);
+#else
+    return static_cast<std::uint64_t>(WideInteger::product(a, b) >> 64);
+#endif
+}
+
+}  // namespace radboost

@@ -1,0 +1,280 @@
+"""A fit on a Dask cluster, seen from the client: where partitions go, who takes part, and what becomes of it."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from radboost.boosting import Trace
+from radboost.distributed.collections import delayed_parts
+from radboost.distributed.learning import Task
+from radboost.distributed.meeting import WorkerLostError
+from radboost.distributed.member import Address, Member, Result
+
+PAUSE = 0.02  # seconds between two looks at the members
+LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
+PATIENCE = 30.0  # seconds to wait for a worker where none is left
+MOST_LOSSES = 3  # one after the other, without a round made between them
+
+
+def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, client: Any = None) -> Any:
+    """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
+
+    Every worker that holds partitions takes part, bins its own rows and keeps them; the workers exchange sums of
+    integers, directly with each other. So the model is the same, bit for bit, for any number of workers and any
+    partitioning, and the same as that of `estimator.fit` on all rows (docs/cluster.md). Where a worker is lost, its
+    partitions are computed again on the others, and the fit goes on after the last finished round.
+
+    Parameters
+    ----------
+    estimator : DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor or MultiSourceBoostClassifier
+        With any parameters. n_jobs=None stands for the threads of each worker. The last needs a domain_classifier that
+        is ready: that of a fit on a sample (`domain_classifier_`), or a fitted one in sklearn.frozen.FrozenEstimator.
+    X : Dask array, Dask data frame, or list of delayed parts or futures
+        Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty.
+    y : the same
+        Labels or targets, divided like X.
+    sample_weight : the same, or None
+        A row of weight w counts as w copies of it.
+    sources : the same, or None
+        The source of each row, for MultiSourceBoostClassifier.
+    client : distributed.Client or None
+        None takes the current one.
+
+    Returns
+    -------
+    estimator : the estimator that was given, fitted
+
+    Raises
+    ------
+    WorkerLostError
+        Where no worker is left, lost rows cannot be computed again, or workers are lost again and again.
+    """
+    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
+    client = _client(client)
+    results = _until_done(client, task, delayed_parts(X, y, sample_weight, sources))
+    fitted = next(result.model for result in results if result.model is not None)
+    if len({result.digest for result in results}) > 1:
+        raise RuntimeError(
+            "The workers ended with different models, which must not happen: do all of them have the same version of "
+            "radboost, and processors that add integers alike? Please report it."
+        )
+    for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
+        warnings.warn(message, category, stacklevel=2)
+    estimator._warn(fitted)
+    estimator.__dict__ = fitted.__dict__
+    return estimator
+
+
+def _client(client: Any) -> Any:
+    try:
+        from distributed import Client, get_client
+    except ImportError as error:
+        raise ImportError(
+            "radboost.distributed needs Dask: install the extra, pip install 'radboost[dask]'."
+        ) from error
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            raise ValueError(
+                "There is no Dask client. Start one, client = distributed.Client(...), or pass it as client=."
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client must be a distributed.Client or None; got {type(client).__name__}.")
+    if client.asynchronous:
+        raise ValueError(
+            "client is asynchronous, and a fit waits for its end. Pass one made without asynchronous=True."
+        )
+    return client
+
+
+def _until_done(client: Any, task: Task, parts: Sequence[Any]) -> list[Result]:
+    """The results of all members; where workers are lost, the others go on after the last finished round."""
+    kept = Kept()
+    losses, n_rounds = 0, 0
+    while True:
+        try:
+            return _run(client, task, _place(client, parts), kept)
+        except RowsLostError:
+            raise
+        except WorkerLostError as error:
+            losses, n_rounds = (0 if kept.n_rounds > n_rounds else losses) + 1, kept.n_rounds
+            if losses >= MOST_LOSSES:
+                raise WorkerLostError(
+                    f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
+                    "memory for the partitions?"
+                ) from error
+            _wait_for_workers(client, error)
+            warnings.warn(
+                f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+class RowsLostError(WorkerLostError):
+    """Rows were on a worker that is gone, and nowhere else."""
+
+
+class Kept:
+    """The finished rounds of the fit so far."""
+
+    def __init__(self) -> None:
+        self.rounds: Trace | None = None
+
+    @property
+    def n_rounds(self) -> int:
+        return 0 if self.rounds is None else self.rounds.n_rounds
+
+    def take(self, found: Trace | None) -> None:
+        if found is not None and found.n_rounds > self.n_rounds:
+            self.rounds = found
+
+
+def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise WorkerLostError(f"{error} No worker is left, and none has come within {PATIENCE:g} seconds.") from error
+
+
+def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
+    """Computes the partitions, and says which worker has which of them, as futures."""
+    from distributed import wait
+
+    futures = client.compute(list(parts))
+    with suppress(CancelledError):  # of some of them, which is seen below
+        wait(futures)
+    for future in futures:
+        if future.status == "error":
+            future.result()  # raises
+        if future.status != "finished":
+            raise RowsLostError(
+                "A partition is lost and cannot be computed again: its data were on a worker that is gone. Give fit "
+                "collections that know where their rows come from, such as files, or load the data again."
+            )
+    holders = client.who_has(futures)
+    placed: dict[str, list[Any]] = {}
+    for future in futures:
+        workers = holders.get(future.key, ())
+        if not workers:
+            raise WorkerLostError("A worker was lost while partitions were computed.")
+        placed.setdefault(min(workers), []).append(future)
+    return {worker: placed[worker] for worker in sorted(placed)}
+
+
+def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept) -> list[Result]:
+    pickled, earlier = pickle.dumps(task), pickle.dumps(kept.rounds)
+    made = [
+        client.submit(
+            Member, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
+        )
+        for rank, (worker, parts) in enumerate(placed.items())
+    ]
+    watch = Watch(client, list(placed), made)
+    placed.clear()  # the partitions themselves may go
+    try:
+        members = watch.results(made)
+        addresses = [Address(worker, member.key) for worker, member in zip(watch.workers, members, strict=True)]
+        watch.results(_called(members, "join", addresses))
+        with _giving_up(members, kept, watch):
+            return watch.results(_called(members, "fit"))
+    finally:
+        client.cancel(made, force=True)  # also of those whose worker is gone, which would wait for another
+
+
+def _called(members: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
+    calls = [_asked(member, method, *arguments) for member in members]
+    if any(call is None for call in calls):
+        raise WorkerLostError("A worker is gone.")
+    return calls
+
+
+@contextmanager
+def _giving_up(members: Sequence[Any], kept: Kept, watch: Watch) -> Iterator[None]:
+    """Ends the fits of all members where one of them, or the client, has ended early; keeps the rounds they made."""
+    try:
+        yield
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}"
+        left = [member for rank, member in enumerate(members) if not watch.is_lost(rank)]
+        asked = [future for member in left for future in (_asked(member, "give_up", reason),) if future is not None]
+        for future in asked:
+            _result_of(future)
+        if isinstance(error, WorkerLostError):
+            for member in left:
+                answer = _asked(member, "rounds")
+                found = None if answer is None else _result_of(answer)
+                kept.take(None if found is None else pickle.loads(found))
+        raise
+
+
+def _asked(member: Any, method: str, *arguments: Any) -> Any:
+    """A call of a member that may be gone by now: None then."""
+    try:
+        return getattr(member, method)(*arguments)
+    except RuntimeError:  # Dask's, for an actor that is gone
+        return None
+
+
+def _result_of(future: Any) -> Any:
+    """The answer of a member; None where it does not come, since that worker is gone as well."""
+    try:
+        return future.result(timeout=PATIENCE)
+    except (OSError, RuntimeError, TimeoutError):
+        return None
+
+
+class Watch:
+    """Waits for members, and notices when one of them is gone."""
+
+    def __init__(self, client: Any, workers: list[str], made: Sequence[Any]) -> None:
+        self.workers = workers
+        self._client, self._made = client, made
+        self._was_there = [False] * len(workers)
+        self._n_looks = 0
+
+    def results(self, running: Sequence[Any]) -> list[Any]:
+        """Those of all members, or the error of one of them."""
+        while True:
+            lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
+            lost = lost or self._unknown()
+            done = [future for future in running if future.done()]
+            errors = [error for error in map(_error_of, done) if error is not None]
+            own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
+            if own and not lost:
+                raise own[0]
+            if lost or errors:
+                who = f"The worker {' and '.join(lost)} is gone." if lost else f"A worker is gone ({errors[0]})."
+                raise WorkerLostError(who)
+            if len(done) == len(running):
+                return [future.result() for future in running]
+            time.sleep(PAUSE)
+
+    def is_lost(self, rank: int) -> bool:
+        """Whether the actor of this rank was there and is not any more."""
+        there = self._made[rank].status == "finished"
+        self._was_there[rank] |= there
+        return self._was_there[rank] and not there
+
+    def _unknown(self) -> list[str]:
+        """Workers that the scheduler does not know any more; asked now and then."""
+        self._n_looks += 1
+        if self._n_looks % LOOKS_AT_SCHEDULER:
+            return []
+        known = self._client.nthreads()
+        return [worker for worker in self.workers if worker not in known]
+
+
+def _error_of(future: Any) -> Exception | None:
+    try:
+        future.result()
+    except Exception as error:
+        return error
+    return None

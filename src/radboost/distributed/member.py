@@ -1,0 +1,148 @@
+"""One worker of a Dask cluster: an actor that holds its rows and takes part in the fit."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.distributed.learning import Keeper, Task, digest_of_model
+from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
+from radboost.distributed.reading import Part
+from radboost.distributed.talking import Workers
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an actor is."""
+
+    worker: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a worker has at the end of a fit."""
+
+    digest: str
+    model: Any = None  # of the first worker
+    warnings: tuple[tuple[str, type[Warning]], ...] = ()
+
+
+class DaskWorkers(Workers):
+    """The workers of a cluster, as one of them meets the others. Called in the thread of its fit."""
+
+    def __init__(self, rank: int, n_workers: int, place: MeetingPlace, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._rank, self._n_workers, self._place, self._loop = rank, n_workers, place, loop
+        self._n_met = 0
+
+    @property
+    def alone(self) -> bool:
+        return self._n_workers == 1
+
+    def sum(self, values: npt.NDArray[np.int64]) -> None:
+        values[:] = self._meet("sum", values)
+
+    def maximum(self, values: npt.NDArray[np.float64]) -> None:
+        values[:] = self._meet("maximum", values)
+
+    def gather(self, data: bytes) -> list[bytes]:
+        if self.alone:
+            return [data]
+        found = self._meet("gather", {self._rank: data})
+        return [found[rank] for rank in range(self._n_workers)]
+
+    def _meet(self, kind: str, brought: Any) -> Any:
+        if self.alone:
+            return brought
+        # A copy: the numbers are a view into the native core's memory.
+        own = brought.copy()
+        number, self._n_met = self._n_met, self._n_met + 1
+        return asyncio.run_coroutine_threadsafe(self._place.bring(number, kind, self._rank, own), self._loop).result()
+
+
+class Member:
+    """The actor: its methods are called by the client and by the other members, and run in Dask's event loop."""
+
+    def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[Part]) -> None:
+        self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
+        self._keeper = Keeper()
+        self._ended = asyncio.Event()
+        self._addresses: list[Address] = []
+        self._place: MeetingPlace | None = None
+        self._worker: Any = None
+
+    async def join(self, addresses: list[Address]) -> None:
+        """Learns who the others are; before any of them begins."""
+        from distributed import get_worker
+
+        self._worker, self._addresses = get_worker(), addresses
+        self._place = MeetingPlace(self._rank, len(addresses), self._ask_above)
+
+    async def fit(self) -> Result:
+        """Takes part in the fit, in a thread of its own: other work of the cluster goes on."""
+        assert self._place is not None
+        workers = DaskWorkers(self._rank, len(self._addresses), self._place, asyncio.get_running_loop())
+        executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(executor, self._fit, workers)
+        finally:
+            executor.shutdown(wait=False)
+            self._ended.set()
+
+    async def rounds(self) -> bytes:
+        """What the fit of this member had made when it ended, pickled; it is waited for."""
+        await self._ended.wait()
+        return pickle.dumps(self._keeper.rounds())
+
+    async def meet(self, number: int, kind: str, rank: int, brought: Any) -> Any:
+        """Called by a member below this one."""
+        assert self._place is not None
+        return await self._place.bring(number, kind, rank, brought)
+
+    async def give_up(self, reason: str) -> None:
+        """Ends the fit of this member with an error."""
+        if self._place is not None:
+            self._place.give_up(reason)
+
+    def _fit(self, workers: DaskWorkers) -> Result:
+        task: Task = pickle.loads(self._task)
+        parts, self._parts = self._parts, []
+        first = self._rank == 0
+        options: dict[str, Any] = {
+            "first": first,
+            "n_threads": self._worker.state.nthreads,
+            "earlier": pickle.loads(self._earlier),
+            "keeper": self._keeper,
+        }
+        if not first:
+            return Result(digest_of_model(task.run(parts, workers, **options)))
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model = task.run(parts, workers, **options)
+        told = tuple((str(one.message), one.category) for one in found)
+        return Result(digest_of_model(model), model, told)
+
+    async def _ask_above(self, number: int, kind: str, rank: int, brought: Any) -> Any:
+        from distributed.protocol import to_serialize
+
+        parent = above(self._rank)
+        assert parent is not None
+        address = self._addresses[parent]
+        try:
+            answer = await self._worker.rpc(address.worker).actor_execute(
+                function="meet", actor=address.key, args=[number, kind, rank, to_serialize(brought)], kwargs={}
+            )
+        except OSError as error:
+            raise WorkerLostError(f"the worker {address.worker} does not answer ({error})") from None
+        if answer["status"] != "OK":
+            raise answer["exception"]
+        return answer["result"]

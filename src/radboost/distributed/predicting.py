@@ -1,0 +1,69 @@
+"""Predictions for Dask collections, partition by partition."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost.distributed.collections import FORMS, is_array, is_frame
+from radboost.distributed.reading import Part
+
+
+def predict(model: Any, X: Any) -> Any:
+    """The label or the number that a fitted model predicts for each row, as a Dask array (of a list: a list).
+
+    Nothing is computed before it is asked for. Each partition is predicted where it lies, with one thread.
+    """
+    return _by_partition(model, X, "predict")
+
+
+def predict_proba(model: Any, X: Any) -> Any:
+    """The probabilities of the classes, with a column for each of `model.classes_`; otherwise as `predict`."""
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(f"{type(model).__name__} has no probabilities: predict_proba is for classifiers.")
+    return _by_partition(model, X, "predict_proba")
+
+
+def _by_partition(model: Any, X: Any, method: str) -> Any:
+    import dask.array as da
+    from dask import delayed
+
+    model._require_fitted()
+    single = copy(model)
+    single.n_jobs = 1  # Dask runs one partition on each thread
+    shape, dtype = _answer(single, method)
+    sent = delayed(single, pure=False)
+    ask = delayed(_ask, pure=False)
+    if isinstance(X, list | tuple) and X and all(hasattr(piece, "key") for piece in X):
+        return [ask(sent, piece, method, shape, dtype) for piece in X]
+    if is_array(X):
+        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        pieces, heights = list(X.to_delayed().ravel()), X.chunks[0]
+    elif is_frame(X):
+        pieces, heights = list(X.to_delayed()), (np.nan,) * X.npartitions
+    else:
+        raise TypeError(f"X must be {FORMS}; got {type(X).__name__}. For rows in memory call model.{method}(X).")
+    blocks = [
+        da.from_delayed(ask(sent, piece, method, shape, dtype), shape=(height, *shape), dtype=dtype)
+        for piece, height in zip(pieces, heights, strict=True)
+    ]
+    return da.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
+
+
+def _answer(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape of the answer to one row, and its type."""
+    if method == "predict_proba":
+        return (len(model.classes_),), np.dtype(np.float64)
+    if hasattr(model, "classes_"):
+        return (), model.classes_.dtype
+    return (() if model.ensemble_.n_outputs == 1 else (model.ensemble_.n_outputs,)), np.dtype(np.float64)
+
+
+def _ask(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if Part(X, None).n_rows == 0:
+        return np.zeros((0, *shape), dtype=dtype)
+    answer: npt.NDArray[Any] = getattr(model, method)(X)
+    return answer

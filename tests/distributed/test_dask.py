@@ -1,0 +1,234 @@
+"""Fits on a Dask cluster of processes: the model and the predictions are those of one machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import radboost.distributed as cluster_fits
+from distributed_tools import everything
+from fingerprints import fractions, table, with_categories
+from radboost import (
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    TreeOptions,
+)
+from radboost.distributed import cluster
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+DEEP = DeepBoostClassifier(3, complexity_penalty=0.01, max_depth=3, calibration=None)
+
+
+def started(n_workers: int) -> Iterator[Any]:
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "60s"}),
+        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+    ):
+        client.wait_for_workers(n_workers, timeout=180)
+        assert len(client.nthreads()) == n_workers
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    yield from started(2)
+
+
+def spread(client: Any, given: Any, n_parts: int) -> list[Any]:
+    """Parts of rows as futures, dealt out to the workers in turn."""
+    workers = sorted(client.nthreads())
+    pieces = [
+        given[first : first + 1 + len(given) // n_parts] for first in range(0, len(given), 1 + len(given) // n_parts)
+    ]
+    return [client.scatter(piece, workers=[workers[k % len(workers)]]) for k, piece in enumerate(pieces)]
+
+
+def test_two_workers_make_the_model_of_one_machine(client: Any) -> None:
+    X, y = table(1, 160, 5, 3, missing=0.05)
+    expected = clone(DEEP).fit(X, y, fractions(160))
+    given = clone(DEEP)
+    model = cluster_fits.fit(
+        given,
+        *(spread(client, part, 5) for part in (X, y)),
+        sample_weight=spread(client, fractions(160), 5),
+        client=client,
+    )
+    assert model is given
+    assert everything(model) == everything(expected)
+
+
+def test_arrays_and_predictions(client: Any) -> None:
+    X, y = table(2, 150, 4)
+    rows, labels = da.from_array(X, chunks=(40, 2)), da.from_array(y, chunks=60)
+    expected = clone(DEEP).fit(X, y)
+    model = cluster_fits.fit(clone(DEEP), rows, labels)
+    assert everything(model) == everything(expected)
+    found = cluster_fits.predict_proba(model, rows)
+    assert found.shape == (150, 2)
+    np.testing.assert_array_equal(found.compute(), expected.predict_proba(X))
+    np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
+
+
+def test_an_error_of_one_worker_is_the_error_of_the_fit(client: Any) -> None:
+    X, y = table(2, 90, 4)
+    weights = np.ones(90)
+    weights[80] = -1.0
+    given = clone(DEEP)
+    with pytest.raises(ValueError, match="holds negative weights"):
+        cluster_fits.fit(
+            given, spread(client, X, 4), spread(client, y, 4), sample_weight=spread(client, weights, 4), client=client
+        )
+    assert not hasattr(given, "ensemble_")
+
+
+def test_warnings_come_to_the_client(client: Any) -> None:
+    X, y = table(2, 60, 4)
+    with pytest.warns(UserWarning, match="sum to 0.6 for 60 rows"):
+        cluster_fits.fit(
+            clone(DEEP),
+            *(spread(client, part, 3) for part in (X, y)),
+            sample_weight=spread(client, np.full(60, 0.01), 3),
+            client=client,
+        )
+
+
+def test_what_is_no_collection_is_refused(client: Any) -> None:
+    X, y = table(2, 60, 4)
+    with pytest.raises(TypeError, match="X must be a Dask array, a Dask data frame, or a list"):
+        cluster_fits.fit(clone(DEEP), X, y, client=client)
+    with pytest.raises(ValueError, match="X has 2 partitions and y has 3"):
+        cluster_fits.fit(clone(DEEP), spread(client, X, 2), spread(client, y, 3), client=client)
+    with pytest.raises(ValueError, match="X has 60 rows, and y has 59"):
+        cluster_fits.fit(clone(DEEP), da.from_array(X), da.from_array(y[1:]), client=client)
+    with pytest.raises(TypeError, match=r"client must be a distributed\.Client or None"):
+        cluster_fits.fit(clone(DEEP), X, y, client="tcp://here")
+    with pytest.raises(TypeError, match=r"For rows in memory call model\.predict"):
+        cluster_fits.predict(DeepBoostClassifier(2, complexity_penalty=0.1).fit(X, y), X)
+
+
+def test_partitions_of_different_heights_are_refused(client: Any) -> None:
+    X, y = table(2, 60, 4)
+    with pytest.raises(ValueError, match="A partition of X has 30 rows, and the one of y beside it has 20"):
+        cluster_fits.fit(clone(DEEP), [dask.delayed(X[:30])], [dask.delayed(y[:20])], client=client)
+
+
+@pytest.fixture(scope="module")
+def frame() -> Any:
+    X, y = with_categories(10, 200, 3)
+    columns = pd.DataFrame(X, columns=list("abcdef"))
+    columns["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in X[:, 0]]
+    columns["d"] = pd.Categorical([f"c{int(x)}" for x in X[:, 3]])
+    return columns, pd.Series(np.array(["lo", "middle", "hi"])[y])
+
+
+@pytest.mark.slow
+def test_data_frames(client: Any, frame: Any) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = frame
+    estimator = DeepBoostClassifier(5, complexity_penalty=0.01, categorical_features=["a", "d"])
+    expected = clone(estimator).fit(X, y)
+    rows, labels = dd.from_pandas(X, npartitions=5), dd.from_pandas(y, npartitions=5)
+    model = cluster_fits.fit(clone(estimator), rows, labels, client=client)
+    # Dask makes strings of pyarrow of Python's, in which the labels are the same.
+    assert everything(model)[0] == everything(expected)[0]
+    assert model.categories_ == expected.categories_
+    assert model.classes_.tolist() == expected.classes_.tolist()
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    np.testing.assert_array_equal(cluster_fits.predict_proba(model, rows).compute(), expected.predict_proba(X))
+    np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
+
+
+ESTIMATORS = {
+    "deep": DeepBoostClassifier(6, complexity_penalty=0.01),
+    "deep, looks": DeepBoostClassifier(4),
+    "paper": DeepBoostClassifier.paper(4, complexity_penalty=0.001, tree_options=TreeOptions(max_bins=16)),
+    "softmax": SoftmaxBoostClassifier(4, calibration=None),
+    "rgb": RGBClassifier(4),
+    "numbers": RGBRegressor(5, early_stopping=2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 7])
+def test_any_number_of_workers(n_workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    taking_part = []
+    place = cluster._place
+    monkeypatch.setattr(cluster, "_place", lambda *given: taking_part.append(place(*given)) or dict(taking_part[-1]))
+    X, y = table(3, 1300, 4, 3)
+    for client in started(n_workers):
+        for name, estimator in ESTIMATORS.items():
+            targets = y * 1.5 if name == "numbers" else y
+            expected = clone(estimator).fit(X, targets)
+            model = cluster_fits.fit(clone(estimator), spread(client, X, 9), spread(client, targets, 9), client=client)
+            assert everything(model) == everything(expected), name
+        sources = np.random.default_rng(5).choice(["a", "b", "c"], len(y))
+        ready = MultiSourceBoostClassifier(1).fit(X[::3], y[::3], sources=sources[::3]).domain_classifier_
+        several = MultiSourceBoostClassifier(3, domain_classifier=ready)
+        expected = clone(several).fit(X, y, sources=sources)
+        rows, labels, names = (spread(client, given, 9) for given in (X, y, sources))
+        model = cluster_fits.fit(clone(several), rows, labels, sources=names, client=client)
+        assert everything(model)[:-1] == everything(expected)[:-1]
+    assert {len(placed) for placed in taking_part} == {n_workers}
+
+
+def lazily(X: np.ndarray, y: np.ndarray, n_parts: int) -> tuple[list[Any], list[Any]]:
+    """Parts that can be computed again anywhere."""
+    take = dask.delayed(lambda given, part: given[part::n_parts], pure=False)
+    return [take(X, part) for part in range(n_parts)], [take(y, part) for part in range(n_parts)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_changes_nothing_of_the_model() -> None:
+    """Ten times at random moments, among them those of loading and of binning."""
+    X, y = table(1, 900, 5, 3, missing=0.05)
+    estimator = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
+    expected = everything(clone(estimator).fit(X, y))
+    rng = np.random.default_rng(4)
+    told = []
+    for client in started(3):
+        rows, labels = lazily(X, y, 8)
+        for _ in range(10):
+            client.wait_for_workers(3, timeout=180)
+            victim = int(rng.choice(list(client.run(os.getpid).values())))
+            timer = threading.Timer(rng.uniform(0.0, 4.0), os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                model = cluster_fits.fit(clone(estimator), rows, labels, client=client)
+            assert everything(model) == expected
+            told += [str(one.message) for one in found if "goes on after round" in str(one.message)]
+            timer.join()
+    assert told  # some were hit in the middle
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The worker")
+def test_rows_that_are_lost_for_good_end_the_fit() -> None:
+    X, y = table(1, 900, 5, 3)
+    for client in started(2):
+        rows, labels = spread(client, X, 4), spread(client, y, 4)
+        victim = next(iter(client.run(os.getpid).values()))
+        timer = threading.Timer(2.0, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        given = DeepBoostClassifier(2000, complexity_penalty=0.01, calibration=None)
+        with pytest.raises(cluster_fits.WorkerLostError, match="cannot be computed again"):
+            cluster_fits.fit(given, rows, labels, client=client)
+        assert not hasattr(given, "ensemble_")

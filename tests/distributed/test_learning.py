@@ -1,0 +1,294 @@
+"""Workers that read, bin and learn their own parts end with the model of a fit on all rows, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+
+from distributed_tools import break_off, divide, everything, fit_by_threads
+from fingerprints import fractions, table, with_categories
+from radboost import (
+    AgnosticBoostClassifier,
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+    SparseBoostClassifier,
+    TreeOptions,
+)
+from radboost.distributed.learning import Task
+from radboost.distributed.reading import Part
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+TWO, THREE = table(1, 260, 5, missing=0.05), table(3, 240, 5, 3)
+FEW_BINS = TreeOptions(max_bins=16)
+
+
+def words() -> tuple[pd.DataFrame, np.ndarray]:
+    """Text, categories of pandas' own, booleans and numbers, with missing values in all of them."""
+    X, y = with_categories(10, 240, 3)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in X[:, 0]]
+    frame["d"] = pd.Categorical([f"c{int(x)}" for x in X[:, 3]], categories=["c9", "c2", "c1", "c0"])
+    return frame, np.array(["lo", "middle", "hi"], dtype=object)[y]
+
+
+def check(estimator: Any, X: Any, y: Any, weights: Any = None, n_workers: tuple[int, ...] = (3,)) -> Any:
+    expected = clone(estimator).fit(X, y, sample_weight=weights)
+    for number in n_workers:
+        for model in fit_by_threads(estimator, divide(X, y, weights, 9, seed=number), number):
+            assert everything(model) == everything(expected)
+    return expected
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (DeepBoostClassifier(6, complexity_penalty=0.01, tree_options=FEW_BINS), TWO),
+        (DeepBoostClassifier.paper(6, complexity_penalty=0.001, tree_options=FEW_BINS), THREE),
+        (SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None), THREE),
+        (RGBClassifier(3), TWO),
+        (RGBClassifier(4, early_stopping=2), THREE),
+    ],
+    ids=["deep", "paper, 3 classes", "softmax", "rgb", "rgb, 3 classes, early stopping"],
+)
+@pytest.mark.parametrize(
+    ("weighted", "n_workers"),
+    [(True, 3), *(pytest.param(flag, n, marks=pytest.mark.slow) for flag in (False, True) for n in (1, 2, 7))],
+)
+def test_classifiers(estimator: Any, data: Any, weighted: bool, n_workers: int) -> None:
+    check(estimator, *data, fractions(len(data[1])) if weighted else None, (n_workers,))
+
+
+@pytest.mark.parametrize(
+    "loss", ["huber", *(pytest.param(n, marks=pytest.mark.slow) for n in ("squared", "quantile", "poisson"))]
+)
+def test_regression(loss: str) -> None:
+    X, y = table(5, 200, 5, 6)
+    check(RGBRegressor(3, loss=loss), X, y * y / 4.0, fractions(200))
+
+
+def test_poisson_where_a_worker_has_zeros_alone() -> None:
+    X, y = table(5, 60, 4, 6)
+    y = np.sort(y * 1.0)
+    y[:40] = 0.0
+    expected = RGBRegressor(4, loss="poisson").fit(X, y)
+    parts = [Part(X[:20], y[:20]), Part(X[20:], y[20:])]
+    for model in fit_by_threads(RGBRegressor(4, loss="poisson"), parts, 2):
+        assert everything(model) == everything(expected)
+    with pytest.raises(ValueError, match="goes down to -1"):
+        fit_by_threads(RGBRegressor(4, loss="poisson"), [Part(X[:20], y[:20]), Part(X[20:], y[20:] - 1.0)], 2)
+
+
+def test_several_targets() -> None:
+    X, y = table(5, 200, 5, 6)
+    check(RGBRegressor(2), X, np.column_stack([y, 100.0 * np.cos(y)]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["deep", "rgb", "numbers", "softmax"])
+def test_what_auto_stands_for(kind: str) -> None:
+    """Rows for short fits are drawn by content: all workers look at the same ones, and at those of one worker."""
+    estimator = {
+        "deep": DeepBoostClassifier(n_rounds=3),
+        "rgb": RGBClassifier(early_stopping=2),
+        "numbers": RGBRegressor(),
+        "softmax": SoftmaxBoostClassifier(4),
+    }[kind]
+    X, y = table(6, 1200 if kind == "deep" else 300, 3)
+    check(estimator, X, y * 1.0 if kind == "numbers" else y, None, (2,))
+
+
+def test_text_and_categories() -> None:
+    with pytest.warns(UserWarning, match="holds text"):
+        check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
+
+
+def test_categories_that_only_rows_without_weight_have() -> None:
+    X, y = words()
+    weights = np.where(X["a"].isin(["w1", "w2", "w3"]), 0.0, fractions(240) + 1.0)
+    model = check(RGBClassifier(2, categorical_features=["a", "d"], calibration=None), X, y, weights)
+    assert "w2" not in model.categories_[0]
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "fractions"])
+def test_more_categories_than_are_told_apart(weights: str | None) -> None:
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.permutation(np.arange(600) % 280), rng.normal(size=600)])
+    y = (X[:, 0] % 3 > 0).astype(int)
+    given = None if weights is None else rng.integers(1, 9, 600) / (1.0 if weights == "whole" else 7.0)
+    estimator = DeepBoostClassifier(2, complexity_penalty=0.01, categorical_features=[0], calibration=None)
+    with pytest.warns(UserWarning, match="280 categories"):
+        check(estimator, X, y, given)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.0, 1: 2.5, 2: 1.0}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_weights(class_weight: Any, weighted: bool) -> None:
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, class_weight=class_weight, calibration=None)
+    check(estimator, *THREE, fractions(240) if weighted else None)
+
+
+def test_sparse_rows() -> None:
+    X, y = table(4, 200, 6)
+    X[np.abs(X) < 0.7] = 0.0
+    check(RGBClassifier(2, calibration=None), sparse.csr_matrix(X), y)
+
+
+def test_rows_of_32_bits_and_of_64_on_different_workers() -> None:
+    X, y = TWO
+    parts = [Part(X[:100].astype(np.float32), y[:100]), Part(X[100:], y[100:])]
+    whole = np.concatenate([part.X for part in parts])
+    expected = RGBClassifier(2, calibration=None).fit(whole, y)
+    for model in fit_by_threads(RGBClassifier(2, calibration=None), parts, 2):
+        assert everything(model) == everything(expected)
+
+
+def test_a_worker_with_one_class() -> None:
+    X, y = THREE
+    order = np.argsort(y, kind="stable")
+    thirds = np.split(order, np.flatnonzero(np.diff(y[order])) + 1)
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
+    expected = clone(estimator).fit(X, y)
+    for model in fit_by_threads(estimator, [Part(X[t], y[t]) for t in thirds], 3):
+        assert everything(model) == everything(expected)
+
+
+def test_a_warm_start() -> None:
+    X, y = TWO
+    model = RGBClassifier(2, warm_start=True, calibration=None).fit(X, y)
+    longer = clone(model).set_params(n_rounds=4).fit(X, y)
+    for found in fit_by_threads(model.set_params(n_rounds=4), divide(X, y, None, 4), 2):
+        assert everything(found) == everything(longer)
+
+
+def test_no_random_state_is_one_for_all_workers() -> None:
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, random_state=None, calibration=None)
+    one, other = fit_by_threads(estimator, divide(*TWO, None, 4), 2)
+    assert everything(one) == everything(other)
+    assert one.random_state is None
+
+
+def test_a_generator_is_asked_for_one_seed() -> None:
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
+    expected = clone(estimator).set_params(random_state=np.random.RandomState(5)).fit(*TWO)
+    for model in fit_by_threads(estimator.set_params(random_state=np.random.RandomState(5)), divide(*TWO, None, 4), 2):
+        assert everything(model)[:-1] == everything(expected)[:-1]
+
+
+def refused(parts: list[Part], match: str, estimator: Any = None, kind: type[Exception] = ValueError) -> None:
+    with pytest.raises(kind, match=match):
+        fit_by_threads(estimator or RGBClassifier(3), parts, 2)
+
+
+def test_parts_that_differ_are_refused() -> None:
+    X, y = TWO
+    refused([Part(X, y), Part(X[:, :4], y)], "one has 5 columns, dense")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    refused([Part(frame, y), Part(frame[list("abced")], y)], "same columns")
+    refused([Part(X, y), Part(sparse.csr_matrix(np.nan_to_num(X)), y)], "sparse")
+    refused([Part(X, y), Part(X, y.astype(str))], "labels of different types")
+    refused([Part(X[:0], y[:0]), Part(X[:0], y[:0])], "every partition is empty")
+
+
+def test_bad_labels_and_weights_are_refused() -> None:
+    X, y = TWO
+    ones = np.ones(len(y))
+    refused([Part(X, y * 0), Part(X, y * 0)], "only one class")
+    refused([Part(X, y + 0.5), Part(X, y)], "continuous")
+    refused([Part(X, y, ones), Part(X, y, -ones)], "negative weights")
+    refused([Part(X, y, 0 * ones), Part(X, y, 0 * ones)], "zero for every row")
+    refused([Part(X, y, 2.0**51 * ones), Part(X, y, 2.0**51 * ones)], "the sum at most")
+    refused([Part(np.full_like(X, np.inf), y), Part(X, y)], "infinity")
+
+
+@pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
+def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
+    with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
+        Task.of(kind(), weighted=False)
+
+
+def test_small_totals_are_warned_of_once_for_all() -> None:
+    X, y = TWO
+    with pytest.warns(UserWarning, match="sum to 2.6 for 260 rows"):
+        fit_by_threads(RGBClassifier(2), divide(X, y, np.full(260, 0.01), 3), 2)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (DeepBoostClassifier(5, complexity_penalty=0.01, early_stopping=3, calibration=None), TWO),
+        (DeepBoostClassifier.paper(5, objective="max", family="stumps"), THREE),
+        (SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None), THREE),
+        (RGBClassifier(3, calibration=None), THREE),
+        (RGBRegressor(3, loss="huber", warm_start=True), TWO),
+    ],
+    ids=["deep", "max", "softmax", "rgb", "numbers"],
+)
+def test_a_fit_that_was_broken_off_goes_on_with_other_workers(estimator: Any, data: Any) -> None:
+    """Stopped at any meeting, three workers have the same finished rounds; two others end with the model of one."""
+    parts = divide(*data, None, 6)
+    expected = everything(clone(estimator).fit(*data))
+    seen = set()
+    for n_meetings in (20, 60, 110, 170, 250, 400):
+        traces = break_off(clone(estimator), parts, 3, n_meetings)
+        lengths = {0 if trace is None else trace.n_rounds for trace in traces}
+        assert len(lengths) == 1
+        if lengths <= seen:
+            continue
+        seen |= lengths
+        for model in fit_by_threads(clone(estimator), parts, 2, traces[1]):
+            assert everything(model) == expected
+    assert len(seen) > 2  # before the first round, and after some
+
+
+@pytest.fixture(scope="module")
+def sourced() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    X, y = table(3, 240, 5, 3, missing=0.05)
+    return X, y, np.random.default_rng(5).choice(["a", "b", "c"], 240, p=[0.6, 0.3, 0.1]), np.floor(fractions(240))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_several_sources(sourced: Any, frozen: bool) -> None:
+    """Q is that of a fit on some rows, or a classifier of the user's; one part has rows of one source alone."""
+    X, y, sources, weights = sourced
+    if frozen:
+        ready: Any = FrozenEstimator(HistGradientBoostingClassifier(max_iter=3).fit(X, sources))
+    else:
+        ready = MultiSourceBoostClassifier(1).fit(X[::2], y[::2], sources=sources[::2]).domain_classifier_
+    estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)
+    expected = clone(estimator).fit(X, y, weights, sources=sources)
+    groups = [np.flatnonzero(sources == "c"), np.arange(0), *np.array_split(np.flatnonzero(sources != "c"), 3)]
+    parts = [Part(X[own], y[own], weights[own], sources[own]) for own in groups]
+    for model in fit_by_threads(estimator, parts, 3):
+        assert everything(model)[:-1] == everything(expected)[:-1]
+        assert model.source_names_.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_one_source_needs_no_q(sourced: Any) -> None:
+    X, y, _, _ = sourced
+    for given in (None, np.full(240, "a")):
+        expected = MultiSourceBoostClassifier(3).fit(X, y, sources=given)
+        parts = [Part(X[k::2], y[k::2], None, None if given is None else given[k::2]) for k in range(2)]
+        for model in fit_by_threads(MultiSourceBoostClassifier(3), parts, 2):
+            assert everything(model) == everything(expected)
+
+
+def test_sources_that_are_refused(sourced: Any) -> None:
+    X, y, sources, _ = sourced
+    parts = [Part(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
+    refused(parts, "On several workers Q has to be ready", MultiSourceBoostClassifier(3))
+    refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
+    two = sources != "c"
+    ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
+    refused(parts, "a model of 2 sources on 5 columns", MultiSourceBoostClassifier(3, domain_classifier=ready))

@@ -1,0 +1,93 @@
+"""What workers bring to a meeting goes up a tree and comes down to all."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost.distributed.meeting import BRANCHES, MeetingPlace, WorkerLostError, above, below, combine
+
+
+def places_of(n_workers: int) -> list[MeetingPlace]:
+    places: list[MeetingPlace] = []
+
+    def asking(rank: int) -> Any:
+        async def ask(number: int, kind: str, sender: int, brought: Any) -> Any:
+            parent = above(rank)
+            assert parent is not None
+            return await places[parent].bring(number, kind, sender, brought)
+
+        return ask
+
+    places.extend(MeetingPlace(rank, n_workers, asking(rank)) for rank in range(n_workers))
+    return places
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 7, 9, 10, 30, 100])
+def test_everybody_has_the_worker_above_it(n_workers: int) -> None:
+    for rank in range(n_workers):
+        assert len(below(rank, n_workers)) <= BRANCHES
+        assert all(above(one) == rank for one in below(rank, n_workers))
+    assert sorted(one for rank in range(n_workers) for one in below(rank, n_workers)) == list(range(1, n_workers))
+
+
+@pytest.mark.parametrize("n_workers", [2, 9, 30])
+def test_everybody_learns_what_all_have_brought(n_workers: int) -> None:
+    async def work(place: MeetingPlace, rank: int) -> list[Any]:
+        found = []
+        for number in range(3):
+            await asyncio.sleep(0.001 * ((rank * 7 + number) % 5))
+            found.append(await place.bring(3 * number, "sum", rank, np.array([rank, 2**60 - rank])))
+            found.append(await place.bring(3 * number + 1, "maximum", rank, np.array([rank / 4.0, -rank])))
+            found.append(await place.bring(3 * number + 2, "gather", rank, {rank: b"x" * rank}))
+        return found
+
+    async def everybody() -> list[list[Any]]:
+        return await asyncio.gather(*(work(place, rank) for rank, place in enumerate(places_of(n_workers))))
+
+    ranks = np.arange(n_workers)
+    sums = [int(ranks.sum()), sum(2**60 - rank for rank in range(n_workers))]
+    for found in asyncio.run(everybody()):
+        for place in range(0, 9, 3):
+            assert found[place].tolist() == [(total + 2**63) % 2**64 - 2**63 for total in sums]
+            assert found[place + 1].tolist() == [(n_workers - 1) / 4.0, 0.0]
+            assert found[place + 2] == {rank: b"x" * rank for rank in range(n_workers)}
+
+
+def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
+    async def everybody() -> list[Any]:
+        places = places_of(12)
+        waiting = [
+            asyncio.ensure_future(place.bring(0, "sum", rank, np.ones(1, dtype=np.int64)))
+            for rank, place in enumerate(places)
+            if rank != 11
+        ]
+        await asyncio.sleep(0.01)
+        for place in places:
+            place.give_up("worker 11 is gone")
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        with pytest.raises(WorkerLostError):
+            await places[4].bring(1, "sum", 4, np.ones(1))
+        return found
+
+    for error in asyncio.run(everybody()):
+        assert isinstance(error, WorkerLostError)
+        assert str(error) == "worker 11 is gone"
+
+
+def test_workers_that_come_for_different_things() -> None:
+    async def both() -> list[Any]:
+        place = places_of(2)[0]
+        first = asyncio.ensure_future(place.bring(0, "sum", 0, np.ones(1)))
+        await asyncio.sleep(0)
+        found = await asyncio.gather(place.bring(0, "maximum", 1, np.ones(1)), return_exceptions=True)
+        first.cancel()
+        return found
+
+    (error,) = asyncio.run(both())
+    assert "for 'maximum', others for 'sum'" in str(error)
+    with pytest.raises(RuntimeError, match=r"\[1, 2\] numbers"):
+        combine("sum", {0: np.ones(1), 1: np.ones(2)})

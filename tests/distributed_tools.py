@@ -1,0 +1,134 @@
+"""Workers of a distributed fit as threads of one process, and ways to divide rows among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from collective_tools import ThreadGroup
+from fingerprints import fingerprint
+from radboost.boosting import Trace
+from radboost.distributed.learning import Keeper, Task
+from radboost.distributed.reading import Part
+from radboost.distributed.talking import Workers
+
+
+class ThreadWorkers(Workers):
+    """One worker of a `ThreadGroup`."""
+
+    def __init__(self, group: ThreadGroup, rank: int) -> None:
+        super().__init__()
+        self._group, self._rank = group, rank
+
+    @property
+    def alone(self) -> bool:
+        return self._group.n_workers == 1
+
+    def sum(self, values: np.ndarray) -> None:
+        values[:] = np.sum(self._group.exchange(self._rank, "sum", values.copy()), axis=0)
+
+    def maximum(self, values: np.ndarray) -> None:
+        values[:] = np.max(self._group.exchange(self._rank, "maximum", values.copy()), axis=0)
+
+    def gather(self, data: bytes) -> list[bytes]:
+        return self._group.exchange(self._rank, "gather", data)
+
+
+def take(given: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a sparse matrix or a frame."""
+    return given.iloc[rows] if hasattr(given, "iloc") else given[rows]
+
+
+def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Part]:
+    """Rows in parts at random; the second has none."""
+    rng = np.random.default_rng(seed)
+    owner = rng.choice([part for part in range(n_parts) if part != 1 or n_parts == 1], X.shape[0])
+    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
+    return [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
+
+
+def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlier: Trace | None = None) -> list[Any]:
+    """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
+    weighted, sourced = (
+        any(getattr(part, name) is not None for part in parts) for name in ("sample_weight", "sources")
+    )
+    task = Task.of(estimator, weighted=weighted, sourced=sourced)
+    group = ThreadGroup(n_workers)
+    return group.run(
+        lambda rank, _: task.run(
+            parts[rank::n_workers],
+            ThreadWorkers(group, rank),
+            first=rank == 0,
+            n_threads=1 + rank % 2,
+            earlier=deepcopy(earlier),
+        )
+    )
+
+
+class BrokenOffError(Exception):
+    """A fit that was ended from outside."""
+
+
+class BreakingOff(ThreadWorkers):
+    """A worker whose meetings end after so many."""
+
+    def __init__(self, group: ThreadGroup, rank: int, n_meetings: int) -> None:
+        super().__init__(group, rank)
+        self._left = n_meetings
+
+    def sum(self, values: np.ndarray) -> None:
+        self._count()
+        super().sum(values)
+
+    def maximum(self, values: np.ndarray) -> None:
+        self._count()
+        super().maximum(values)
+
+    def gather(self, data: bytes) -> list[bytes]:
+        self._count()
+        return super().gather(data)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise BrokenOffError
+
+
+def break_off(estimator: Any, parts: Sequence[Part], n_workers: int, n_meetings: int) -> list[Trace | None]:
+    """The finished rounds that each worker has when all are stopped at the same meeting."""
+    task = Task.of(estimator, weighted=any(part.sample_weight is not None for part in parts))
+    group = ThreadGroup(n_workers)
+
+    def work(rank: int, _: Any) -> Trace | None:
+        keeper = Keeper()
+        with suppress(BrokenOffError):
+            task.run(
+                parts[rank::n_workers],
+                BreakingOff(group, rank, n_meetings),
+                first=rank == 0,
+                n_threads=1,
+                keeper=keeper,
+            )
+        return keeper.rounds()
+
+    return group.run(work)
+
+
+def everything(model: Any) -> tuple[Any, ...]:
+    """The whole of a fitted model, in a form that can be compared."""
+    return (
+        fingerprint(model),
+        [] if getattr(model, "classes_", None) is None else model.classes_.tolist(),
+        str(getattr(getattr(model, "classes_", None), "dtype", None)),
+        model.categories_,
+        getattr(model, "feature_names_in_", np.zeros(0)).tolist(),
+        model.n_features_in_,
+        repr(getattr(model, "calibration_", None)),
+        repr(getattr(model, "chosen_", None)),
+        model.stop_reason_,
+        repr(model.get_params()),
+    )

@@ -1,0 +1,121 @@
+"""Bins that several workers find together are those of one worker that has all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from collective_tools import ThreadGroup, split_at_random
+from radboost.engine import BinnedData
+from radboost.trees import bin_rows
+
+BINS = 31
+
+
+def described(data: BinnedData) -> list[Any]:
+    facts = [data.n_bins().tolist(), data.has_missing().tolist(), data.is_categorical().tolist()]
+    return facts + [data.thresholds(column).tobytes() for column in range(data.n_columns)]
+
+
+def table(m: int, dtype: Any = np.float64) -> np.ndarray:
+    """Columns of many values, of few, of one, of none; missing values in some; zeros of both signs; categories."""
+    rng = np.random.default_rng(m)
+    X = np.column_stack(
+        [
+            rng.normal(size=m),
+            np.floor(rng.normal(size=m) * 300.0),
+            rng.integers(0, 20, m) / 4.0,
+            np.full(m, 7.0),
+            np.full(m, np.nan),
+            np.where(rng.random(m) < 0.3, -0.0, rng.normal(size=m)),
+            rng.integers(0, 9, m),
+            rng.integers(0, 40, m) * 1e-3,
+        ]
+    ).astype(dtype)
+    X[rng.random(m) < 0.1, 1] = np.nan
+    X[0, 2] = np.nan  # one worker alone has a missing value here
+    return X
+
+
+def weights_of(kind: str, m: int) -> np.ndarray | None:
+    rng = np.random.default_rng(7)
+    if kind == "none":
+        return None
+    return rng.integers(1, 5, m).astype(float) if kind == "whole" else rng.integers(1, 50, m) / 7.0
+
+
+def on_workers(X: Any, weights: np.ndarray | None, n_workers: int, empty: int | None, counts: Any) -> list[BinnedData]:
+    parts = split_at_random(X.shape[0], n_workers, np.random.default_rng(n_workers), empty)
+
+    def work(rank: int, collective: Any) -> BinnedData:
+        own = parts[rank]
+        of_own = None if weights is None else weights[own]
+        threads = 1 + rank % 2  # they need not have equally many
+        return bin_rows(X[own], of_own, np.arange(len(own)), BINS, threads, counts, collective)
+
+    return ThreadGroup(n_workers).run(work)
+
+
+@pytest.mark.parametrize("kind", ["none", "whole", "fractions"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n_workers", "empty"), [(2, None), (7, 3)])
+def test_bins_of_workers(kind: str, dtype: Any, n_workers: int, empty: int | None) -> None:
+    X, weights, counts = table(500, dtype), weights_of(kind, 500), {6: 9}
+    expected = described(bin_rows(X, weights, np.arange(500), BINS, 1, counts))
+    for data in on_workers(X, weights, n_workers, empty, counts):
+        assert described(data) == expected
+
+
+@pytest.mark.parametrize("kind", ["none", "fractions"])
+def test_bins_of_sparse_rows(kind: str) -> None:
+    X = sparse.random(300, 40, density=0.3, format="csr", random_state=3)
+    weights = weights_of(kind, 300)
+    expected = described(bin_rows(X, weights, np.arange(300), BINS, 1))
+    for data in on_workers(X, weights, 3, 1, None):
+        assert described(data) == expected
+
+
+@pytest.mark.parametrize("kind", ["none", pytest.param("whole", marks=pytest.mark.slow), "fractions"])
+def test_bins_of_rows_that_are_drawn(kind: str) -> None:
+    """Above 262,144 rows, or copies, a part of them decides; one worker has many rows and one hardly any."""
+    m = 280_000
+    X = np.random.default_rng(1).normal(size=(m, 2)).astype(np.float32)
+    X[:, 1] = np.floor(X[:, 1] * 200.0)
+    weights = weights_of(kind, m)
+    expected = described(bin_rows(X, weights, np.arange(m), BINS, 1))
+    owners = np.searchsorted([200_000, 200_010, m], np.arange(m), side="right")
+
+    def work(rank: int, collective: Any) -> BinnedData:
+        own = np.flatnonzero(owners == rank)
+        of_own = None if weights is None else weights[own]
+        return bin_rows(X[own], of_own, np.arange(len(own)), BINS, 1, None, collective)
+
+    for data in ThreadGroup(3).run(work):
+        assert described(data) == expected
+
+
+def test_few_rows_of_which_none_is_drawn() -> None:
+    """40 different rows with so many copies that the draw takes none of them: then all count."""
+    X = np.repeat(np.arange(40.0)[:, None] * 1.7, 3, axis=0)
+    weights = np.tile([1e9, 2e9, 3e9], 40)
+    whole = bin_rows(X, weights, np.arange(len(X)), BINS, 1)
+    assert whole.n_bins()[0] > BINS / 2  # of drawn ones there would be hardly any
+    for data in on_workers(X, weights, 2, None, None):
+        assert described(data) == described(whole)
+
+
+def test_codes_of_workers_are_those_of_all_rows() -> None:
+    X = table(400)
+    whole = bin_rows(X, None, np.arange(400), BINS, 1, {6: 9})
+    codes = whole.codes().reshape(400, -1)
+    halves = [np.arange(150), np.arange(150, 400)]
+
+    def work(rank: int, collective: Any) -> np.ndarray:
+        own = halves[rank]
+        return bin_rows(X[own], None, np.arange(len(own)), BINS, 1, {6: 9}, collective).codes().reshape(len(own), -1)
+
+    for rank, found in enumerate(ThreadGroup(2).run(work)):
+        np.testing.assert_array_equal(found, codes[halves[rank]])

@@ -48,6 +48,8 @@ def test_every_page_is_in_the_navigation_once() -> None:
     there = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - decisions - LEFT_OUT
     missing = sorted(there - set(listed))
     assert not missing, f"mkdocs.yml has no place for {missing}"
+    unknown = sorted(set(listed) - there - set(site_links.ON_SITE.values()))
+    assert not unknown, f"mkdocs.yml names pages that are not there: {unknown}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

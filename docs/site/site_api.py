@@ -35,7 +35,7 @@ class Page:
         return list(self.listed) or [*public_names(self.module), *registered(self.module)]
 
 
-_PAGES = (
+PAGES = (
     Page(
         "deepboost",
         "DeepBoost",
@@ -164,9 +164,6 @@ _PAGES = (
 def _file(module: str) -> Path:
     path = ROOT.joinpath("src", *module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-PAGES = tuple(page for page in _PAGES if _file(page.module).exists())
 
 
 @cache

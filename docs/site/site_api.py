@@ -7,6 +7,7 @@ import inspect
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from site_links import ROOT
 
@@ -131,6 +132,19 @@ PAGES = (
         "radboost.federated",
     ),
     Page(
+        "distributed",
+        "radboost.distributed",
+        'Fits on a Dask cluster: [the guide](../cluster.md). Needs `pip install "radboost[dask]"`.',
+        "radboost.distributed",
+    ),
+    Page(
+        "distributed-mpi",
+        "radboost.distributed.mpi",
+        'The same on MPI: [the guide](../cluster.md#mpi). Needs `pip install "radboost[mpi]"`.',
+        "radboost.distributed.mpi",
+        ("fit",),
+    ),
+    Page(
         "structured",
         "radboost.structured",
         "Strings as answers: [the guide](../structured.md).",
@@ -147,11 +161,14 @@ PAGES = (
 )
 
 
+def _file(module: str) -> Path:
+    path = ROOT.joinpath("src", *module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
 @cache
 def _module(name: str) -> ast.Module:
-    path = ROOT.joinpath("src", *name.split("."))
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return ast.parse(file.read_text(encoding="utf-8"), str(file))
+    return ast.parse(_file(name).read_text(encoding="utf-8"))
 
 
 def _submodules(module: str) -> list[str]:

@@ -66,7 +66,7 @@ def _title(path: Any) -> str:
 
 
 def _filled(entries: list[Any], made: dict[str, list[Any]]) -> list[Any]:
-    """The navigation with the sections that are made here, and without pages that are not there."""
+    """The navigation with the sections that are made here."""
     kept: list[Any] = []
     for entry in entries:
         if isinstance(entry, str):
@@ -77,6 +77,6 @@ def _filled(entries: list[Any], made: dict[str, list[Any]]) -> list[Any]:
             kept.append({title: made[title]})
         elif isinstance(content, list):
             kept.append({title: _filled(content, made)})
-        elif content in _OUTSIDE or (ROOT / "docs" / content).exists():
+        else:
             kept.append(entry)
     return kept

@@ -12,7 +12,7 @@ namespace {
 // that may come here has released it: otherwise one thread would wait for the others while it keeps them from running.
 class PythonCollective : public Collective {
 public:
-    NB_TRAMPOLINE(Collective, 4);
+    NB_TRAMPOLINE(Collective);
     using Collective::maximum;
     using Collective::sum;
 

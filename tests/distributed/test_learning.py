@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
+import radboost.distributed as cluster_fits
 from distributed_tools import break_off, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
@@ -292,3 +294,12 @@ def test_sources_that_are_refused(sourced: Any) -> None:
     two = sources != "c"
     ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
     refused(parts, "a model of 2 sources on 5 columns", MultiSourceBoostClassifier(3, domain_classifier=ready))
+
+
+def test_the_extra_is_named_where_dask_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    X, y = TWO
+    with pytest.raises(ImportError, match=r"radboost\[dask\]"):
+        cluster_fits.fit(RGBClassifier(2), X, y)
+    with pytest.raises(ImportError, match=r"radboost\[dask\]"):
+        cluster_fits.predict(RGBClassifier(1, calibration=None).fit(X, y), X)

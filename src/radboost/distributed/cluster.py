@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from radboost.boosting import Trace
-from radboost.distributed.collections import delayed_parts
+from radboost.distributed.collections import delayed_parts, need_dask
 from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
@@ -72,12 +72,9 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
 
 
 def _client(client: Any) -> Any:
-    try:
-        from distributed import Client, get_client
-    except ImportError as error:
-        raise ImportError(
-            "radboost.distributed needs Dask: install the extra, pip install 'radboost[dask]'."
-        ) from error
+    need_dask()
+    from distributed import Client, get_client
+
     if client is None:
         try:
             client = get_client()

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 from radboost.distributed.reading import Part
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
+
+
+def need_dask() -> None:
+    """Says which extra is missing."""
+    try:
+        for module in ("dask.array", "distributed"):
+            import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            "radboost.distributed needs Dask: install the extra, pip install 'radboost[dask]'."
+        ) from error
 
 
 def delayed_parts(X: Any, y: Any, sample_weight: Any = None, sources: Any = None) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.distributed.collections import FORMS, is_array, is_frame
+from radboost.distributed.collections import FORMS, is_array, is_frame, need_dask
 from radboost.distributed.reading import Part
 
 
@@ -28,6 +28,7 @@ def predict_proba(model: Any, X: Any) -> Any:
 
 
 def _by_partition(model: Any, X: Any, method: str) -> Any:
+    need_dask()
     import dask.array as da
     from dask import delayed
 

@@ -31,7 +31,7 @@ void Collective::sum(int128* values, std::size_t count) const {
         limbs[3 * i + 2] = static_cast<std::int64_t>(values[i] >> (2 * kLimbBits));
     }
     sum(limbs.data(), limbs.size());
-    constexpr int128 kLimb = int128{1} << kLimbBits;
+    const int128 kLimb = int128{1} << kLimbBits;
     for (std::size_t i = 0; i < count; ++i)
         values[i] = limbs[3 * i] + kLimb * (limbs[3 * i + 1] + kLimb * limbs[3 * i + 2]);
 }

@@ -64,6 +64,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
     assert not others, "a wheel holds the package and nothing beside it"
 
 
+@pytest.mark.slow
 def test_the_source_archive_is_complete_and_holds_no_waste(source: set[str]) -> None:
     native = {path.relative_to(ROOT).as_posix() for path in (ROOT / "native").rglob("*.?pp")}
     needed = {

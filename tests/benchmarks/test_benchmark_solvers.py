@@ -31,6 +31,7 @@ def test_the_objective_is_the_one_that_is_solved(n_classes: int, penalty: str) -
     assert problem.objective(np.zeros_like(weights)) == pytest.approx(np.log(n_classes))
 
 
+@pytest.mark.slow
 def test_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("catboost", "lightgbm", "xgboost"):
         monkeypatch.setitem(sys.modules, library, sys)

@@ -74,6 +74,7 @@ def test_the_strings_that_pruning_keeps(loss: StringLoss) -> None:
     assert every.log_z_bounds[0] > theirs.log_z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["structured-edit", "structured-smith-waterman", "structured-bigram"])
 def test_the_task(task: str, structured: Any) -> None:
     needs_openfst()

@@ -121,6 +121,7 @@ def test_whole_steps_are_whole() -> None:
     assert len({ours.name for ours in WHOLE_STEPS}) == len(WHOLE_STEPS)
 
 
+@pytest.mark.slow
 def test_peak_memory_of_a_fit_in_a_process_of_its_own() -> None:
     used = memory.peaks(data.synthetic(5000, 5, seed=1), {"RadBoost default": SETTINGS})
     assert 0 <= used["RadBoost default"] < 100
@@ -155,6 +156,7 @@ def test_growth_is_measured_at_every_size() -> None:
     assert {row.competitor for row in result.rows} >= {"N = 400, K = 160", "N = 1,600, K = 10, M = 100"}
 
 
+@pytest.mark.slow
 def test_binned_data_alone() -> None:
     result = construct.run(Sizes(large_rows=3000, large_columns=5, repeats=2))
     assert [row.competitor for row in result.rows] == ["RadBoost default", "XGBoost", "LightGBM"]
@@ -176,6 +178,7 @@ def test_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(row.figure > 0 and row.error < 0.6 for row in result.rows)
 
 
+@pytest.mark.slow
 def test_gradient_boosting_with_one_candidate_and_with_seven(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rgb_large, "LEAF_WISE", rgb_large.LEAF_WISE[:1])
     sizes = Sizes(large_rows=2000, large_columns=5, large_test_rows=500, rgb_rounds=3, repeats=1)

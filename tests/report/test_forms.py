@@ -118,7 +118,9 @@ FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=pytest.mark.slow) if form != "pyarrow" else form for form in FORMS]
+)
 def test_frames_of_every_library_say_the_same(of_frames: Any, form: str) -> None:
     train, test = FRAME[:TRAIN], FRAME[TRAIN:]
     made = of_frames.report(FORMS[form](test), TWO[TRAIN:], X_train=FORMS[form](train), y_train=TWO[:TRAIN])

@@ -16,8 +16,9 @@ import radboost
 from command_tables import HEADER, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import match_columns
-from radboost.cli.judging import binomial_interval, judge_classes, judge_numbers
+from radboost.cli.judging import judge_classes, judge_numbers
 from radboost.cli.reading import ReadOptions, read_table
+from radboost.guarantees.holdout import exact_interval
 
 
 @pytest.fixture(autouse=True)
@@ -224,11 +225,11 @@ def test_the_interval_is_exact() -> None:
     """Against tails of the binomial distribution, and a share that is covered in simulation."""
     from scipy.stats import binom
 
-    low, high = binomial_interval(7, 40)
+    low, high = exact_interval(7, 40)
     assert binom.sf(6, 40, low) == pytest.approx(0.025)
     assert binom.cdf(7, 40, high) == pytest.approx(0.025)
-    assert binomial_interval(0, 5)[0] == 0.0
-    assert binomial_interval(5, 5)[1] == 1.0
+    assert exact_interval(0, 5)[0] == 0.0
+    assert exact_interval(5, 5)[1] == 1.0
     y = np.array(["a", "b"] * 50)
     answers = np.where(np.arange(100) < 90, y, "a")
     linear, classes = np.full(100, "a"), np.array(["a", "b"])
@@ -273,3 +274,13 @@ def test_as_a_program(tmp_path: Path) -> None:
     again = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert again.returncode == 2
     assert again.stderr == "radboost: --out model.rad: this file exists; name another, or replace it with --force\n"
+
+
+def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "t.csv")
+    verdict = fitted(capsys, data, "--target", "answer", *FAST, "--report", "page.html")["verdict"]
+    text = Path("page.html").read_text(encoding="utf-8").partition('id="report-data">')[2].partition("</script>")[0]
+    found = json.loads(text)
+    assert f"linear model on {100 * verdict['linear']:.1f}%" in found["verdict"]
+    clearly = {"yes": "clearly better than both", "not clearly": "not clearly better"}[verdict["better_than_linear"]]
+    assert clearly in found["verdict"]

@@ -253,11 +253,10 @@ def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
 
 
 def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
-    X = Table(schema.columns, part.table.values).for_model(schema.form)
+    X, X_train = (Table(schema.columns, one.table.values).for_model(schema.form) for one in (part, train))
     answers = np.asarray(model.predict(X))
-    classes = schema.task == "classes"
-    linear = linear_answers(train.table, train.y, part.table, classes=classes, weights=train.weights)
-    if not classes:
+    linear = linear_answers(model, X, part.y, X_train, train.y)
+    if schema.task != "classes":
         weights = np.ones(len(train.y)) if train.weights is None else train.weights
         order = np.lexsort((weights, train.y))
         mean = float(np.average(train.y[order], weights=weights[order]))

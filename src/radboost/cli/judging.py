@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta, binomtest
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from scipy.stats import binomtest
 
 from radboost._typing import FloatArray
-from radboost.cli.columns import Table, with_means
-from radboost.cli.splitting import row_hashes
+from radboost.guarantees.holdout import exact_interval
 
 DRAWS, LEVEL = 1000, 0.95
-MOST_ROWS_OF_LINEAR, MOST_CATEGORIES_OF_LINEAR = 20_000, 30
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,7 @@ def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
 
 def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, float]:
     if weights is None:
-        low, high = binomial_interval(int(wrong.sum()), len(wrong))
+        low, high = exact_interval(int(wrong.sum()), len(wrong), 1.0 - LEVEL)
         return float(wrong.mean()), low, high
     order = np.lexsort((weights, wrong))
     wrong, weights = wrong[order], weights[order]
@@ -152,14 +146,6 @@ def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, 
     sums[sums == 0.0] = np.nan
     low, high = np.nanquantile((weights * wrong)[drawn].sum(axis=1) / sums, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(np.average(wrong, weights=weights)), float(low), float(high)
-
-
-def binomial_interval(n_wrong: int, n_rows: int, level: float = LEVEL) -> tuple[float, float]:
-    """Exact limits on a share, of Clopper and Pearson (1934)."""
-    half = (1.0 - level) / 2
-    low = float(beta.ppf(half, n_wrong, n_rows - n_wrong + 1)) if n_wrong else 0.0
-    high = float(beta.ppf(1.0 - half, n_wrong + 1, n_rows - n_wrong)) if n_wrong < n_rows else 1.0
-    return low, high
 
 
 def _sign_test(wrong: FloatArray, other: FloatArray) -> str:
@@ -185,41 +171,14 @@ def log_loss(y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArra
 
 
 def linear_answers(
-    train: Table, y: npt.NDArray[Any], test: Table, *, classes: bool, weights: FloatArray | None
+    model: Any, X: Any, y: npt.NDArray[Any], X_train: Any, y_train: npt.NDArray[Any]
 ) -> npt.NDArray[Any] | None:
-    """What a linear model of the same rows answers: logistic or ridge regression of scaled columns.
+    """What a linear model of the training rows answers, the one that the report compares with; None of too few rows."""
+    from radboost.report.subject import read
 
-    Categories are columns of zeros and ones, the frequent ones only; missing numbers are means. It learns from 20,000
-    rows at most, drawn by their content.
-    """
-    if classes and len(np.unique(y)) < 2:
-        return None
-    order = np.lexsort((y, row_hashes(train)))[:MOST_ROWS_OF_LINEAR]
-    if classes and len(np.unique(y[order])) < 2:
-        return None
-    part = train.take(order)
-    columns = with_means(part.columns, part)
-    X, X_test = _matrix(Table(columns, part.values), part), _matrix(Table(columns, test.values), part)
-    model: Any = LogisticRegression(max_iter=300) if classes else Ridge()
-    step = "logisticregression" if classes else "ridge"
-    given = {} if weights is None else {f"{step}__sample_weight": weights[order]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        answers: npt.NDArray[Any] = make_pipeline(StandardScaler(), model).fit(X, y[order], **given).predict(X_test)
-    return answers
-
-
-def _matrix(table: Table, training: Table) -> FloatArray:
-    found = []
-    for column in table.columns:
-        values = table.values[column.name]
-        if column.kind == "category":
-            counts = np.bincount(training.values[column.name] + 1, minlength=len(column.categories) + 1)
-            frequent = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES_OF_LINEAR] - 1
-            found += [(values == place).astype(np.float64) for place in frequent]
-        else:
-            absent = np.isnan(values)
-            found.append(np.where(absent, column.mean or 0.0, values))
-            if column.may_miss:
-                found.append(absent.astype(np.float64))
-    return np.column_stack(found)
+    subject = read(model, X, y, X_train=X_train, y_train=y_train)
+    found = subject.baselines.linear
+    if found is None or not subject.classifies:
+        return found
+    labels: npt.NDArray[Any] = np.asarray(model.classes_)[found]
+    return labels

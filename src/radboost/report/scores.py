@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest, rankdata
+from scipy.stats import rankdata
 
 from radboost._typing import FloatArray
+from radboost.guarantees.holdout import exact_interval
 from radboost.report.baselines import Baselines
 from radboost.report.figures import Interval, bootstrap, share_interval
 from radboost.report.subject import UNKNOWN, Subject
@@ -78,8 +79,8 @@ def own_losses(subject: Subject) -> FloatArray:
 def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
     """The model beside other answers for the same rows.
 
-    With classes "clear" is the exact sign test on the rows of which one of the two is right (McNemar), else and with
-    weights it is an interval of the difference, by resampling rows, that leaves out 0.
+    "Clear" is an interval of the difference that leaves out 0: with classes the exact one given how many rows only one
+    of the two gets right (McNemar), else and with weights by resampling rows.
     """
     if subject.cost is None:
         own, other = own_losses(subject), row_losses(subject, answers)
@@ -88,13 +89,21 @@ def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
     weights = subject.test.weight()
     sums = np.column_stack([weights * (other - own), weights])
     difference = float(sums[:, 0].sum() / sums[:, 1].sum())
-    interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
     if subject.classifies and subject.cost is None and subject.test.weights is None:
-        better, worse = int((other > own).sum()), int((own > other).sum())
-        clear = better != worse and binomtest(better, better + worse).pvalue < LEVEL
+        interval = _exact_difference(int((other > own).sum()), int((own > other).sum()), len(own))
     else:
-        clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
-    return Comparison(difference, interval, bool(clear))
+        interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+    clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
+    return Comparison(difference, interval, clear)
+
+
+def _exact_difference(better: int, worse: int, n_rows: int) -> Interval | None:
+    """Of shares of wrong answers: limits of the share of `better` among rows that tell the answers apart, scaled."""
+    if not better + worse:
+        return None
+    low, high = exact_interval(better, better + worse, LEVEL)
+    scale = (better + worse) / n_rows
+    return (2.0 * low - 1.0) * scale, (2.0 * high - 1.0) * scale
 
 
 def class_scores(subject: Subject, found: Baselines) -> list[Score]:

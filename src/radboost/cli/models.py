@@ -87,7 +87,7 @@ def fit_and_choose(
     with talk.progress(f"{title}, about {plan.seconds:g} seconds"), talk.warnings_as_notes():
         search = clone(plan.search).fit(X, y, weights)
     if search.n_splits_:  # otherwise nothing was compared, and a note says so
-        talk.say(f"search: {_found(search)}, in {time.monotonic() - began:.0f} seconds")
+        talk.say(_found(search, time.monotonic() - began))
     return search, clone(search.best_estimator_)
 
 
@@ -101,10 +101,10 @@ def search_facts(search: Any) -> dict[str, Any]:
     }
 
 
-def _found(search: Any) -> str:
+def _found(search: Any, seconds: float) -> str:
     """What a search without a list of settings did; the default setting is the first that it tries."""
     results, best = search.cv_results_, search.best_index_
-    tried = f"{len(results['params'])} settings compared by cross-validation"
+    tried = f"search: {len(results['params'])} settings compared by cross-validation in {seconds:.0f} seconds"
     if best == 0:
         return f"{tried}; the default one is kept, with {results['n_rounds'][0]} rounds"
     changed = [words[best] for words in differing(results) if words[best] and words[best] != words[0]]

@@ -120,7 +120,7 @@ def test_the_model_that_a_search_chose_can_be_had_again() -> None:
     assert type(names["model"]) is DeepBoostClassifier
     np.testing.assert_array_equal(names["model"].predict_proba(X), search.predict_proba(X))
     words = str([block.paragraphs for block in blocks if isinstance(block, Text)])
-    assert "the best of 2 settings that DeepBoostClassifierCV tried" in words
+    assert "those that DeepBoostClassifierCV chose from 2 settings" in words
     assert "time_budget=100.0" in words
     tables = [block for section in made.sections if section.name == "learning" for block in section.blocks]
     tried = next(block for block in tables if isinstance(block, Table) and block.columns[0] == "setting")

@@ -49,7 +49,7 @@ def _by_search(search: Any) -> str:
             "faster or slower, it may choose others."
         )
     settings = count(len(search.cv_results_["params"]), "setting")
-    return f"The parameters are the best of {settings} that {type(search).__name__} tried; the code fits them. {again}"
+    return f"The parameters are those that {type(search).__name__} chose from {settings}; the code fits them. {again}"
 
 
 def facts(subject: Subject) -> tuple[tuple[str, str], ...]:

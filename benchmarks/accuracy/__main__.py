@@ -23,7 +23,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data-dir", help="folder of the data sets (default: RADBOOST_DATA)")
     parser.add_argument("--results", type=Path, default=Path("bench-output/accuracy.jsonl"), help="the kept results")
     parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
-    parser.add_argument("--budget", type=float, default=60.0, help="suite tuned: seconds of a fit (default: 60)")
+    parser.add_argument(
+        "--budget", type=float, default=60.0, help="suite tuned: processor seconds of a fit (default: 60)"
+    )
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument(
         "--seeds",

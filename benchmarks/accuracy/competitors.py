@@ -164,16 +164,16 @@ def rgb_cv(seed: int, **parameters: Any) -> Any:
 
 
 class _OnProcessorTime:
-    """A search whose budget counts seconds of the processor, as that of the other libraries does."""
+    """A search whose budget and estimates count seconds of the processor, as those of the other libraries do."""
 
     def __init__(self, search: Any) -> None:
         self._search = search
 
     def fit(self, X: Any, y: Any) -> Any:
-        from radboost.tuning import bench
+        from radboost.tuning import bench, search
 
         clock = SimpleNamespace(monotonic=time.process_time, perf_counter=time.process_time)
-        with mock.patch.object(bench, "time", clock):
+        with mock.patch.object(bench, "time", clock), mock.patch.object(search, "time", clock):
             self._search.fit(X, y)
         return self
 

@@ -3,8 +3,9 @@
 A trial is judged by the mean Brier score over three folds of the training part. It is proper, so it rewards good
 probabilities, bounded, so a forest that says 0 and is wrong is not lost, and finer than the error on few rows. The
 first trial is the library's defaults; the others are drawn by Optuna's tree-structured Parzen estimator, and a trial
-that is behind the median after a fold is given up. Seconds are those of the processor, of one thread: the same on a
-busy machine.
+that is behind the median after a fold is given up. RadBoost's own searches (competitors.py) take as long and go their
+own way, by splits and scores of their own. All seconds, RadBoost's too, are those of the processor, of one thread: a
+busy machine makes a run longer, and gives nobody fewer trials.
 """
 
 from __future__ import annotations

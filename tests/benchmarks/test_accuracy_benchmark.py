@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from benchmarks.accuracy.competitors import Competitor, ours, peers, tuned_peers
+from benchmarks.accuracy.competitors import Competitor, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
 from benchmarks.accuracy.runner import Results, _short, mean_ranks, run, summary, table
 from benchmarks.accuracy.tasks import (
@@ -266,6 +267,23 @@ class TestTuning:
         X, y = np.arange(30.0)[:, None], np.arange(30) % 2
         model = Searched("trees", Slow, 5.0, seed=0).fit(X, y)
         assert (model.chosen, model.n_trials, clock.now) == ({}, 1, 20.0)
+
+    def test_our_own_searches_count_seconds_of_the_processor(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where every look at the clock of the processor is a second later, all times are whole."""
+        looks = count()
+        monkeypatch.setattr("benchmarks.accuracy.competitors.time.process_time", lambda: float(next(looks)))
+        X = np.random.default_rng(0).random((60, 2))
+        y = (X[:, 0] > 0.5).astype(np.int64)
+        for long, short in zip(tuned_ours(10_000.0), tuned_ours(2.0), strict=True):
+            model = long.build(0)
+            model.set_params(param_grid={"n_rounds": [5, 6]}, cv=2).set_params(estimator=model._tuned(n_rounds=6))
+            results = model.fit(X, y).cv_results_
+            assert model.refit_time_ >= 1.0
+            assert model.refit_time_ % 1.0 == 0.0
+            np.testing.assert_array_equal(results["mean_fit_time"] * results["n_splits"] % 1.0, 0.0)
+            assert len(results["params"]) == 2
+            with pytest.warns(UserWarning, match=r"time_budget=2\.0 was over after the first fit"):
+                short.build(0).fit(X, y)
 
     def test_a_class_may_be_missing_from_a_fold(self, clock: Clock) -> None:
         X, y = np.arange(30.0)[:, None], np.array([0] * 15 + [1] * 14 + [2])

@@ -6,6 +6,7 @@ import builtins
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,30 @@ def test_searches_use_their_time(
     assert main(["fit", data, "--target", "answer", "--tune", "quick", "--jobs", "1", "--estimator", "rgb"]) == 0
     assert "RGBClassifier, settings searched for about 0.3 seconds" in capsys.readouterr().err
     assert type(radboost.load("model.rad")).__name__ == "RGBClassifier"
+
+
+def test_what_a_search_found_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings, how many there were, and which one is in the file: in words, as JSON and in the report."""
+    grid = {"n_rounds": [8], "max_depth": [2], "complexity_penalty": [100.0, 0.0, 0.01]}  # the first is an empty model
+    few = partial(radboost.DeepBoostClassifierCV, param_grid=grid, cv=2)
+    monkeypatch.setattr(radboost, "DeepBoostClassifierCV", few)
+    data = write_csv(tmp_path / "t.csv")
+    call = ["fit", data, "--target", "answer", "--tune", "quick", "--jobs", "1", "--report", "t.html"]
+    assert main([*call, "--json"]) == 0
+    told = capsys.readouterr()
+    said = json.loads(told.out)["search"]
+    model = radboost.load("model.rad")
+    penalty = model.complexity_penalty
+    assert (said["settings"], said["is_default"], said["chosen"]["complexity_penalty"]) == (3, False, penalty)
+    (line,) = (line for line in told.err.splitlines() if line.startswith("search: "))
+    assert line.startswith("search: 3 settings compared by cross-validation in ")
+    assert " seconds; chosen in place of the default one: " in line
+    assert f"complexity_penalty={penalty}" in line
+    page = Path("t.html").read_text(encoding="utf-8")
+    assert "of 3 settings, by cross-validation" in page
+    assert "answer by DeepBoostClassifier<" in page
 
 
 def test_mistakes_in_the_call(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

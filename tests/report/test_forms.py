@@ -31,6 +31,7 @@ from radboost import (
 from radboost.baselines import MartiBoostClassifier, SAMMEClassifier
 from radboost.losses import QuantileLoss
 from radboost.report import Report
+from radboost.report.blocks import Code, Table, Text
 from radboost.report.page import render
 
 RNG = np.random.default_rng(0)
@@ -104,6 +105,28 @@ def test_every_kind_of_model(name: str) -> None:
         model = make().fit(X[:TRAIN], y[:TRAIN])
         made = model.report(X[TRAIN:], y[TRAIN:], X_train=X[:TRAIN], y_train=y[:TRAIN])
     checked(made, "score", "data", "slices", "reproduce", *sections)
+
+
+def test_the_model_that_a_search_chose_can_be_had_again() -> None:
+    """Not the search: with a time it may choose another one."""
+    grid = {"thresholds": ["best", "random"], "max_depth": [2]}
+    search = DeepBoostClassifierCV(deep(), param_grid=grid, cv=2, n_jobs=1, time_budget=100.0)
+    search.fit(X[:TRAIN], TWO[:TRAIN])
+    made = search.report(X[TRAIN:], TWO[TRAIN:])
+    blocks = next(section for section in made.sections if section.name == "reproduce").blocks
+    code = next(block.text for block in blocks if isinstance(block, Code))
+    names: dict[str, Any] = {"X_train": X[:TRAIN], "y_train": TWO[:TRAIN]}
+    exec("\n".join(line for line in code.split("\n") if ".report(" not in line), names)
+    assert type(names["model"]) is DeepBoostClassifier
+    np.testing.assert_array_equal(names["model"].predict_proba(X), search.predict_proba(X))
+    words = str([block.paragraphs for block in blocks if isinstance(block, Text)])
+    assert "those that DeepBoostClassifierCV chose from 2 settings" in words
+    assert "time_budget=100.0" in words
+    tables = [block for section in made.sections if section.name == "learning" for block in section.blocks]
+    tried = next(block for block in tables if isinstance(block, Table) and block.columns[0] == "setting")
+    assert all("thresholds=" in str(row[0]) and "max_depth" not in str(row[0]) for row in tried.rows)
+    (place,) = tried.highlighted
+    assert f"thresholds={search.best_params_['tree_options'].thresholds!r}" in str(tried.rows[place][0])
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from radboost.cli.columns import Table, cells_of, choose_columns, find_column, m
 from radboost.cli.costs import read_costs
 from radboost.cli.files import check_new
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers, linear_answers
-from radboost.cli.models import Plan, fit_and_choose, fit_once, plan_fit, probabilities_of
+from radboost.cli.models import Plan, fit_and_choose, fit_once, plan_fit, probabilities_of, search_facts
 from radboost.cli.reading import Given, ReadOptions, read_table
 from radboost.cli.reporting import check_report, write_report
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
@@ -80,7 +80,8 @@ def run_fit(options: FitOptions, talk: Talk) -> int:
     talk.say(f"{given.name}: {len(whole.y):,} rows; the target {schema.target!r} is taken as {schema.task}: {reason}")
     train, judged_on, what = _parts(whole, schema, options, talk)
     talk.say(f"estimator: {plan.about}; {len(schema.columns)} columns ({_kinds_of(schema)})")
-    judged, chosen, judged_schema = _fit_part(plan, schema, train, "fitting", talk)
+    found, chosen, judged_schema = _fit_part(plan, schema, train, "fitting", talk)
+    judged = getattr(found, "best_estimator_", found)
     verdict = None
     if judged_on is not None:
         verdict = _judge(judged, judged_schema, train, judged_on)
@@ -89,7 +90,7 @@ def run_fit(options: FitOptions, talk: Talk) -> int:
     if options.report is not None and judged_on is not None:
         facts = {"command": options.command, "data": given.name, "rows": len(whole.y), "judged on": what}
         with talk.progress("report"), talk.warnings_as_notes():
-            write_report(judged, judged_schema, judged_on, options.report, train=train, facts=facts)
+            write_report(found, judged_schema, judged_on, options.report, train=train, facts=facts)
     final, final_schema = judged, judged_schema
     if train is not whole and not options.keep_judged:
         final, final_schema = _fit_all(chosen, schema, whole, talk)
@@ -99,7 +100,8 @@ def run_fit(options: FitOptions, talk: Talk) -> int:
     talk.say(f"model: {options.out} ({_fitted_to(final is judged and train is not whole, verdict)})")
     if options.report is not None:
         talk.say(f"report: {options.report}")
-    talk.finish(_document(options, plan, schema, reason, whole, verdict, what, final))
+    document = _document(options, plan, schema, reason, whole, verdict, what, final)
+    talk.finish({**document, "search": None if plan.search is None else search_facts(found)})
     return 0
 
 

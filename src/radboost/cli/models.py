@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 import radboost
 from radboost._typing import FloatArray
 from radboost.cli.talking import Talk
+from radboost.tuning.results import differing
 
 ESTIMATORS = ("auto", "deepboost", "softmax", "rgb", "sparse")
 SECONDS = {"quick": 60.0, "thorough": 600.0}
@@ -78,13 +80,35 @@ def plan_fit(wanted: str, task: str, *, tune: str | None, cost: Any, seed: int, 
 def fit_and_choose(
     plan: Plan, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, talk: Talk
 ) -> tuple[Any, Any]:
-    """A fitted model, and the estimator with the settings that it was fitted with."""
+    """A fitted model, or the fitted search for one; and the estimator with the settings that it was fitted with."""
     if plan.search is None:
         return fit_once(plan.estimator, X, y, weights, title, talk), plan.estimator
+    began = time.monotonic()
     with talk.progress(f"{title}, about {plan.seconds:g} seconds"), talk.warnings_as_notes():
         search = clone(plan.search).fit(X, y, weights)
-    model = search.best_estimator_
-    return model, clone(model)
+    if search.n_splits_:  # otherwise nothing was compared, and a note says so
+        talk.say(_found(search, time.monotonic() - began))
+    return search, clone(search.best_estimator_)
+
+
+def search_facts(search: Any) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "settings": len(search.cv_results_["params"]),
+        "splits": search.n_splits_,
+        "is_default": search.best_index_ == 0,
+        "chosen": search.best_params_,
+    }
+
+
+def _found(search: Any, seconds: float) -> str:
+    """What a search without a list of settings did; the default setting is the first that it tries."""
+    results, best = search.cv_results_, search.best_index_
+    tried = f"search: {len(results['params'])} settings compared by cross-validation in {seconds:.0f} seconds"
+    if best == 0:
+        return f"{tried}; the default one is kept, with {results['n_rounds'][0]} rounds"
+    changed = [words[best] for words in differing(results) if words[best] and words[best] != words[0]]
+    return f"{tried}; chosen in place of the default one: {', '.join(changed)}"
 
 
 def fit_once(estimator: Any, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, talk: Talk) -> Any:

@@ -38,6 +38,6 @@ def write_report(
         **training,
         sample_weight=part.weights,
         context={key: str(value) for key, value in facts.items()},
-        title=f"{schema.target} by {type(model).__name__}",
+        title=f"{schema.target} by {type(getattr(model, 'best_estimator_', model)).__name__}",
         overwrite=True,
     )

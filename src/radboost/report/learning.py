@@ -15,6 +15,7 @@ from radboost.report.blocks import Bars, Block, Cell, Columns, Lines, Mark, Sect
 from radboost.report.figures import count, percent, plain, plain_all, rounded, shortened, thinned
 from radboost.report.subject import UNKNOWN, Subject
 from radboost.trees import Tree
+from radboost.tuning.results import differing
 
 POINTS, MOST_ROWS, MOST_PAIRS = 150, 5000, 20_000_000
 SHOWN_SIZES, SHOWN_SETTINGS = 16, 12
@@ -49,16 +50,21 @@ def _tried(subject: Subject) -> list[Block]:
     ranks = np.asarray(results.get("rank_test_score", np.arange(len(results["params"]))))
     order = np.argsort(ranks, kind="stable")[:SHOWN_SETTINGS]
     spread = results.get("std_test_score")
+    parameters = differing(results)
     rows = tuple(
         (
-            shortened(", ".join(f"{name}={value!r}" for name, value in results["params"][place].items()), 160),
+            shortened(", ".join(one[place] for one in parameters if one[place]) or "the only one", 160),
             rounded(results["mean_test_score"][place]),
             None if spread is None else rounded(spread[place]),
         )
         for place in order.tolist()
     )
-    told = f"The {len(rows)} best of {count(len(results['params']), 'setting')}, by cross-validation on training rows."
-    return [Table(("setting", "score, mean", "spread over splits"), rows, told, (0,))]
+    chosen = np.flatnonzero(order == getattr(subject.asked, "best_index_", order[0]))
+    told = (
+        f"The {len(rows)} best of {count(len(results['params']), 'setting')}, by cross-validation on training rows, "
+        "and in what they differ; the chosen one stands out."
+    )
+    return [Table(("setting", "score, mean", "spread over splits"), rows, told, tuple(chosen.tolist()))]
 
 
 def _course(subject: Subject, history: Any) -> Lines | None:

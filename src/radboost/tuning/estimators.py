@@ -8,7 +8,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost.estimators import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.model_file import storable_estimator
-from radboost.tuning.search import ClassifierSearch, Search, described, of_best
+from radboost.tuning.answering import ClassesAnswering, by_best, of_best
+from radboost.tuning.search import Search, described
 from radboost.tuning.spaces import DEEPBOOST, RGB, SOFTMAX, Space
 
 OF_CLASSES = (
@@ -18,7 +19,7 @@ OF_CLASSES = (
 
 
 @storable_estimator
-class DeepBoostClassifierCV(ClassifierMixin, ClassifierSearch):
+class DeepBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
     __doc__ = described(
         "DeepBoostClassifier", "DeepBoostClassifier with a setting that cross-validation chooses.", OF_CLASSES
     )
@@ -26,17 +27,19 @@ class DeepBoostClassifierCV(ClassifierMixin, ClassifierSearch):
     _tuned: ClassVar[type[Any]] = DeepBoostClassifier
     _space: ClassVar[Space] = DEEPBOOST
 
+    objective_ = of_best("objective_")
     chosen_ = of_best("chosen_")
 
 
 @storable_estimator
-class RGBClassifierCV(ClassifierMixin, ClassifierSearch):
+class RGBClassifierCV(ClassesAnswering, ClassifierMixin, Search):
     __doc__ = described("RGBClassifier", "RGBClassifier with a setting that cross-validation chooses.", OF_CLASSES)
 
     _tuned: ClassVar[type[Any]] = RGBClassifier
     _space: ClassVar[Space] = RGB
 
     chosen_ = of_best("chosen_")
+    predict_proba = by_best(RGBClassifier.predict_proba)
 
 
 @storable_estimator
@@ -52,10 +55,14 @@ class RGBRegressorCV(RegressorMixin, Search):
     _space: ClassVar[Space] = RGB
 
     chosen_ = of_best("chosen_")
+    predict = by_best(RGBRegressor.predict)
+    staged_predict = by_best(RGBRegressor.staged_predict)
+    score = by_best(RGBRegressor.score)
+    explain = by_best(RGBRegressor.explain)
 
 
 @storable_estimator
-class SoftmaxBoostClassifierCV(ClassifierMixin, ClassifierSearch):
+class SoftmaxBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
     __doc__ = described(
         "SoftmaxBoostClassifier",
         "SoftmaxBoostClassifier with a setting that cross-validation chooses.",
@@ -66,6 +73,9 @@ class SoftmaxBoostClassifierCV(ClassifierMixin, ClassifierSearch):
     _space: ClassVar[Space] = SOFTMAX
 
     cost_ = of_best("cost_")
+    learning_rate_ = of_best("learning_rate_")
+    predict = by_best(SoftmaxBoostClassifier.predict)
+    predict_proba = by_best(SoftmaxBoostClassifier.predict_proba)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, cost: Any = None, groups: Any = None) -> Self:
         """Chooses a setting, then learns from all rows with it.

@@ -75,6 +75,25 @@ def cv_results(race: Race, base: Any, chosen: Trial, n_rounds: int) -> tuple[dic
     return results, curves, trials.index(chosen)
 
 
+def differing(results: Mapping[str, Any]) -> list[list[str]]:
+    """For each parameter in which the settings of a `cv_results_` are not all alike, what each has: "name=value".
+
+    It is empty where a setting does not name the parameter.
+    """
+    found = []
+    for column in results:
+        if column.startswith("param_"):
+            name = column.removeprefix("param_")
+            words = ["" if value is np.ma.masked else f"{name}={_plain(value)!r}" for value in results[column]]
+            if len(set(words)) > 1:
+                found.append(words)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
     """What `cv_results_` says of each parameter; masked where a setting does not name it."""
     found = {}

@@ -14,17 +14,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import say
 from radboost._typing import FloatArray
 from radboost._validation import check_choice, check_integer, check_real, check_verbose, resolve_n_jobs, seed_from
 from radboost.estimators import learn
 from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._saving import SavingMixin
 from radboost.model_file import MissingPartError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
+from radboost.tuning.answering import Answering
 from radboost.tuning.bench import Bench, Clock, Trial, with_setting
 from radboost.tuning.judging import Given, resolve_judge, rounds_to_judge
 from radboost.tuning.race import Race, same_setting
@@ -97,22 +96,15 @@ PARAMETERS = """
         Splits that the chosen setting was tried on.
     refit_time_ : float
         Seconds of the fit to all rows.
+    explain, predict_contributions, apply, to_text, feature_importance, permutation_importance, prune, to_onnx, \
+to_treelite, to_c, staged_predict and others : methods
+        Those of `best_estimator_`: `prune` returns a {name}. `save` and `to_dict` keep the whole search.
     classes_, ensemble_, chosen_, history_, n_iter_, feature_importances_, n_features_in_, feature_names_in_ and others
         Those of `best_estimator_`.
     """
 
 
-def of_best(name: str) -> Any:
-    """An attribute that is the one of the best estimator."""
-
-    def get(self: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, name)
-
-    return property(get, doc=f"`{name}` of `best_estimator_`.")
-
-
-class Search(SavingMixin, NamedParameters, BaseEstimator):
+class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
     """Chooses a setting, and predicts with it."""
 
     _kind_of_file: ClassVar[str] = "searches"
@@ -128,16 +120,6 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
     validation_curves_: list[FloatArray]
     n_splits_: int
     refit_time_: float
-
-    ensemble_ = of_best("ensemble_")
-    history_ = of_best("history_")
-    n_iter_ = of_best("n_iter_")
-    n_skipped_rounds_ = of_best("n_skipped_rounds_")
-    stop_reason_ = of_best("stop_reason_")
-    categories_ = of_best("categories_")
-    feature_importances_ = of_best("feature_importances_")
-    n_features_in_ = of_best("n_features_in_")
-    feature_names_in_ = of_best("feature_names_in_")
 
     def __init__(
         self,
@@ -174,18 +156,6 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
             those of scikit-learn's GroupKFold.
         """
         return self._search(X, y, sample_weight, groups)
-
-    @of_one_fit
-    def predict(self, X: Any) -> Any:
-        """The answer of `best_estimator_` for each row."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
-
-    @of_one_fit
-    def staged_predict(self, X: Any) -> Any:
-        """The same after each round."""
-        check_is_fitted(self)
-        return self.best_estimator_.staged_predict(X)
 
     def _read_parameters(self) -> Any:
         """Everything that can be checked before the data are seen."""
@@ -368,43 +338,6 @@ class Search(SavingMixin, NamedParameters, BaseEstimator):
 def _trial(setting: Mapping[str, Any], n_folds: int) -> Trial:
     n_rounds = check_integer("n_rounds", setting["n_rounds"], 1)
     return Trial(dict(setting), rounds_to_judge(n_rounds), n_folds)
-
-
-class ClassifierSearch(Search):
-    """Also has classes, scores and probabilities."""
-
-    classes_ = of_best("classes_")
-    calibration_ = of_best("calibration_")
-
-    @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the classes, by `best_estimator_`."""
-        check_is_fitted(self)
-        return np.asarray(self.best_estimator_.predict_proba(X))
-
-    @of_one_fit
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Logarithms of predict_proba."""
-        check_is_fitted(self)
-        return np.asarray(self.best_estimator_.predict_log_proba(X))
-
-    @of_one_fit
-    def decision_function(self, X: Any) -> FloatArray:
-        """The scores f(x) of `best_estimator_`."""
-        check_is_fitted(self)
-        return np.asarray(self.best_estimator_.decision_function(X))
-
-    @of_one_fit
-    def staged_decision_function(self, X: Any) -> Any:
-        """The scores after each round."""
-        check_is_fitted(self)
-        return self.best_estimator_.staged_decision_function(X)
-
-    @of_one_fit
-    def staged_predict_proba(self, X: Any) -> Any:
-        """Probabilities after each round, with the calibration of the last."""
-        check_is_fitted(self)
-        return self.best_estimator_.staged_predict_proba(X)
 
 
 def described(name: str, what: str, scoring: str) -> str:

@@ -1,0 +1,99 @@
+"""What a fitted search answers: all that its best estimator can, by that estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import cleandoc
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from radboost.estimators._describing import TreesDescribing
+from radboost.estimators._exporting import ExportingMixin
+from radboost.estimators._offset import OffsetMixin
+from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._pruning import PruningMixin
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+Method = Callable[Concatenate[Any, Given], Answer]
+
+
+def of_best(name: str) -> Any:
+    """An attribute that is the one of the best estimator."""
+
+    def get(self: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)
+
+    return property(get, doc=f"`{name}` of `best_estimator_`.")
+
+
+def by_best(method: Method[Given, Answer]) -> Method[Given, Answer]:
+    """A method that is the one of the best estimator, with the same parameters, types and documentation.
+
+    It is an attribute only where the estimator has it. Before the fit that is the estimator to be tuned, and a call is
+    a NotFittedError.
+    """
+    name = method.__name__
+
+    def is_there(search: Any) -> bool:
+        given = search.estimator if isinstance(search.estimator, search._tuned) else search._tuned
+        return hasattr(search.best_estimator_ if search.__sklearn_is_fitted__() else given, name)
+
+    @of_one_fit
+    @wraps(method)
+    def ask_best(self: Any, /, *arguments: Given.args, **named: Given.kwargs) -> Answer:
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises
+        return cast(Answer, getattr(self.best_estimator_, name)(*arguments, **named))
+
+    title, *rest = cleandoc(method.__doc__ or "").split("\n")
+    ask_best.__doc__ = "\n".join([title, "", f"This is `{name}` of `best_estimator_`.", *rest])
+    return cast(Method[Given, Answer], available_if(is_there)(ask_best))
+
+
+class Answering:
+    """Attributes and methods of the best estimator that searches of every kind have."""
+
+    ensemble_ = of_best("ensemble_")
+    loss_ = of_best("loss_")
+    history_ = of_best("history_")
+    n_iter_ = of_best("n_iter_")
+    n_skipped_rounds_ = of_best("n_skipped_rounds_")
+    stop_reason_ = of_best("stop_reason_")
+    categories_ = of_best("categories_")
+    feature_importances_ = of_best("feature_importances_")
+    n_features_in_ = of_best("n_features_in_")
+    feature_names_in_ = of_best("feature_names_in_")
+
+    predict_contributions = by_best(TreesDescribing.predict_contributions)
+    apply = by_best(TreesDescribing.apply)
+    to_text = by_best(TreesDescribing.to_text)
+    feature_importance = by_best(TreesDescribing.feature_importance)
+    permutation_importance = by_best(TreesDescribing.permutation_importance)
+    prune = by_best(PruningMixin.prune)
+    # `save` and `to_dict` keep the whole search: `load` and `from_dict` give it back.
+    to_onnx = by_best(ExportingMixin.to_onnx)
+    to_treelite = by_best(ExportingMixin.to_treelite)
+    to_c = by_best(ExportingMixin.to_c)
+    rows_for_export = by_best(ExportingMixin.rows_for_export)
+
+
+class ClassesAnswering(Answering):
+    """Also labels, scores and probabilities, of searches for classifiers."""
+
+    classes_ = of_best("classes_")
+    calibration_ = of_best("calibration_")
+
+    predict = by_best(OffsetMixin.predict)
+    predict_proba = by_best(OffsetMixin.predict_proba)
+    predict_log_proba = by_best(OffsetMixin.predict_log_proba)
+    decision_function = by_best(OffsetMixin.decision_function)
+    staged_predict = by_best(OffsetMixin.staged_predict)
+    staged_predict_proba = by_best(OffsetMixin.staged_predict_proba)
+    staged_decision_function = by_best(OffsetMixin.staged_decision_function)
+    score = by_best(OffsetMixin.score)
+    explain = by_best(TreesDescribing.explain)

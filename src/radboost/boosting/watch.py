@@ -34,7 +34,7 @@ class EarlyStopping:
         `fit(..., eval_metric=...)`: without a higher value of that metric, the first where there are several.
     validation_fraction : float
         Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
-        that copies of a row stay together.
+        that copies of a row stay together, but for tables with few different rows.
     """
 
     patience: int = DEFAULT_PATIENCE

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from radboost.losses import NativeTargetLoss
-from radboost.rows.prepare import NothingToHoldBackError, PreparedRows, Watched
+from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.splitting import NothingToHoldBackError
 
 # So many different rows are looked at in thirds, at most, drawn by their content.
 LOOK_ROWS = 16_000

@@ -19,7 +19,8 @@ from radboost.boosting import Driver, Trace
 from radboost.estimators._held_back import FEWEST_ROWS, HELD_BACK, Parts, drawn, parts_of
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._race import HasLost, Judged, Pace, RaceWatch, ShortFit, Stages
-from radboost.rows.prepare import NothingToHoldBackError, PreparedRows
+from radboost.rows.prepare import PreparedRows
+from radboost.rows.splitting import NothingToHoldBackError
 from radboost.trees import TreeOptions
 
 # Short fits: rounds and damping.

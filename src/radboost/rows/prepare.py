@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +29,7 @@ from radboost.rows.read import (
     read_targets,
 )
 from radboost.rows.sources import Sources
+from radboost.rows.splitting import Between, NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
 from radboost.trees import bin_rows
 
@@ -196,17 +196,23 @@ class PreparedRows:
 
         `part` is the share of the rows to watch, or says where it begins and ends in an order that the seed draws.
         """
-        keep, held_back = self._split(part, seed, n_threads)
+        between = part if isinstance(part, tuple) else (0.0, part)
+        held = self._held_weights(between, seed, n_threads)
+        own = np.ones(self.n_rows) if self.weights is None else self.weights
+        keep, held_back = np.flatnonzero(held < own), np.flatnonzero(held)
+        learned = self._keep(keep)
+        if self.weights is not None:
+            learned = replace(learned, weights=(own - held)[keep])
         places = self.order[held_back]
         X = dense_rows(self.X[places])
-        parts = (_select(self.weights, held_back), _select(self.targets, held_back))
+        parts = (None if self.weights is None else held[held_back], _select(self.targets, held_back))
         offset = _select(self.offset, held_back)
         watched = Watched(X, self.class_ids[held_back], *parts, self.collective, offset=offset)
-        return self._keep(keep), watched, places
+        return learned, watched, places
 
     def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
         """A share of the different rows of every class, by their content."""
-        return self._keep(self._split(1.0 - share, seed, n_threads)[0])
+        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).together((0.0, 1.0 - share))))
 
     def by_content(self, n_threads: int) -> PreparedRows:
         """The same rows in the order of the hashes of their codes and classes."""
@@ -222,13 +228,28 @@ class PreparedRows:
         """Of the content of each row."""
         return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)
 
-    def _split(self, part: float | tuple[float, float], seed: int, n_threads: int) -> tuple[Places, Places]:
-        hashes = self._hashes(n_threads)
+    def _rows_by_content(self, seed: int, n_threads: int) -> RowsByContent:
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
-        between = part if isinstance(part, tuple) else (0.0, part)
-        return split_by_content(hashes, strata, between, seed, self.row_weights())
+        return RowsByContent.of(self._hashes(n_threads), strata, seed, self.row_weights())
+
+    def _held_weights(self, between: Between, seed: int, n_threads: int) -> FloatArray:
+        """What is held back of the weight of each row."""
+        rows = self._rows_by_content(seed, n_threads)
+        together = rows.together(between)
+        # Copies with costs of their own are not alike, and regression has no classes.
+        if self.costs is None and self.classes is not None and rows.any_copies():
+            cells = mixed_in(self.data.row_hashes(np.zeros_like(self.class_ids), n_threads), self.offset)
+            held = rows.dealt_out(together, cells, self.class_ids, between)
+        else:
+            held = np.where(together, 1.0 if self.weights is None else self.weights, 0.0)
+        if not rows.weights.largest(held) > 0.0:
+            raise NothingToHoldBackError(
+                f"No class has two different rows ({rows.weights.n_rows} samples in all), so none can be held back for "
+                "early stopping. Switch early_stopping off, or give more rows."
+            )
+        return held
 
     def _keep(self, places: Places) -> PreparedRows:
         """Some of the engine's rows, in their order."""
@@ -284,52 +305,6 @@ def digest_of(parts: list[Any]) -> str:
             for first in range(0, len(array), height):
                 digest.update(np.ascontiguousarray(array[first : first + height]).data)
     return digest.hexdigest()
-
-
-class NothingToHoldBackError(ValueError):
-    """There are too few different rows to hold some back."""
-
-
-def split_by_content(
-    hashes: npt.NDArray[np.uint64],
-    class_ids: npt.NDArray[Any],
-    between: tuple[float, float],
-    seed: int,
-    weights: RowWeights,
-) -> tuple[Places, Places]:
-    """Rows to learn from and rows to hold back, by a keyed hash of each row: copies of a row stay together.
-
-    Of each class those are held back that lie between two shares of the order of the keys. The hashes are written over.
-    """
-    keyed = hashes
-    with np.errstate(over="ignore"):
-        keyed ^= np.uint64(seed % 2**64)
-        keyed *= np.uint64(0x9E3779B97F4A7C15)
-        keyed ^= keyed >> np.uint64(29)
-        keyed *= np.uint64(0xBF58476D1CE4E5B9)
-    all_keyed, all_ids = weights.gather(keyed), weights.gather(class_ids)
-    held_back, any_held = np.zeros(len(class_ids), dtype=bool), False
-    for class_id in np.unique(all_ids):
-        ranked = _different(all_keyed[all_ids == class_id])
-        first, last = (math.ceil(share * len(ranked)) for share in between)
-        last = min(last, first + len(ranked) - 1)  # never all of a class
-        if first < last:
-            held_back |= (class_ids == class_id) & (keyed >= ranked[first]) & (keyed <= ranked[last - 1])
-            any_held = True
-    if not any_held:
-        raise NothingToHoldBackError(
-            f"No class has two different rows ({len(all_ids)} samples in all), so none can be held back for early "
-            "stopping. Switch early_stopping off, or give more rows."
-        )
-    return np.flatnonzero(~held_back), np.flatnonzero(held_back)
-
-
-def _different(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The different ones in their order, as np.unique finds them in several times the time; sorts in place."""
-    hashes.sort()
-    first = np.ones(len(hashes), dtype=bool)
-    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
-    return hashes[first]
 
 
 def _select(numbers: FloatArray | None, places: Places) -> FloatArray | None:

@@ -164,7 +164,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
 
 def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
     weights = as_numbers(cells_of(given, name, missing))
-    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.sum() > 0:
+    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
         raise ValueError(
             f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
         )

@@ -191,7 +191,7 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
-    for _ in range(options.skip):
+    for _ in range(min(options.skip, data.count(b"\n") + 1)):
         data = data.partition(b"\n")[2]
     records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
@@ -214,8 +214,11 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given
 def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
     if options.separator is not None:
         separator = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(options.separator, options.separator)
-        if len(separator) != 1:
-            raise ValueError(f"--separator is {options.separator!r}; give one character, or the word tab")
+        if len(separator) != 1 or not separator.isascii() or separator in '\0"\r\n':
+            raise ValueError(
+                f"--separator is {options.separator!r}; give one ASCII character that neither quotes nor ends lines, "
+                "or the word tab"
+            )
         return (separator,)
     return ("\t",) if kind == "tsv" else SEPARATORS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from radboost.cli import main
 from radboost.cli.costs import read_costs
 from radboost.cli.files import same_file
 from radboost.cli.reading import ReadOptions, read_table
+from radboost.cli.talking import Talk
 
 ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
 FIT = ("fit", "t.csv", "--target", "y", "--estimator", "softmax", "--jobs", "1")
@@ -77,3 +79,26 @@ def test_separators_that_cannot_be(separator: str) -> None:
 def test_lines_above_the_table_end_with_the_file() -> None:
     with pytest.raises(ValueError, match="holds no line with text"):
         read_table("t.csv", ReadOptions(skip=10**15))
+
+
+def test_no_text_of_a_table_is_an_instruction_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.csv").write_text(ROWS.replace("p\n", "\x1b[2Jp\x9b\n").replace("a,b,y", "a\x07,b,y"))
+    assert main([*FIT, "--holdout", "0"]) == 0
+    for call in (
+        ("info", "model.rad"),
+        ("evaluate", "model.rad", "t.csv"),
+        ("explain", "model.rad", "t.csv", "--row", "1"),
+    ):
+        assert main(call) == 0
+        out, err = capsys.readouterr()
+        assert not set("\x1b\x9b\x07") & set(out + err)
+    assert main(["evaluate", "model.rad", "t.csv"]) == 0
+    assert "\\x1b[2Jp\\x9b" in capsys.readouterr().out
+    assert main(["predict", "no\x1b[2J.rad", "t.csv"]) == 2
+    assert "\\x1b[2J" in capsys.readouterr().err
+
+
+def test_names_of_files_that_are_no_text_are_written_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    Talk(as_json=True).finish({"data": "t\udcff.csv"})
+    written = capsys.readouterr().out
+    assert json.loads(written.encode())["data"] == "t\udcff.csv"

@@ -198,14 +198,15 @@ def refuse_dates(X: Any) -> None:
     if not kinds:
         _refuse_dates_of_array(X)
     for column, kind in enumerate(kinds):
+        if kind not in (DATE, COMPLEX):
+            continue
         where = column_title(X, column).replace("column", "Column", 1)
         if kind == DATE:
             raise ValueError(f"{where} of X holds dates or times. {DATE_ADVICE}")
-        if kind == COMPLEX:
-            raise ValueError(
-                f"{where} of X holds complex numbers (Complex data not supported). Pass the real and the imaginary "
-                "part as two columns."
-            )
+        raise ValueError(
+            f"{where} of X holds complex numbers (Complex data not supported). Pass the real and the imaginary part as "
+            "two columns."
+        )
 
 
 DATE_ADVICE = (

@@ -74,6 +74,9 @@ def test_that_of_another_table_is_not_kept(tmp_path: Path) -> None:
         (("columns", 0, "name"), "k", "two columns of the schema have the same name"),
         (("columns", 1, "categories"), ["v", "u"], "different and ascending"),
         (("columns", 1, "categories"), ["u"], "other columns or categories than the model"),
+        (("columns", 1, "kind"), "number", "other columns or categories than the model"),
+        ("task", "numbers", "or another task"),
+        ("target", "a", "other columns or categories than the model"),
     ],
 )
 def test_nothing_in_it_is_trusted(tmp_path: Path, key: Any, value: Any, message: str) -> None:

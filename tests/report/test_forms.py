@@ -188,6 +188,26 @@ def test_weights_are_copies_in_scores(model: Any) -> None:
     assert by_weight.figures[1].value == by_copy.figures[1].value
 
 
+def test_rows_of_weight_0_are_left_out(model: Any) -> None:
+    """The page is that of the other rows, also where these are few; rows keep the numbers that they were given with."""
+    sources = np.array(["s", "t"])[np.arange(N - TRAIN) % 2]
+    wrong = np.flatnonzero(model.predict(GAPS[TRAIN:]) != TWO[TRAIN:])
+    for kept in (np.arange(7, N - TRAIN), wrong[-1:], np.array([3])):
+        weights = np.isin(np.arange(N - TRAIN), kept).astype(float)
+        rows = TRAIN + kept
+        others = {"X_train": GAPS[:TRAIN], "y_train": TWO[:TRAIN]} if len(kept) > 1 else {}
+        by_weight = checked(model.report(GAPS[TRAIN:], TWO[TRAIN:], sample_weight=weights, sources=sources, **others))
+        alone = model.report(GAPS[rows], TWO[rows], sources=sources[kept], **others)
+        assert by_weight.figures == alone.figures
+        names, of_alone = (
+            [card.name for one in made.sections if one.name == "rows" for card in one.blocks[0].cards]
+            for made in (by_weight, alone)
+        )
+        assert names == [f"row {kept[int(name.removeprefix('row '))]}" for name in of_alone]
+    three = SoftmaxBoostClassifier(n_rounds=2, n_jobs=1).fit(X, np.digitize(NUMBERS, np.quantile(NUMBERS, [0.3, 0.6])))
+    checked(three.report(X, three.predict(X), sample_weight=np.eye(len(X))[0]))
+
+
 def test_a_model_with_costs_is_judged_by_them() -> None:
     cost = np.array([[0.0, 1.0], [9.0, 0.0]])  # "yes" must not be missed
     found = SoftmaxBoostClassifier(n_rounds=5, cost=cost, n_jobs=1).fit(X[:TRAIN], TWO[:TRAIN])

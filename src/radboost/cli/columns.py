@@ -194,9 +194,10 @@ def _counts_rows(values: FloatArray) -> bool:
 
 def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
     """The columns of a model in another table, by their names, and notes about what was found there."""
-    absent = [name for name in schema.names if name not in given.names]
+    used, there = set(schema.names), set(given.names)
+    absent = [name for name in schema.names if name not in there]
     if absent:
-        others = [name for name in given.names if name not in schema.names and name != schema.target]
+        others = [name for name in given.names if name not in used and name != schema.target]
         raise ValueError(
             f"{given.name} lacks {'the column' if len(absent) == 1 else 'the columns'} {_listed(absent)}, which the "
             f"model uses; besides those that it uses there {'is' if len(others) == 1 else 'are'} "
@@ -206,7 +207,7 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
     for column in schema.columns:
         values[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
         notes += said
-    known = {*schema.names, *schema.left_out, schema.target}
+    known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {_listed(extra)}")

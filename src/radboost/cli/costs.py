@@ -21,7 +21,7 @@ def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
     if task != "classes":
         raise ValueError("--cost is for classes, and the target holds numbers; leave it out, or use --task classes")
     names = [str(label) for label in classes.tolist()]
-    if Path(given).is_file():
+    if _is_file(given):
         return _from_file(Path(given), names)
     lines = [line.split(",") for line in given.split(";")]
     if len(lines) != len(names) or any(len(line) != len(names) for line in lines):
@@ -32,9 +32,19 @@ def read_costs(given: str, classes: npt.NDArray[Any], task: str) -> FloatArray:
     return np.array([[_number(cell, given) for cell in line] for line in lines])
 
 
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except OSError:  # a matrix that is longer than the name of a file may be
+        return False
+
+
 def _from_file(path: Path, names: list[str]) -> FloatArray:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [[cell.strip() for cell in line] for line in csv.reader(file) if line]
+        try:
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if line]
+        except csv.Error as error:
+            raise ValueError(f"--cost {path} cannot be read as CSV: {error}") from error
     columns = lines[0][1:] if lines else []
     rows = [line[0] for line in lines[1:]]
     if sorted(columns) != sorted(names) or sorted(rows) != sorted(names):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from radboost import __version__
 from radboost.cli import papers
+from radboost.cli.talking import visible
 
 # What the commands of `radboost.cli.app` are for.
 COMMANDS = {
@@ -83,7 +84,7 @@ def _require_extra(command: str) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return visible(" ".join(str(error).split())) or type(error).__name__
 
 
 def _open_closed_streams() -> None:

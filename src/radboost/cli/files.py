@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from radboost.model_file import replacing
@@ -14,11 +15,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_new(option: str, path: Path, *, force: bool) -> None:
-    """Refuses a file that could not be written, or that is there already."""
+def check_new(option: str, path: Path, *, force: bool, inputs: Sequence[str | None] = ()) -> None:
+    """Refuses a file that could not be written, that is there already, or that is read by the same command."""
     check_output(option, path)
+    for given in inputs:
+        if given is not None and same_file(path, given):
+            raise ValueError(f"{option} {path}: this is {given}, which is read, and would be lost; name another file")
     if path.exists() and not force:
         raise ValueError(f"{option} {path}: this file exists; name another, or replace it with --force")
+
+
+def same_file(one: Path, other: str | Path) -> bool:
+    """Whether two paths lead to one file, which may not be there yet."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from radboost._typing import FloatArray
 from radboost.cli.cells import MISSING_WORDS, as_numbers
 from radboost.cli.columns import Table, cells_of, choose_columns, find_column, match_columns, with_means
 from radboost.cli.costs import read_costs
-from radboost.cli.files import check_new
+from radboost.cli.files import check_new, same_file
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers, linear_answers
 from radboost.cli.models import Plan, fit_and_choose, fit_once, plan_fit, probabilities_of, search_facts
 from radboost.cli.reading import Given, ReadOptions, read_table
@@ -106,10 +107,11 @@ def run_fit(options: FitOptions, talk: Talk) -> int:
 
 
 def _check_options(options: FitOptions) -> None:
-    check_new("--out", options.out, force=options.force)
+    inputs = (options.data, options.test, options.cost)
+    check_new("--out", options.out, force=options.force, inputs=inputs)
     if options.report is not None:
-        check_report(options.report, force=options.force)
-        if options.report == options.out:
+        check_report(options.report, force=options.force, inputs=inputs)
+        if same_file(options.report, options.out):
             raise ValueError(f"--out and --report both name {options.out}; give them different names")
     if not 0.0 <= options.holdout < 1.0:
         raise ValueError(f"--holdout is {options.holdout:g}; give a share of the rows, at least 0 and below 1")
@@ -166,7 +168,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
 
 def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
     weights = as_numbers(cells_of(given, name, missing))
-    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.sum() > 0:
+    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
         raise ValueError(
             f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
         )
@@ -251,6 +253,12 @@ def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
     """The schema with the means of these rows, where the model needs numbers, and the rows as it sees them."""
     if schema.form == "numbers":
         schema = replace(schema, columns=with_means(schema.columns, part.table))
+        twice = [name for name, often in Counter(schema.feature_names).items() if often > 1]
+        if twice:
+            raise ValueError(
+                f"a sparse model has a column for each category (a=x) and for missing values (a is missing), and "
+                f"{twice[0]!r} would be there twice; rename the column of that name, or leave it out with --ignore"
+            )
     return schema, Table(schema.columns, part.table.values).for_model(schema.form)
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
     "csv": (".csv", ".txt", ".data", ".test"),
@@ -25,7 +27,9 @@ ENDINGS = {
 SEPARATORS = (",", ";", "\t", "|")
 STDIN = "-"
 _LARGEST_BLOCK = 2**30
-_SAMPLE_BYTES, _SAMPLE_RECORDS = 2**18, 100
+_SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
+_DEEPEST_JSON = 64
+_JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True)
@@ -135,13 +139,42 @@ def _read_typed(data: bytes, name: str, kind: str) -> Given:
     else:
         import pyarrow.json as arrow_json
 
+        _check_json(data, name)
         read = arrow_json.read_json
     try:
-        table = read(pa.BufferReader(data))
+        table = read(_arrow_file(data))
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     _refuse_twice(name, table.column_names)
     return Given(name, table, as_text=False, decimal_comma=False, remarks=())
+
+
+def _arrow_file(data: bytes) -> Any:
+    """A file for pyarrow in memory of its own.
+
+    Its threads may let go of the last part of a file after it was read, or after an error in it. With memory of
+    Python's they need Python for that, and end the process by a signal where it is just ending.
+    """
+    import pyarrow as pa
+
+    memory = pa.allocate_buffer(len(data))
+    np.frombuffer(memory, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return pa.BufferReader(memory)
+
+
+def _check_json(data: bytes, name: str) -> None:
+    """Refuses what is not one object in a line, and lists in lists so deep that reading them has no end."""
+    if data.lstrip().startswith(b"["):
+        raise ValueError(f'{name} begins with a list; as JSON lines it has an object in each line, like {{"a": 1}}')
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.count(b"[") + line.count(b"{") > _DEEPEST_JSON:
+            signs = np.frombuffer(_JSON_TEXT.sub(b"", line), dtype=np.uint8)
+            steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
+            if steps.cumsum().max(initial=0) > _DEEPEST_JSON:
+                raise ValueError(
+                    f"{name}: line {number} has lists or objects inside of each other, more than {_DEEPEST_JSON} deep; "
+                    "a row is one object with numbers, texts, true and false"
+                )
 
 
 def _read_arrow(source: Any) -> Any:
@@ -155,10 +188,10 @@ def _read_arrow(source: Any) -> Any:
 
 
 def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:_SAMPLE_BYTES]:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
-    for _ in range(options.skip):
+    for _ in range(min(options.skip, data.count(b"\n") + 1)):
         data = data.partition(b"\n")[2]
     records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
     separator = max(records_by, key=lambda one: _regularity(records_by[one]))
@@ -181,26 +214,42 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given
 def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
     if options.separator is not None:
         separator = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(options.separator, options.separator)
-        if len(separator) != 1:
-            raise ValueError(f"--separator is {options.separator!r}; give one character, or the word tab")
+        if len(separator) != 1 or not separator.isascii() or separator in '\0"\r\n':
+            raise ValueError(
+                f"--separator is {options.separator!r}; give one ASCII character that neither quotes nor ends lines, "
+                "or the word tab"
+            )
         return (separator,)
     return ("\t",) if kind == "tsv" else SEPARATORS
 
 
 def _records(data: bytes, separator: str) -> list[list[str]]:
     """The first lines, divided; what is cut off at the end of the sample is left out."""
-    text = data[:_SAMPLE_BYTES].decode("utf-8", errors="replace")
+    sample = data[: _sample_size(data)]
+    text = sample.decode("utf-8", errors="replace")
     found: list[list[str]] = []
+    limit = csv.field_size_limit()
     try:
+        csv.field_size_limit(max(limit, len(text)))
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
             if record:
                 found.append([cell.strip() for cell in record])
             if len(found) > _SAMPLE_RECORDS:
                 break
-    except csv.Error:  # a field that is too long, for this separator
-        return []
-    whole = len(data) <= _SAMPLE_BYTES or len(found) > _SAMPLE_RECORDS
+    finally:
+        csv.field_size_limit(limit)
+    whole = len(data) == len(sample) or len(found) > _SAMPLE_RECORDS
     return found if whole or len(found) < 2 else found[:-1]
+
+
+def _sample_size(data: bytes) -> int:
+    """The first lines are looked at whole, however long they are."""
+    end = 0
+    for _ in range(_SAMPLE_LINES):
+        end = data.find(b"\n", end) + 1
+        if not end:
+            return len(data)
+    return max(end, _SAMPLE_BYTES)
 
 
 def _regularity(records: list[list[str]]) -> tuple[bool, float, int]:
@@ -218,12 +267,12 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
 
     types = {f"f{place}": pa.string() for place in range(n_columns)}
 
-    def read(encoding: str) -> Any:
+    def read(data: bytes) -> Any:
         return arrow_csv.read_csv(
-            pa.BufferReader(data),
+            _arrow_file(data),
             # in one block, so that nothing is left to read after an error
             read_options=arrow_csv.ReadOptions(
-                autogenerate_column_names=True, encoding=encoding, block_size=min(len(data) + 1, _LARGEST_BLOCK)
+                autogenerate_column_names=True, block_size=min(len(data) + 1, _LARGEST_BLOCK)
             ),
             # lines may end inside of quotes
             parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data),
@@ -232,11 +281,11 @@ def _parsed(data: bytes, name: str, separator: str, n_columns: int) -> tuple[Any
 
     try:
         try:
-            return read("utf8"), []
+            return read(data), []
         except pa.ArrowInvalid as error:
             if "UTF8" not in str(error):
                 raise
-            return read("latin-1"), [f"{name} is not UTF-8, and is read as Latin-1"]
+            return read(data.decode("latin-1").encode()), [f"{name} is not UTF-8, and is read as Latin-1"]
     except pa.ArrowInvalid as error:
         uneven = re.search(r"got (\d+):? ?(.*)", str(error))
         if uneven is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
     from radboost.cli.fitting import Part
 
 
-def check_report(path: Path, *, force: bool, option: str = "--report") -> None:
+def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:
     """Refuses what could not be written, before the work begins."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{option} {path}: a report is a page; give a name that ends with .html")
-    check_new(option, path, force=force)
+    check_new(option, path, force=force, inputs=inputs)
 
 
 def write_report(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import time
 import warnings
@@ -13,6 +14,10 @@ from typing import Any
 
 SECONDS_BEFORE_A_BAR = 1.0
 SECONDS_BETWEEN_LINES = 30.0
+_HALF = re.compile("[\ud800-\udfff]")
+# What moves the cursor, changes colours or the direction of text, or cannot be written: names in tables and in files
+# of models come from anywhere.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Talk:
@@ -24,7 +29,7 @@ class Talk:
 
     def say(self, text: str) -> None:
         """A line for people; no result."""
-        print(text, file=sys.stderr, flush=True)
+        print(visible(text), file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         """What the user should know about their data; part of the JSON object too."""
@@ -36,12 +41,14 @@ class Talk:
     def result(self, text: str) -> None:
         """A line of the result."""
         if not self.as_json:
-            print(text)
+            print(visible(text))
 
     def finish(self, document: dict[str, Any]) -> None:
         """The whole result, for programs."""
         if self.as_json:
-            print(json.dumps(plain({**document, "notes": self.notes}), ensure_ascii=False, allow_nan=False))
+            text = json.dumps(plain({**document, "notes": self.notes}), ensure_ascii=False, allow_nan=False)
+            # names of files may hold bytes that are no text, which Python keeps as halves of pairs
+            print(_HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -125,6 +132,11 @@ class _BarWatch(RoundWatch):
         with self._lock:
             self._ended = True
             self._bar.stop()
+
+
+def visible(text: str) -> str:
+    """A text for a terminal: characters that are instructions to it are spelled out."""
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def plain(value: Any) -> Any:

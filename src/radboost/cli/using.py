@@ -81,7 +81,7 @@ def run_predict(options: PredictOptions, talk: Talk) -> int:
     kind = format_to_write(options.out, options.to)
     to_file = options.out is not None and options.out != STDIN
     if to_file:
-        check_new("--out", Path(str(options.out)), force=options.force)
+        check_new("--out", Path(str(options.out)), force=options.force, inputs=(options.model, options.data))
     loaded = load_with_schema(options.model)
     given = read_data(options.data, options.read, talk)
     kept = [find_column(given, name, "--keep") for name in options.keep]
@@ -241,7 +241,7 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
 
 def run_report(model_path: str, data: str, out: Path, read: ReadOptions, talk: Talk, *, force: bool) -> int:
     """Writes a page about the model, judged by the rows of a table."""
-    check_report(out, force=force, option="--out")
+    check_report(out, force=force, inputs=(model_path, data), option="--out")
     loaded = load_with_schema(model_path)
     part = _with_answers(loaded, data, read, talk)
     facts = {"command": f"radboost report {model_path} {data} --out {out}", "data": data, "rows": len(part.y)}
@@ -256,7 +256,7 @@ def run_export(model_path: str, to: str, out: Path, name: str, talk: Talk, *, fo
     """Writes the model in a form that other programs run."""
     if to not in EXPORTS:
         raise ValueError(f"--to is {to!r}; known are {', '.join(EXPORTS)}")
-    check_new("--out", out, force=force)
+    check_new("--out", out, force=force, inputs=(model_path,))
     model = load(model_path)
     write_whole(out, _exported(model, to, name))
     talk.say(f"exported: {out} ({to}; columns and categories in their order: radboost info {model_path} --json)")

@@ -113,7 +113,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     if "schema" in header:
         model.schema_ = read_schema(header["schema"])
         if not fits(model.schema_, model):
-            raise ModelFileError("its schema has other columns or categories than the model.")
+            raise ModelFileError("its schema has other columns or categories than the model, or another task.")
     return model
 
 

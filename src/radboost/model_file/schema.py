@@ -118,14 +118,19 @@ def read_schema(found: Any) -> Schema:
 
 
 def fits(schema: Schema, model: Any) -> bool:
-    """Whether a fitted model has the columns and categories of the schema: it may have been fitted again since."""
+    """Whether a fitted model has the columns, categories and task of the schema: it may have been fitted again."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or list(map(str, names)) != schema.feature_names:
+        return False
+    if (schema.task == "classes") != hasattr(model, "classes_") or schema.target in schema.names:
         return False
     if schema.form == "numbers":
         return True
     categories = getattr(model, "categories_", {})
-    return all(set(known) <= set(schema.columns[place].categories) for place, known in categories.items())
+    return all(
+        schema.columns[place].kind == "category" and set(known) <= set(schema.columns[place].categories)
+        for place, known in categories.items()
+    )
 
 
 def _read_column(found: Any) -> ColumnSchema:

@@ -41,7 +41,7 @@ def build(
         For the bound, the error on training rows, copies of training rows among the held-out ones, baselines that saw
         what the model saw, and an estimate of wrong labels among them.
     sample_weight : array or None
-        Of the held-out rows: measures are then averages by weight.
+        Of the held-out rows: measures are then averages by weight. Rows of weight 0 are left out.
     sources : array or None
         Where each held-out row comes from; errors are then shown by source, too.
     context : dict of texts, or None

@@ -53,7 +53,7 @@ def _card(subject: Subject, row: int, told: Explanation | None) -> RowCard:
     columns = [] if told is None else [one.column for one in told.contributions if one.column is not None]
     shown = (columns or subject.by_gain())[:SHOWN_CELLS]
     return RowCard(
-        name=f"row {row:,}",
+        name=f"row {subject.test.given[row]:,}",
         truth=_text(subject, subject.test.y[row]),
         answer=_text(subject, subject.predicted[row]),
         certainty=_certainty(subject, row),

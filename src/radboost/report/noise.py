@@ -121,7 +121,7 @@ class _Judged:
 
     name: str
     by: str
-    places: Places  # in the part
+    places: Places  # as they were given
     ids: Ids
     probabilities: FloatArray
     estimate: NoiseEstimate
@@ -143,7 +143,7 @@ def _judged(subject: Subject) -> list[_Judged]:
 
 def _part(name: str, by: str, part: Part, places: Places, probabilities: FloatArray) -> _Judged:
     ids = part.class_ids[places]
-    return _Judged(name, by, places, ids, probabilities, confident_learning(probabilities, ids))
+    return _Judged(name, by, part.given[places], ids, probabilities, confident_learning(probabilities, ids))
 
 
 def cross_fitted(subject: Subject, part: Part) -> tuple[Places, FloatArray] | None:

@@ -37,6 +37,7 @@ class Part:
     matrix: Any  # numbers as the model sees them: places of categories, NaN where missing; dense, or sparse by columns
     weights: FloatArray | None
     class_ids: npt.NDArray[np.int64]  # places of labels among the classes, UNKNOWN for others; empty of a regressor
+    given: Places  # where the rows were among those given; rows of weight 0 are left out
 
     def __len__(self) -> int:
         return len(self.y)
@@ -219,7 +220,7 @@ def read(
         classes=classes,
         predicted=np.asarray(answering.predict(test.X)),
         probabilities=_probabilities(answering, test.X),
-        sources=None if sources is None else _sources(sources, len(test)),
+        sources=None if sources is None else _sources(sources, len(np.asarray(without_arrow(y))))[test.given],
         context={} if context is None else {str(name): str(value) for name, value in context.items()},
     )
 
@@ -259,17 +260,22 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         raise ValueError(f"X{suffix} has {X.shape[0]} rows and y{suffix} has {len(labels)}; give one for each row.")
     if not len(labels):
         raise ValueError(f"X{suffix} has no rows; a report needs at least one.")
+    weights = check_sample_weight(sample_weight, len(labels))
+    given = np.arange(len(labels))
+    if weights is not None and (weights == 0.0).any():
+        given = np.flatnonzero(weights)
+        X, labels, weights = take_rows(X, given), labels[given], weights[given]
     accepted = {"accepted": model._accepted} if hasattr(model, "_accepted") else {}
     matrix = read_matrix(model, X, getattr(model.ensemble_, "categories", {}), **accepted)
     places = {label: place for place, label in enumerate(classes)}
     ids = [places.get(label, UNKNOWN) for label in labels.tolist()] if classes else []
-    weights = check_sample_weight(sample_weight, len(labels))
     return Part(
         X=X,
         y=labels,
         matrix=sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix,
         weights=None if weights is None or (weights == 1.0).all() else weights,
         class_ids=np.array(ids, dtype=np.int64),
+        given=given,
     )
 
 

@@ -1,0 +1,104 @@
+"""Calls that would lose a file, never end, or fit something else than the table holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radboost.cli import main
+from radboost.cli.costs import read_costs
+from radboost.cli.files import same_file
+from radboost.cli.reading import ReadOptions, read_table
+from radboost.cli.talking import Talk
+
+ROWS = "a,b,y\n" + "".join(f"{row % 7},{'uvw'[row % 3]},{'pq'[row % 2]}\n" for row in range(40))
+FIT = ("fit", "t.csv", "--target", "y", "--estimator", "softmax", "--jobs", "1")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(ROWS)
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    before = {path: path.read_bytes() for path in Path.cwd().iterdir()}
+    assert main(arguments) == 2
+    assert {path: path.read_bytes() for path in Path.cwd().iterdir()} == before
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_no_command_writes_over_what_it_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*FIT, "--holdout", "0"]) == 0
+    Path("link.csv").symlink_to("t.csv")
+    Path("hard.html").hardlink_to("t.csv")
+    lost = "which is read, and would be lost; name another file"
+    for out in ("t.csv", "./t.csv", str(Path("t.csv").absolute()), "link.csv", "hard.html"):
+        assert lost in fails(capsys, *FIT, "--out", out, "--force")
+    assert lost in fails(capsys, *FIT, "--test", "link.csv", "--out", "link.csv", "--force")
+    assert lost in fails(capsys, *FIT, "--out", "m.rad", "--report", "hard.html", "--force")
+    assert lost in fails(capsys, "predict", "model.rad", "t.csv", "--out", "t.csv", "--force")
+    assert lost in fails(capsys, "predict", "model.rad", "t.csv", "--out", "model.rad", "--to", "csv", "--force")
+    assert lost in fails(capsys, "export", "model.rad", "--to", "json", "--out", "model.rad", "--force")
+    assert lost in fails(capsys, "report", "model.rad", "t.csv", "--out", "hard.html", "--force")
+
+
+def test_two_outputs_are_two_files(capsys: pytest.CaptureFixture[str]) -> None:
+    for report in ("x.html", "./x.html", str(Path("x.html").absolute())):
+        assert "both name x.html" in fails(capsys, *FIT, "--out", "x.html", "--report", report)
+    assert not same_file(Path("x.html"), "0,1;" * 100)
+
+
+def test_columns_of_a_sparse_model_do_not_replace_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("b=u", "b is missing"):
+        table = ROWS.replace("a,b,y", f"{name},b,y").replace("0,u,p", "0,,p")
+        Path("t.csv").write_text(table)
+        line = fails(capsys, "fit", "t.csv", "--target", "y", "--estimator", "sparse", "--jobs", "1", "--holdout", "0")
+        assert f"{name!r} would be there twice; rename the column" in line
+
+
+def test_a_matrix_of_costs_may_be_longer_than_a_name() -> None:
+    classes = np.arange(20)
+    costs = 1 - np.eye(20)
+    written = ";".join(",".join(f"{cost:g}" for cost in line) for line in costs)
+    assert np.array_equal(read_costs(written, classes, "classes"), costs)
+    Path("c.csv").write_text(",0,1\n0," + "1" * 200_000 + ",1\n1,1,0\n")
+    with pytest.raises(ValueError, match=r"--cost c\.csv cannot be read as CSV: field larger"):
+        read_costs("c.csv", np.arange(2), "classes")
+
+
+@pytest.mark.parametrize("separator", ["é", '"', "\n", "\0", "ab", ""])
+def test_separators_that_cannot_be(separator: str) -> None:
+    with pytest.raises(ValueError, match="give one ASCII character that neither quotes nor ends lines"):
+        read_table("t.csv", ReadOptions(separator=separator))
+
+
+def test_lines_above_the_table_end_with_the_file() -> None:
+    with pytest.raises(ValueError, match="holds no line with text"):
+        read_table("t.csv", ReadOptions(skip=10**15))
+
+
+def test_no_text_of_a_table_is_an_instruction_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.csv").write_text(ROWS.replace("p\n", "\x1b[2Jp\x9b\n").replace("a,b,y", "a\x07,b,y"))
+    assert main([*FIT, "--holdout", "0"]) == 0
+    for call in (
+        ("info", "model.rad"),
+        ("evaluate", "model.rad", "t.csv"),
+        ("explain", "model.rad", "t.csv", "--row", "1"),
+    ):
+        assert main(call) == 0
+        out, err = capsys.readouterr()
+        assert not set("\x1b\x9b\x07") & set(out + err)
+    assert main(["evaluate", "model.rad", "t.csv"]) == 0
+    assert "\\x1b[2Jp\\x9b" in capsys.readouterr().out
+    assert main(["predict", "no\x1b[2J.rad", "t.csv"]) == 2
+    assert "\\x1b[2J" in capsys.readouterr().err
+
+
+def test_names_of_files_that_are_no_text_are_written_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    Talk(as_json=True).finish({"data": "t\udcff.csv"})
+    written = capsys.readouterr().out
+    assert json.loads(written.encode())["data"] == "t\udcff.csv"

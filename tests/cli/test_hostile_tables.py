@@ -1,0 +1,119 @@
+"""Tables that nobody would write by hand: the commands read them, or say what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv as arrow_csv
+
+from radboost import _tables
+from radboost.cli import reading
+from radboost.cli.reading import Given, ReadOptions, read_table
+
+
+def read(path: Path, content: str | bytes) -> Given:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_table(str(path), ReadOptions())
+
+
+def test_long_cells_and_long_names_are_read(tmp_path: Path) -> None:
+    text, name = "z" * 10**6, "n" * 10**6
+    given = read(tmp_path / "cell.csv", f"a,b\n1,x\n2,{text}\n")
+    assert given.table.column("b").to_pylist() == ["x", text]
+    given = read(tmp_path / "name.csv", f"{name},b\n1,x\n2,y\n")
+    assert given.names == [name, "b"]
+    assert given.n_rows == 2
+
+
+def test_a_line_of_names_may_be_longer_than_the_sample(tmp_path: Path) -> None:
+    names = [f"column number {place}" for place in range(20_000)]
+    row = ",".join("1" for _ in names)
+    given = read(tmp_path / "wide.csv", f"{','.join(names)}\n{row}\n{row}\n")
+    assert given.names == names
+    assert given.n_rows == 2
+
+
+def test_bytes_of_zero_are_refused_wherever_they_are(tmp_path: Path) -> None:
+    rows = "1,x\n" * 100_000
+    for content in (f"a\0,b\n{rows}", f"a,b\n{rows}1,x\0\n"):
+        with pytest.raises(ValueError, match="holds bytes of zero"):
+            read(tmp_path / "t.csv", content)
+
+
+def test_json_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
+    """pyarrow ends the process by a signal, for want of memory for its calls."""
+    file = tmp_path / "t.jsonl"
+    for deep in ("[" * 100_000 + "]" * 100_000, '{"a":' * 100_000 + "1" + "}" * 100_000):
+        with pytest.raises(ValueError, match="line 2 has lists or objects inside of each other, more than 64 deep"):
+            read(file, '{"a": 1}\n{"a": ' + deep + "}\n")
+    many = {f"c{place}": "[{" * 40 for place in range(100)}
+    assert read(file, json.dumps(many) + "\n").table.to_pylist() == [many]
+    with pytest.raises(ValueError, match="begins with a list; as JSON lines it has an object in each line"):
+        read(tmp_path / "t.json", '[{"a": 1}, {"a": 2}]')
+
+
+def test_latin_1_is_read_as_before(tmp_path: Path) -> None:
+    given = read(tmp_path / "t.csv", "a,b\n1,é\n2,ß\n".encode("latin-1"))
+    assert given.table.column("b").to_pylist() == ["é", "ß"]
+    assert "read as Latin-1" in given.remarks[0]
+
+
+def test_pyarrow_is_given_no_memory_of_pythons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its threads would need Python to let go of it, also when Python is just ending."""
+    seen = []
+
+    def watch(source: pa.BufferReader, **options: object) -> pa.Table:
+        seen.append(source.read_buffer())
+        source.seek(0)
+        return real(source, **options)
+
+    real = arrow_csv.read_csv
+    monkeypatch.setattr(arrow_csv, "read_csv", watch)
+    read(tmp_path / "t.csv", "a,b\n1,é\n".encode("latin-1"))
+    own = pa.py_buffer(b"a,b\n")
+    assert len(seen) == 2
+    # what belongs to Python cannot be written to, and pyarrow's own memory can
+    assert all((buffer.parent or buffer).is_mutable for buffer in seen)
+    assert not own.is_mutable
+
+
+@pytest.mark.slow
+def test_an_error_in_a_table_ends_the_process_in_order(tmp_path: Path) -> None:
+    """Threads of pyarrow still read when the error is there; with memory of Python's one process in 20 was aborted."""
+    program = """
+import os, sys
+from pyarrow import csv
+from radboost.cli import reading
+rows = b"a,b\\n1,2,3\\n" + b"1,2\\n" * 100_000
+ends = []
+for _ in range(10):
+    child = os.fork()
+    if not child:
+        try:
+            csv.read_csv(reading._arrow_file(rows), read_options=csv.ReadOptions(block_size=4096))
+        except ValueError:
+            sys.exit(2)
+    ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+assert ends == [2] * 10, ends
+"""
+    assert reading._arrow_file(b"a,b\n").read() == b"a,b\n"
+    if not hasattr(sys, "getwindowsversion"):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_names_of_columns_are_not_asked_for_once_for_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(_tables, "column_title", lambda X, column: calls.append(column) or f"column {column}")
+    columns = {f"c{place}": np.zeros(2) for place in range(50)}
+    _tables.refuse_dates(pa.table(columns))
+    assert not calls
+    with pytest.raises(ValueError, match="Column 50 of X holds dates or times"):
+        _tables.refuse_dates(pa.table({**columns, "d": pa.array([0, 1], pa.date32())}))
+    assert calls == [50]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -180,6 +181,13 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Path) -> None:
     text = (folder / "report.html").read_text()
     assert "radboost fit" in text
+    # rows are called by their places in the file, so that they can be found there
+    rows = [line.split(",") for line in lines()]
+    shown = re.sub(r"<[^>]*>", " ", text[text.index('class="cards"') :]).replace("\u2212", "-")
+    cards = re.findall(r"row (\d+) +truth +(\w+) .*? size +(\S+)", shown)
+    assert cards
+    for row, truth, size in cards:
+        assert (truth, size) == (rows[int(row) - 1][-1], rows[int(row) - 1][1].replace("?", "missing"))
     out = tmp_path / "page.html"
     assert said(capsys, "report", "model.rad", "new.csv", "--out", str(out))["rows"] == 40
     assert out.read_text().startswith("<!")

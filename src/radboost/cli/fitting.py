@@ -59,10 +59,13 @@ class Part:
     table: Table
     y: npt.NDArray[Any]
     weights: FloatArray | None
+    numbers: npt.NDArray[np.int64]
+    """Where the rows stand in their table, counted from 1."""
 
     def take(self, rows: npt.NDArray[Any]) -> Part:
         """Some of them."""
-        return Part(self.table.take(rows), self.y[rows], None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows])
 
 
 def run_fit(options: FitOptions, talk: Talk) -> int:
@@ -159,7 +162,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         left_out=(*ignored, *choice.left_out),
         missing_words=missing,
     )
-    return schema, Part(choice.table, target.y, weights), target.reason
+    return schema, Part(choice.table, target.y, weights, target.kept + 1), target.reason
 
 
 def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
@@ -231,7 +234,7 @@ def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> t
         )
         given = replace(given, table=given.table.take(kept))
     table, said = match_columns(given, schema)
-    return Part(table, y, None), [*notes, *said]
+    return Part(table, y, None, kept + 1), [*notes, *said]
 
 
 def _fit_part(plan: Plan, schema: Schema, part: Part, title: str, talk: Talk) -> tuple[Any, Any, Schema]:

@@ -145,6 +145,23 @@ def test_files_of_predictions(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_csv_has_quotes_only_where_they_are_needed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [f"{size},red,true,2024-01-05,{note}" for size, note in ((1, "a b"), (-1, "c"))]
+    data = write_csv(tmp_path / "t.csv", rows, "size,colour,bought,when,note")
+    plain = predictions(capsys, data, "--keep", "size,note")
+    assert [line.rsplit(",", 1)[0] for line in plain[1:]] == ["1,a b", "-1,c"]
+    assert not any('"' in line for line in plain)
+    data = write_csv(tmp_path / "t.csv", [rows[0].replace("a b", '"a, b"'), rows[1]], "size,colour,bought,when,note")
+    assert '"a, b"' in predictions(capsys, data, "--keep", "size,note")[1]
+
+
+def test_a_file_without_names_is_told_how_to_get_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = tmp_path / "bare.csv"
+    data.write_text("1,red,true,2024-01-05\n2,blue,true,2024-01-05\n")
+    assert "--names a,b,... names those of CSV without" in fails(capsys, "predict", "model.rad", str(data))
+    assert len(predictions(capsys, str(data), "--names", "size,colour,bought,when")) == 3
+
+
 def test_evaluate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = said(capsys, "evaluate", "model.rad", "new.csv")
     verdict, confusion = found["verdict"], found["confusion"]

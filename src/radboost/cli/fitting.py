@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.cli.cells import MISSING_WORDS, as_numbers
-from radboost.cli.columns import Table, cells_of, choose_columns, find_column, match_columns, with_means
+from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
 from radboost.cli.costs import read_costs
 from radboost.cli.files import check_new
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers, linear_answers
@@ -150,8 +151,8 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         raise ValueError(f"{given.name} has no column beside the target; a model needs one at least to learn from")
     given = replace(given, table=given.table.take(target.kept))
     choice = choose_columns(given, names, categorical, missing)
-    for name, why in choice.left_out.items():
-        talk.note(f"{name!r} is left out: it {why}")
+    for text in _left_out(choice.left_out):
+        talk.note(text)
     for text in choice.notes:
         talk.note(text)
     schema = Schema(
@@ -163,6 +164,18 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         missing_words=missing,
     )
     return schema, Part(choice.table, target.y, weights, target.kept + 1), target.reason
+
+
+def _left_out(reasons: Mapping[str, str]) -> list[str]:
+    """A note for each reason, with the columns that it holds for."""
+    notes = []
+    for why in dict.fromkeys(reasons.values()):
+        names = [name for name, other in reasons.items() if other == why]
+        if len(names) == 1:
+            notes.append(f"{names[0]!r} is left out: it {why}")
+        else:
+            notes.append(f"{listed(names)} are left out; of each of them: it {why}")
+    return notes
 
 
 def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:

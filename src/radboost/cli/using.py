@@ -320,6 +320,8 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {item}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(_shown_item(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -205,6 +205,9 @@ def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Pat
     assert cards
     for row, truth, size in cards:
         assert (truth, size) == (rows[int(row) - 1][-1], rows[int(row) - 1][1].replace("?", "missing"))
+    # the linear model of the page is that of the verdict
+    (linear,) = re.findall(r"linear model ([\d.]+)$", radboost.load("model.rad").schema_.facts["verdict"])
+    assert f"a linear model on {float(linear):.1%}" in text
     out = tmp_path / "page.html"
     assert said(capsys, "report", "model.rad", "new.csv", "--out", str(out))["rows"] == 40
     assert out.read_text().startswith("<!")

@@ -272,7 +272,8 @@ def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
     X = Table(schema.columns, part.table.values).for_model(schema.form)
     answers = np.asarray(model.predict(X))
     classes = schema.task == "classes"
-    linear = linear_answers(train.table, train.y, part.table, classes=classes, weights=train.weights)
+    learned = Table(schema.columns, train.table.values).for_model(schema.form)
+    linear = linear_answers(model, learned, train.y, X, part.y, weights=train.weights)
     if not classes:
         weights = np.ones(len(train.y)) if train.weights is None else train.weights
         order = np.lexsort((weights, train.y))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta, binomtest
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from radboost._typing import FloatArray
-from radboost.cli.columns import Table, with_means
-from radboost.cli.splitting import row_hashes
 
 DRAWS, LEVEL = 1000, 0.95
-MOST_ROWS_OF_LINEAR, MOST_CATEGORIES_OF_LINEAR = 20_000, 30
 
 
 @dataclass(frozen=True)
@@ -185,41 +178,16 @@ def log_loss(y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArra
 
 
 def linear_answers(
-    train: Table, y: npt.NDArray[Any], test: Table, *, classes: bool, weights: FloatArray | None
+    model: Any, X_train: Any, y_train: npt.NDArray[Any], X: Any, y: npt.NDArray[Any], *, weights: FloatArray | None
 ) -> npt.NDArray[Any] | None:
-    """What a linear model of the same rows answers: logistic or ridge regression of scaled columns.
+    """What the linear model of the report answers, which learns from the same rows; None where there are too few.
 
-    Categories are columns of zeros and ones, the frequent ones only; missing numbers are means. It learns from 20,000
-    rows at most, drawn by their content.
+    The weights are those of the training rows.
     """
-    if classes and len(np.unique(y)) < 2:
-        return None
-    order = np.lexsort((y, row_hashes(train)))[:MOST_ROWS_OF_LINEAR]
-    if classes and len(np.unique(y[order])) < 2:
-        return None
-    part = train.take(order)
-    columns = with_means(part.columns, part)
-    X, X_test = _matrix(Table(columns, part.values), part), _matrix(Table(columns, test.values), part)
-    model: Any = LogisticRegression(max_iter=300) if classes else Ridge()
-    step = "logisticregression" if classes else "ridge"
-    given = {} if weights is None else {f"{step}__sample_weight": weights[order]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        answers: npt.NDArray[Any] = make_pipeline(StandardScaler(), model).fit(X, y[order], **given).predict(X_test)
-    return answers
+    from radboost.report.subject import read  # which takes a while to load
 
-
-def _matrix(table: Table, training: Table) -> FloatArray:
-    found = []
-    for column in table.columns:
-        values = table.values[column.name]
-        if column.kind == "category":
-            counts = np.bincount(training.values[column.name] + 1, minlength=len(column.categories) + 1)
-            frequent = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES_OF_LINEAR] - 1
-            found += [(values == place).astype(np.float64) for place in frequent]
-        else:
-            absent = np.isnan(values)
-            found.append(np.where(absent, column.mean or 0.0, values))
-            if column.may_miss:
-                found.append(absent.astype(np.float64))
-    return np.column_stack(found)
+    subject = read(model, X, y, X_train=X_train, y_train=y_train)
+    if weights is not None and subject.train is not None:
+        subject = replace(subject, train=replace(subject.train, weights=weights))
+    answers = subject.baselines.linear
+    return answers if answers is None or not subject.classifies else np.asarray(model.classes_)[answers]

@@ -69,6 +69,13 @@ def test_rows_are_called_by_their_numbers_in_the_table(cancer: dict[str, Any]) -
         model.report(X, y, row_numbers=X.index[1:])
 
 
+def test_small_p_values_are_shown_as_one(cancer: dict[str, Any]) -> None:
+    """0.00000229 in a table is hard to read, and no decision needs it: Holm's correction is made before."""
+    (table,) = (block for block in blocks_of(cancer["report"], Table) if "p-value" in block.columns[-1])
+    assert table.columns[-1] == "p-value, 0.0001 or more"
+    assert all(0.0001 <= row[-1] <= 1.0 for row in table.rows)
+
+
 def test_confusion_and_areas_are_those_of_scikit_learn(cancer: dict[str, Any]) -> None:
     model, X, y = cancer["model"], cancer["X"], cancer["y"]
     (confusion,) = blocks_of(cancer["report"], Confusion)

@@ -146,10 +146,10 @@ def test_files_of_predictions(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_csv_has_quotes_only_where_they_are_needed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    rows = [f"{size},red,true,2024-01-05,{note}" for size, note in ((1, "a b"), (-1, "c"))]
+    rows = [f"{size},red,true,2024-01-05,{note}" for size, note in ((1, "a b"), (-1, " c"))]
     data = write_csv(tmp_path / "t.csv", rows, "size,colour,bought,when,note")
     plain = predictions(capsys, data, "--keep", "size,note")
-    assert [line.rsplit(",", 1)[0] for line in plain[1:]] == ["1,a b", "-1,c"]
+    assert [line.rsplit(",", 1)[0] for line in plain[1:]] == ["1,a b", "-1,c"]  # without the space in front of it
     assert not any('"' in line for line in plain)
     data = write_csv(tmp_path / "t.csv", [rows[0].replace("a b", '"a, b"'), rows[1]], "size,colour,bought,when,note")
     assert '"a, b"' in predictions(capsys, data, "--keep", "size,note")[1]
@@ -193,6 +193,16 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--row is 41; new.csv has the rows 1 to 40" in fails(
         capsys, "explain", "model.rad", "new.csv", "--row", "41"
     )
+
+
+def test_explain_says_which_date_a_number_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    whens = ("2024-01-05", "2024-01-05 06:00:00", "?")
+    data = write_csv(tmp_path / "t.csv", [f"1,red,true,{when}" for when in whens], "size,colour,bought,when")
+    for row, expected in ((1, "19727 is 2024-01-05.\n"), (2, "19727.25 is 2024-01-05 06:00:00.\n"), (3, None)):
+        assert main(["explain", "model.rad", data, "--row", str(row)]) == 0
+        out = capsys.readouterr().out
+        told = f"'when' is counted in days since 1970: {expected}"
+        assert out.endswith(told) if expected else "since 1970" not in out
 
 
 def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Path) -> None:

@@ -53,6 +53,14 @@ def test_it_runs(
         assert demo.main(["--folder", str(folder)]) == 0  # a second time, over what is there
 
 
+def test_the_conclusion_names_whoever_is_ahead() -> None:
+    errors = {name: np.full((2, 1), 0.1 + 0.01 * place) for place, name in enumerate(demo.METHODS)}
+    assert demo.conclusion(errors).startswith("With 30% of the labels wrong: DeepBoost 10.0%, RGB 11.0%; RandomForest")
+    assert demo.conclusion(errors).endswith("The lowest error is that of DeepBoost.")
+    errors["AdaBoost"][:] = 0.01
+    assert demo.conclusion(errors).endswith("The lowest error is that of AdaBoost.")
+
+
 def test_a_command_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "main", lambda _: 2)
     with pytest.raises(RuntimeError, match="radboost fit ended with 2"):

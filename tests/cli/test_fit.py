@@ -17,6 +17,7 @@ import radboost
 from command_tables import HEADER, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import match_columns
+from radboost.cli.fitting import _left_out
 from radboost.cli.judging import judge_classes, judge_numbers
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.guarantees.holdout import exact_interval
@@ -238,6 +239,38 @@ def test_without_the_extra(absent: str, capsys: pytest.CaptureFixture[str], monk
     assert "pip install 'radboost[cli]'" in message
     assert main(["datasets"]) == 0
     assert "ionosphere" in capsys.readouterr().out
+
+
+def test_a_wrong_target_is_answered_with_the_last_column_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The target often is the last one, and many columns are not listed."""
+    names = [f"c{place}" for place in range(14)]
+    data = write_csv(tmp_path / "wide.csv", [",".join(["1"] * 15)] * 12, ",".join([*names, "income"]))
+    message = fails(capsys, "fit", data, "--target", "zzz")
+    assert message.endswith(f"its columns are {', '.join(map(repr, names[:9]))}, ..., 'income' (15 in all)")
+
+
+def test_columns_left_out_for_one_reason_are_one_note() -> None:
+    notes = _left_out(
+        {"a": "has the same value in every row", "b": "has no value", "c": "has the same value in every row"}
+    )
+    assert notes == [
+        "'a', 'c' are left out; of each of them: it has the same value in every row",
+        "'b' is left out: it has no value",
+    ]
+
+
+def test_the_first_help_shows_commands_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    typed = [line.split() for line in out.splitlines() if line.startswith("  radboost ")]
+    assert {words[1] for words in typed} >= {"fit", "predict", "explain"}
+    assert max(map(len, out.splitlines())) <= 80
+    for words in typed:  # their options exist
+        assert main([words[1], "--help"]) == 0
+        about = capsys.readouterr().out
+        assert all(word in about for word in words if word.startswith("--"))
 
 
 def test_help_needs_no_data(capsys: pytest.CaptureFixture[str]) -> None:

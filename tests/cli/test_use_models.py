@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -144,6 +145,23 @@ def test_files_of_predictions(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_csv_has_quotes_only_where_they_are_needed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rows = [f"{size},red,true,2024-01-05,{note}" for size, note in ((1, "a b"), (-1, " c"))]
+    data = write_csv(tmp_path / "t.csv", rows, "size,colour,bought,when,note")
+    plain = predictions(capsys, data, "--keep", "size,note")
+    assert [line.rsplit(",", 1)[0] for line in plain[1:]] == ["1,a b", "-1,c"]  # without the space in front of it
+    assert not any('"' in line for line in plain)
+    data = write_csv(tmp_path / "t.csv", [rows[0].replace("a b", '"a, b"'), rows[1]], "size,colour,bought,when,note")
+    assert '"a, b"' in predictions(capsys, data, "--keep", "size,note")[1]
+
+
+def test_a_file_without_names_is_told_how_to_get_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = tmp_path / "bare.csv"
+    data.write_text("1,red,true,2024-01-05\n2,blue,true,2024-01-05\n")
+    assert "--names a,b,... names those of CSV without" in fails(capsys, "predict", "model.rad", str(data))
+    assert len(predictions(capsys, str(data), "--names", "size,colour,bought,when")) == 3
+
+
 def test_evaluate(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = said(capsys, "evaluate", "model.rad", "new.csv")
     verdict, confusion = found["verdict"], found["confusion"]
@@ -177,9 +195,29 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_explain_says_which_date_a_number_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    whens = ("2024-01-05", "2024-01-05 06:00:00", "?")
+    data = write_csv(tmp_path / "t.csv", [f"1,red,true,{when}" for when in whens], "size,colour,bought,when")
+    for row, expected in ((1, "19727 is 2024-01-05.\n"), (2, "19727.25 is 2024-01-05 06:00:00.\n"), (3, None)):
+        assert main(["explain", "model.rad", data, "--row", str(row)]) == 0
+        out = capsys.readouterr().out
+        told = f"'when' is counted in days since 1970: {expected}"
+        assert out.endswith(told) if expected else "since 1970" not in out
+
+
 def test_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Path) -> None:
     text = (folder / "report.html").read_text()
     assert "radboost fit" in text
+    # rows are called by their places in the file, so that they can be found there
+    rows = [line.split(",") for line in lines()]
+    shown = re.sub(r"<[^>]*>", " ", text[text.index('class="cards"') :]).replace("\u2212", "-")
+    cards = re.findall(r"row (\d+) +truth +(\w+) .*? size +(\S+)", shown)
+    assert cards
+    for row, truth, size in cards:
+        assert (truth, size) == (rows[int(row) - 1][-1], rows[int(row) - 1][1].replace("?", "missing"))
+    # the linear model of the page is that of the verdict
+    (linear,) = re.findall(r"linear model ([\d.]+)$", radboost.load("model.rad").schema_.facts["verdict"])
+    assert f"a linear model on {float(linear):.1%}" in text
     out = tmp_path / "page.html"
     assert said(capsys, "report", "model.rad", "new.csv", "--out", str(out))["rows"] == 40
     assert out.read_text().startswith("<!")

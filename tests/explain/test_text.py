@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -23,6 +24,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import MartiBoostClassifier
+from radboost.trees.describe import number_text
 from reference.data import smooth
 
 X, Y = smooth(0, m=120, d=5)
@@ -146,3 +148,21 @@ def test_empty_models_and_bad_arguments() -> None:
     constant = RGBRegressor(n_rounds=2).fit(np.zeros((20, 2)), np.arange(20.0))
     assert constant.to_text()
     assert not hasattr(SupervisedKernelProjection, "to_text")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10585.5, "10585.5"),
+        (226802.0, "226802"),
+        (19724.5, "19724.5"),
+        (1484705.0, "1484705"),
+        (-4356.25, "-4356"),
+        (0.123456, "0.1235"),
+        (1e-7, "1e-07"),
+        (3e20, "3e+20"),
+        (math.inf, "inf"),
+    ],
+)
+def test_numbers_in_words_are_no_powers_of_ten(value: float, text: str) -> None:
+    assert number_text(value) == text

@@ -20,7 +20,7 @@ from sklearn.metrics import (
 )
 
 from radboost import DeepBoostClassifier, RGBRegressor, guarantees, report
-from radboost.report.blocks import Columns, Confusion, Lines, Report, Table, Tabs, Text, ThresholdExplorer
+from radboost.report.blocks import Columns, Confusion, Lines, Report, RowCards, Table, Tabs, Text, ThresholdExplorer
 
 
 def walk(blocks: Any) -> list[Any]:
@@ -46,6 +46,34 @@ def cancer() -> dict[str, Any]:
     model = DeepBoostClassifier(n_rounds=20, n_jobs=1).fit(X[train], y[train])
     made = model.report(X[test], y[test], X_train=X[train], y_train=y[train])
     return {"model": model, "X": X[test], "y": y[test], "X_train": X[train], "y_train": y[train], "report": made}
+
+
+def test_rows_are_called_by_their_numbers_in_the_table(cancer: dict[str, Any]) -> None:
+    model, X, y, X_train, y_train = (cancer[name] for name in ("model", "X", "y", "X_train", "y_train"))
+    made = model.report(
+        X, y, X_train=X_train, y_train=y_train, row_numbers=X.index + 1, row_numbers_train=X_train.index + 1
+    )
+    (before,), (after,) = blocks_of(cancer["report"], RowCards), blocks_of(made, RowCards)
+    places = [int(card.name.removeprefix("row ")) for card in before.cards]
+    assert [card.name for card in after.cards] == [f"row {X.index[place] + 1:,}" for place in places]
+    assert "counted from 0" in before.caption
+    assert "counted from 1" in after.caption
+    (listed,) = (block for block in blocks_of(made, Table) if "more likely" in block.columns)
+    labels = load_breast_cancer().target
+    for part, row, label, *_ in listed.rows:
+        assert str(labels[row - 1]) == label  # of both parts
+        assert (row - 1) % 2 == (part == "held-out")
+    with pytest.raises(ValueError, match="belong together"):
+        model.report(X, y, X_train=X_train, y_train=y_train, row_numbers=X.index)
+    with pytest.raises(ValueError, match="whole number for each of"):
+        model.report(X, y, row_numbers=X.index[1:])
+
+
+def test_small_p_values_are_shown_as_one(cancer: dict[str, Any]) -> None:
+    """0.00000229 in a table is hard to read, and no decision needs it: Holm's correction is made before."""
+    (table,) = (block for block in blocks_of(cancer["report"], Table) if "p-value" in block.columns[-1])
+    assert table.columns[-1] == "p-value, 0.0001 or more"
+    assert all(0.0001 <= row[-1] <= 1.0 for row in table.rows)
 
 
 def test_confusion_and_areas_are_those_of_scikit_learn(cancer: dict[str, Any]) -> None:

@@ -85,7 +85,7 @@ def find_column(given: Given, name: str, option: str) -> str:
     close = difflib.get_close_matches(name, given.names, 3)
     by_case = [one for one in given.names if one.lower() == name.lower()]
     meant = by_case or close
-    there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_listed(given.names)}"
+    there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
 
 
@@ -199,9 +199,10 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
     if absent:
         others = [name for name in given.names if name not in used and name != schema.target]
         raise ValueError(
-            f"{given.name} lacks {'the column' if len(absent) == 1 else 'the columns'} {_listed(absent)}, which the "
+            f"{given.name} lacks {'the column' if len(absent) == 1 else 'the columns'} {listed(absent)}, which the "
             f"model uses; besides those that it uses there {'is' if len(others) == 1 else 'are'} "
-            f"{_listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
+            f"{listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
+            f"{'; --names a,b,... names those of CSV without a line of names' if 'column_1' in others else ''}"
         )
     notes, values = [], {}
     for column in schema.columns:
@@ -210,7 +211,7 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
-        notes.append(f"{given.name} has columns that the model does not know, and are not used: {_listed(extra)}")
+        notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
     return Table(schema.columns, values), notes
 
 
@@ -236,7 +237,7 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
     if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(_is_number, unseen)):
         raise ValueError(
             f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
-            f"like {_listed(column.categories, 3)}; correct the column, or fit a new model"
+            f"like {listed(column.categories, 3)}; correct the column, or fit a new model"
         )
     place_of = np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)
     values = place_of[texts.places]
@@ -245,7 +246,7 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
         return values, []
     said = (
         f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-        f"tell apart ({_listed(unseen, 3)}), in {n_rows:,} of {len(values):,} rows; taken as missing"
+        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(values):,} rows; taken as missing"
     )
     return values, [said]
 
@@ -267,5 +268,13 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _listed(names: Sequence[str], most: int = 10) -> str:
+def _with_last(names: Sequence[str], most: int = 10) -> str:
+    """Some of the first, and the last one, which is often the target."""
+    if len(names) <= most:
+        return listed(names, most)
+    return f"{listed(names[: most - 1])}, ..., {names[-1]!r} ({len(names):,} in all)"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """The first of them, and how many more there are."""
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -26,6 +26,18 @@ COMMANDS = {
     "export": "the model as ONNX, C, Treelite or JSON",
     "info": "what a model file holds",
 }
+ABOUT = """\
+From a table (CSV, TSV, Parquet, Arrow, JSON lines) to a model, its answers, and
+a report on how far to trust it: boosting under Rademacher-complexity control."""
+EXAMPLES = """\
+examples:
+  radboost fit people.csv --target income --out people.rad --report people.html
+  radboost predict people.rad new.csv --proba --out answers.csv
+  radboost explain people.rad new.csv --row 3
+  radboost evaluate people.rad later.csv
+  radboost export people.rad --to onnx --out people.onnx
+
+radboost COMMAND --help lists the options of a command."""
 NEEDED = ("typer", "rich", "pyarrow")
 
 
@@ -59,7 +71,9 @@ def _run(given: list[str]) -> int:
         _require_extra(given[0])
         # loaded by name: importing typer takes a while, and it may not be there
         return int(importlib.import_module("radboost.cli.app").run(given))
-    parser = argparse.ArgumentParser("radboost", description="Boosting under Rademacher-complexity control.")
+    parser = argparse.ArgumentParser(
+        "radboost", description=ABOUT, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--version", action="version", version=f"radboost {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, about in COMMANDS.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.cli.cells import MISSING_WORDS, as_numbers
-from radboost.cli.columns import Table, cells_of, choose_columns, find_column, match_columns, with_means
+from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
 from radboost.cli.costs import read_costs
 from radboost.cli.files import check_new, same_file
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers, linear_answers
@@ -60,10 +61,13 @@ class Part:
     table: Table
     y: npt.NDArray[Any]
     weights: FloatArray | None
+    numbers: npt.NDArray[np.int64]
+    """Where the rows stand in their table, counted from 1."""
 
     def take(self, rows: npt.NDArray[Any]) -> Part:
         """Some of them."""
-        return Part(self.table.take(rows), self.y[rows], None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows])
 
 
 def run_fit(options: FitOptions, talk: Talk) -> int:
@@ -151,8 +155,8 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         raise ValueError(f"{given.name} has no column beside the target; a model needs one at least to learn from")
     given = replace(given, table=given.table.take(target.kept))
     choice = choose_columns(given, names, categorical, missing)
-    for name, why in choice.left_out.items():
-        talk.note(f"{name!r} is left out: it {why}")
+    for text in _left_out(choice.left_out):
+        talk.note(text)
     for text in choice.notes:
         talk.note(text)
     schema = Schema(
@@ -163,7 +167,19 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         left_out=(*ignored, *choice.left_out),
         missing_words=missing,
     )
-    return schema, Part(choice.table, target.y, weights), target.reason
+    return schema, Part(choice.table, target.y, weights, target.kept + 1), target.reason
+
+
+def _left_out(reasons: Mapping[str, str]) -> list[str]:
+    """A note for each reason, with the columns that it holds for."""
+    notes = []
+    for why in dict.fromkeys(reasons.values()):
+        names = [name for name, other in reasons.items() if other == why]
+        if len(names) == 1:
+            notes.append(f"{names[0]!r} is left out: it {why}")
+        else:
+            notes.append(f"{listed(names)} are left out; of each of them: it {why}")
+    return notes
 
 
 def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
@@ -235,7 +251,7 @@ def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> t
         )
         given = replace(given, table=given.table.take(kept))
     table, said = match_columns(given, schema)
-    return Part(table, y, None), [*notes, *said]
+    return Part(table, y, None, kept + 1), [*notes, *said]
 
 
 def _fit_part(plan: Plan, schema: Schema, part: Part, title: str, talk: Talk) -> tuple[Any, Any, Schema]:
@@ -265,7 +281,7 @@ def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
 def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
     X, X_train = (Table(schema.columns, one.table.values).for_model(schema.form) for one in (part, train))
     answers = np.asarray(model.predict(X))
-    linear = linear_answers(model, X, part.y, X_train, train.y)
+    linear = linear_answers(model, X_train, train.y, X, part.y, weights=train.weights)
     if schema.task != "classes":
         weights = np.ones(len(train.y)) if train.weights is None else train.weights
         order = np.lexsort((weights, train.y))

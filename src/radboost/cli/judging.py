@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -171,14 +171,16 @@ def log_loss(y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArra
 
 
 def linear_answers(
-    model: Any, X: Any, y: npt.NDArray[Any], X_train: Any, y_train: npt.NDArray[Any]
+    model: Any, X_train: Any, y_train: npt.NDArray[Any], X: Any, y: npt.NDArray[Any], *, weights: FloatArray | None
 ) -> npt.NDArray[Any] | None:
-    """What a linear model of the training rows answers, the one that the report compares with; None of too few rows."""
-    from radboost.report.subject import read
+    """What the linear model of the report answers, which learns from the same rows; None where there are too few.
+
+    The weights are those of the training rows.
+    """
+    from radboost.report.subject import read  # which takes a while to load
 
     subject = read(model, X, y, X_train=X_train, y_train=y_train)
-    found = subject.baselines.linear
-    if found is None or not subject.classifies:
-        return found
-    labels: npt.NDArray[Any] = np.asarray(model.classes_)[found]
-    return labels
+    if weights is not None and subject.train is not None:
+        subject = replace(subject, train=replace(subject.train, weights=weights))
+    answers = subject.baselines.linear
+    return answers if answers is None or not subject.classifies else np.asarray(model.classes_)[answers]

@@ -30,7 +30,9 @@ def write_report(
     def seen(one: Part) -> Any:
         return Table(schema.columns, one.table.values).for_model(schema.form)
 
-    training = {} if train is None else {"X_train": seen(train), "y_train": train.y}
+    training = {}
+    if train is not None:
+        training = {"X_train": seen(train), "y_train": train.y, "row_numbers_train": train.numbers}
     report.write(
         model,
         seen(part),
@@ -38,6 +40,7 @@ def write_report(
         path,
         **training,
         sample_weight=part.weights,
+        row_numbers=part.numbers,
         context={key: str(value) for key, value in facts.items()},
         title=f"{schema.target} by {type(getattr(model, 'best_estimator_', model)).__name__}",
         overwrite=True,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.cli.columns import find_column, match_columns
+from radboost.cli.columns import Table, find_column, match_columns
 from radboost.cli.files import check_new, write_whole
 from radboost.cli.fitting import Part, part_of
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers
@@ -96,7 +96,7 @@ def run_predict(options: PredictOptions, talk: Talk) -> int:
         raise ValueError(
             f"--keep {twice[0]!r}: the predictions have a column of this name; rename the one of the table"
         )
-    answers = pa.table({**{name: given.table.column(name) for name in kept}, **found})
+    answers = pa.table({**{name: _kept(given, name) for name in kept}, **found})
     if to_file or not talk.as_json:
         write_table(answers, options.out, kind)
     if to_file:
@@ -104,6 +104,14 @@ def run_predict(options: PredictOptions, talk: Talk) -> int:
     document = {"command": "predict", "model": options.model, "rows": given.n_rows, "out": options.out}
     talk.finish(document if to_file else {**document, "predictions": answers.to_pylist()})
     return 0
+
+
+def _kept(given: Given, name: str) -> Any:
+    """A column of the table, without the spaces around fields of CSV."""
+    import pyarrow.compute
+
+    column = given.table.column(name)
+    return pyarrow.compute.utf8_trim_whitespace(column) if given.as_text else column
 
 
 def _answers(loaded: Loaded, X: Any, options: PredictOptions) -> dict[str, Any]:
@@ -219,9 +227,11 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
     table, notes = match_columns(given, loaded.schema)
     for note in notes:
         talk.note(note)
-    x = table.take(np.array([row - 1])).for_model(loaded.schema.form)
-    explanation = loaded.model.explain(x)
+    one = table.take(np.array([row - 1]))
+    explanation = loaded.model.explain(one.for_model(loaded.schema.form))
     talk.result(str(explanation))
+    for line in _dates_in_words(one):
+        talk.result(line)
     talk.finish(
         {
             "command": "explain",
@@ -237,6 +247,18 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
         }
     )
     return 0
+
+
+def _dates_in_words(one: Table) -> list[str]:
+    """What the numbers of dates in an explanation mean."""
+    lines = []
+    for column in one.columns:
+        days = float(one.values[column.name][0])
+        if column.kind == "date" and not np.isnan(days):
+            moment = np.datetime64(int(days), "D") if days.is_integer() else np.datetime64(round(days * 86400), "s")
+            shown = str(moment).replace("T", " ")
+            lines.append(f"{column.name!r} is counted in days since 1970: {days:.7g} is {shown}.")
+    return [f"\n{lines[0]}", *lines[1:]] if lines else []
 
 
 def run_report(model_path: str, data: str, out: Path, read: ReadOptions, talk: Talk, *, force: bool) -> int:
@@ -320,6 +342,8 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{key} {item}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(_shown_item(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

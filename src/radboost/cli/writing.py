@@ -47,11 +47,15 @@ def _content(table: Any, kind: str) -> bytes:
     if kind in ("csv", "tsv"):
         from pyarrow import csv as arrow_csv
 
-        options = arrow_csv.WriteOptions(delimiter="," if kind == "csv" else "\t", quoting_style="needed")
-        arrow_csv.write_csv(table, sink, options)
+        separator = "," if kind == "csv" else "\t"
+        try:
+            arrow_csv.write_csv(table, sink, arrow_csv.WriteOptions(delimiter=separator, quoting_style="none"))
+        except pa.ArrowInvalid:  # some text has a separator, a quote or a line's end
+            sink = io.BytesIO()
+            arrow_csv.write_csv(table, sink, arrow_csv.WriteOptions(delimiter=separator, quoting_style="needed"))
         # pyarrow quotes every name
         header, _, rows = sink.getvalue().partition(b"\n") if table.num_columns else (b"", b"", b"")
-        return _header(table.column_names, "," if kind == "csv" else "\t", header) + b"\n" + rows
+        return _header(table.column_names, separator, header) + b"\n" + rows
     if kind == "jsonl":
         lines = (json.dumps(plain(row), ensure_ascii=False) for row in table.to_pylist())
         return "".join(f"{line}\n" for line in lines).encode()

@@ -21,6 +21,8 @@ class ReportingMixin:
         y_train: Any = None,
         sample_weight: Any = None,
         sources: Any = None,
+        row_numbers: Any = None,
+        row_numbers_train: Any = None,
         context: Mapping[str, Any] | None = None,
         title: str | None = None,
         overwrite: bool = False,
@@ -39,6 +41,8 @@ class ReportingMixin:
             Of the held-out rows.
         sources : array or None
             The source of each held-out row; errors are then shown by source.
+        row_numbers, row_numbers_train : arrays of whole numbers, or None
+            Where the rows stand in the table they come from, counted from 1; None to count them from 0 as given.
         context : dict of texts, or None
             What else the page should say, such as the name of a data file.
         title : str or None
@@ -56,6 +60,8 @@ class ReportingMixin:
             "y_train": y_train,
             "sample_weight": sample_weight,
             "sources": sources,
+            "row_numbers": row_numbers,
+            "row_numbers_train": row_numbers_train,
             "context": context,
             "title": title,
         }

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from radboost.trees.describe import number_text
+
 SHOWN = 8  # contributions and questions, the rest is added up
 
 
@@ -205,8 +207,8 @@ class Explanation:
         assert self.alike is not None
         assert self.fewest_alike is not None
         assert self.sample_size is not None
-        fewest = "" if self.fewest_alike >= self.alike else f", in one tree no more than {self.fewest_alike:.4g}"
-        rows = f"{self.alike:.4g} of {self.sample_size:.6g} training rows"
+        fewest = "" if self.fewest_alike >= self.alike else f", in one tree no more than {_rows(self.fewest_alike)}"
+        rows = f"{_rows(self.alike)} of {_rows(self.sample_size)} training rows"
         return f"On average over the trees {rows} share its leaf{fewest}."
 
 
@@ -229,7 +231,8 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
         first, times = group[0], sum(one.times for one in group)
         question = first.question
         if len({one.question for one in group}) > 1:
-            question = f"{question[: question.rindex(' <= ')]} <= {min(thresholds):.4g} ... {max(thresholds):.4g}"
+            least, largest = number_text(min(thresholds)), number_text(max(thresholds))
+            question = f"{question[: question.rindex(' <= ')]} <= {least} ... {largest}"
         effect = math.fsum(one.effect for one in group)
         found.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
     return sorted(found, key=lambda one: -abs(one.effect))
@@ -254,6 +257,10 @@ def _aligned(lines: list[str]) -> list[str]:
     return ["  " + line[: line.index("  ")].rjust(width) + line[line.index("  ") :] for line in lines]
 
 
+def _rows(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1e4 else f"{number:.4g}"
+
+
 def _equal(answer: Any, score: float) -> bool:
     return math.isclose(float(answer), score, rel_tol=1e-12, abs_tol=1e-300)
 
@@ -262,5 +269,5 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int | float):
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
+        return number_text(value) if isinstance(value, float) else str(value)
     return repr(value)

@@ -27,6 +27,8 @@ def build(
     y_train: Any = None,
     sample_weight: Any = None,
     sources: Any = None,
+    row_numbers: Any = None,
+    row_numbers_train: Any = None,
     context: Mapping[str, Any] | None = None,
     title: str | None = None,
 ) -> Report:
@@ -44,6 +46,9 @@ def build(
         Of the held-out rows: measures are then averages by weight. Rows of weight 0 are left out.
     sources : array or None
         Where each held-out row comes from; errors are then shown by source, too.
+    row_numbers, row_numbers_train : arrays of whole numbers, or None
+        Where the rows stand in the table that they were taken from, counted from 1: the page then calls them so. None
+        for places in `X` and `X_train`, counted from 0.
     context : dict of texts, or None
         What else the page should say: names of files, a date. "command" is shown as a line to type.
     title : str or None
@@ -62,6 +67,8 @@ def build(
         y_train=y_train,
         sample_weight=sample_weight,
         sources=sources,
+        row_numbers=row_numbers,
+        row_numbers_train=row_numbers_train,
         context=context,
     )
     with warnings.catch_warnings():

@@ -43,7 +43,9 @@ def hardest(subject: Subject) -> Section | None:
         except TypeError as error:
             told, reason = None, str(error)
         cards.append(_card(subject, row, told))
-    blocks: list[Block] = [RowCards(tuple(cards), "Rows are counted from 0, as they were given; copies are left out.")]
+    blocks: list[Block] = [
+        RowCards(tuple(cards), f"{subject.counting[0].upper()}{subject.counting[1:]}; copies are left out.")
+    ]
     if reason:
         blocks.append(Text((reason,), "note"))
     return Section("rows", "The hardest rows", lead, tuple(blocks))
@@ -53,7 +55,7 @@ def _card(subject: Subject, row: int, told: Explanation | None) -> RowCard:
     columns = [] if told is None else [one.column for one in told.contributions if one.column is not None]
     shown = (columns or subject.by_gain())[:SHOWN_CELLS]
     return RowCard(
-        name=f"row {subject.test.given[row]:,}",
+        name=f"row {subject.test.number(row):,}",
         truth=_text(subject, subject.test.y[row]),
         answer=_text(subject, subject.predicted[row]),
         certainty=_certainty(subject, row),

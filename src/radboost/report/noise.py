@@ -97,8 +97,8 @@ def noise(subject: Subject) -> Section | None:
             Table(
                 ("part", "row", "label", "more likely", "probability of the label", "of the other"),
                 tuple(line for _, line in doubted[:SHOWN]),
-                f"The {min(SHOWN, len(doubted))} most doubtful of {count(len(doubted), 'suspected row')}; rows are "
-                "counted from 0 as they were given.",
+                f"The {min(SHOWN, len(doubted))} most doubtful of {count(len(doubted), 'suspected row')}; "
+                f"{subject.counting}.",
             )
         )
     if len(subject.classes) <= 12 and first.share > 0.0:
@@ -121,7 +121,8 @@ class _Judged:
 
     name: str
     by: str
-    places: Places  # as they were given
+    part: Part
+    places: Places  # in the part
     ids: Ids
     probabilities: FloatArray
     estimate: NoiseEstimate
@@ -143,7 +144,7 @@ def _judged(subject: Subject) -> list[_Judged]:
 
 def _part(name: str, by: str, part: Part, places: Places, probabilities: FloatArray) -> _Judged:
     ids = part.class_ids[places]
-    return _Judged(name, by, part.given[places], ids, probabilities, confident_learning(probabilities, ids))
+    return _Judged(name, by, part, places, ids, probabilities, confident_learning(probabilities, ids))
 
 
 def cross_fitted(subject: Subject, part: Part) -> tuple[Places, FloatArray] | None:
@@ -183,7 +184,7 @@ def _suspect(subject: Subject, judged: _Judged, place: int) -> tuple[float, tupl
     own, better = judged.probabilities[place, label], judged.probabilities[place, other]
     line = (
         judged.name,
-        int(judged.places[place]),
+        judged.part.number(int(judged.places[place])),
         subject.class_names[label],
         subject.class_names[other],
         rounded(own),

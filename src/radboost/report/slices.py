@@ -20,7 +20,7 @@ from radboost.report.subject import Subject
 MOST_COLUMNS, MOST_LEVELS, FEWEST_ROWS = 100, 40, 20
 SHOWN, LEVEL, NAMED = 15, 0.05, 5
 N_QUARTERS = 4
-SMALLEST = 1e-6  # p-value that is worth telling from others
+SMALLEST = 1e-4  # p-value that is worth telling from others
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ class Part:
     weights: FloatArray | None
     class_ids: npt.NDArray[np.int64]  # places of labels among the classes, UNKNOWN for others; empty of a regressor
     given: Places  # where the rows were among those given; rows of weight 0 are left out
+    numbers: npt.NDArray[np.int64] | None = None  # where rows stand in the table they come from, from 1 on
 
     def __len__(self) -> int:
         return len(self.y)
@@ -56,6 +57,10 @@ class Part:
         if sparse.issparse(self.matrix):
             return np.asarray(self.matrix[:, [place]].toarray().ravel(), dtype=np.float64)
         return np.asarray(self.matrix[:, place], dtype=np.float64)
+
+    def number(self, place: int) -> int:
+        """What a row is called: its number in the table it comes from, or its place here."""
+        return int(self.given[place] if self.numbers is None else self.numbers[place])
 
     def weight(self) -> FloatArray:
         return np.ones(len(self)) if self.weights is None else self.weights
@@ -99,6 +104,13 @@ class Subject:
     @property
     def categories(self) -> Mapping[int, Sequence[Any]]:
         return getattr(self.model.ensemble_, "categories", {})
+
+    @property
+    def counting(self) -> str:
+        """What the numbers of rows mean."""
+        if self.test.numbers is None:
+            return "rows are counted from 0, as they were given"
+        return "rows have their numbers in the table they come from, counted from 1 without a line of names"
 
     @cached_property
     def seed(self) -> int:
@@ -197,16 +209,26 @@ def read(
     y_train: Any = None,
     sample_weight: Any = None,
     sources: Any = None,
+    row_numbers: Any = None,
+    row_numbers_train: Any = None,
     context: Mapping[str, Any] | None = None,
 ) -> Subject:
     """Checks what a report is asked of, and has the model answer."""
     answering = _answering(model)
     numbers = predicts_numbers(answering)
     classes = () if numbers else tuple(answering.classes_.tolist())
-    test = _part(answering, X, y, sample_weight, classes, "")
+    test = _numbered(_part(answering, X, y, sample_weight, classes, ""), row_numbers, len(y), "row_numbers")
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train belong together: give both, or neither.")
-    train = None if X_train is None else _part(answering, X_train, y_train, None, classes, "_train")
+    needed = row_numbers is not None and X_train is not None
+    if needed != (row_numbers_train is not None):
+        raise ValueError(
+            "row_numbers and row_numbers_train belong together where X_train is given: give both, or neither."
+        )
+    train = None
+    if X_train is not None:
+        train = _part(answering, X_train, y_train, None, classes, "_train")
+        train = _numbered(train, row_numbers_train, len(y_train), "row_numbers_train")
     names = getattr(answering, "feature_names_in_", None)
     given = column_names(test.X)
     titles = names if names is not None else given if given is not None else None
@@ -277,6 +299,17 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         class_ids=np.array(ids, dtype=np.int64),
         given=given,
     )
+
+
+def _numbered(part: Part, numbers: Any, n_given: int, name: str) -> Part:
+    if numbers is None:
+        return part
+    found = column_or_1d(np.asarray(without_arrow(numbers)))
+    if len(found) != n_given or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} has {len(found)} entries of {found.dtype}; give a whole number for each of {n_given} rows."
+        )
+    return replace(part, numbers=found.astype(np.int64)[part.given])
 
 
 def _table(X: Any, name: str) -> Any:

@@ -98,10 +98,16 @@ def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
     return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
 
 
+def number_text(value: float) -> str:
+    """Four significant digits; of larger numbers all in front of the point, and none as a power of ten."""
+    size = abs(value)
+    return f"{value:.7g}" if 1e4 <= size < 1e6 else f"{value:.0f}" if 1e6 <= size < 1e15 else f"{value:.4g}"
+
+
 def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int = 0, listed: int = LISTED) -> str:
     codes, threshold = tree.categories_left(node), tree.threshold[node]
     if codes is None:
-        return f"{name} <= {threshold:.4g}" if np.isfinite(threshold) else f"{name} is not missing"
+        return f"{name} <= {number_text(threshold)}" if np.isfinite(threshold) else f"{name} is not missing"
     if known is not None and len(codes) == len(known):
         return f"{name} is not missing"
     shown = [str(code if known is None else known[code]) for code in codes[:listed]]

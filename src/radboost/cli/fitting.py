@@ -129,6 +129,11 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     categorical = {find_column(given, name, "--categorical") for name in options.categorical}
     if target_name in ignored:
         raise ValueError(f"--ignore {target_name!r}: this is the target; leave it out of --ignore")
+    weights = None
+    if options.weights is not None:
+        name = find_column(given, options.weights, "--weights")
+        given, weights = _weights(given, name, missing, talk)
+        ignored.append(name)
     cells = cells_of(given, target_name, missing)
     if 0 < len(present(cells)) < FEWEST_ROWS:
         n_rows = f"{len(present(cells))} {'row' if len(present(cells)) == 1 else 'rows'}"
@@ -139,11 +144,6 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     if len(target.kept) < given.n_rows:
         n_dropped = given.n_rows - len(target.kept)
         talk.note(f"{n_dropped:,} of {given.n_rows:,} rows have no {target_name!r}, and are left out")
-    weights = None
-    if options.weights is not None:
-        name = find_column(given, options.weights, "--weights")
-        weights = _weights(given, name, missing)[target.kept]
-        ignored.append(name)
     names = [name for name in given.names if name != target_name and name not in ignored]
     if not names:
         raise ValueError(f"{given.name} has no column beside the target; a model needs one at least to learn from")
@@ -161,16 +161,22 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         left_out=(*ignored, *choice.left_out),
         missing_words=missing,
     )
-    return schema, Part(choice.table, target.y, weights), target.reason
+    part = Part(choice.table, target.y, None if weights is None else weights[target.kept])
+    return schema, part, target.reason
 
 
-def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
+def _weights(given: Given, name: str, missing: tuple[str, ...], talk: Talk) -> tuple[Given, FloatArray]:
+    """The rows that have a weight above 0, and these weights."""
     weights = as_numbers(cells_of(given, name, missing))
     if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
         raise ValueError(
             f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
         )
-    return weights
+    rows = np.flatnonzero(weights)
+    if len(rows) < given.n_rows:
+        talk.note(f"{given.n_rows - len(rows):,} of {given.n_rows:,} rows have the weight 0, and are left out")
+        given = replace(given, table=given.table.take(rows))
+    return given, weights[rows]
 
 
 def _parts(whole: Part, schema: Schema, options: FitOptions, talk: Talk) -> tuple[Part, Part | None, str]:

@@ -58,6 +58,27 @@ def test_json_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "t.json", '[{"a": 1}, {"a": 2}]')
 
 
+def arrow_file(path: Path, column: pa.Array) -> str:
+    table = pa.table({"s": column})
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    return str(path)
+
+
+def test_texts_outside_of_an_arrow_file_are_not_looked_up(tmp_path: Path) -> None:
+    """The process ended by a signal."""
+    for places, letters in (([0, 1, 2**30, 3, 4], b"abcd"), ([0, 1, 2, 3, 4], b"ab\xff\xfe")):
+        buffers = [None, pa.py_buffer(np.array(places, dtype=np.int32).tobytes()), pa.py_buffer(letters)]
+        forged = arrow_file(tmp_path / "t.arrow", pa.Array.from_buffers(pa.string(), 4, buffers))
+        with pytest.raises(ValueError, match=r"t\.arrow cannot be read as arrow"):
+            read_table(forged, ReadOptions())
+
+
+def test_texts_as_polars_writes_them_are_read(tmp_path: Path) -> None:
+    given = read_table(arrow_file(tmp_path / "t.arrow", pa.array(["u", None, "v"], pa.string_view())), ReadOptions())
+    assert given.table.take([2, 1]).to_pylist() == [{"s": "v"}, {"s": None}]
+
+
 def test_latin_1_is_read_as_before(tmp_path: Path) -> None:
     given = read(tmp_path / "t.csv", "a,b\n1,é\n2,ß\n".encode("latin-1"))
     assert given.table.column("b").to_pylist() == ["é", "ß"]

@@ -135,6 +135,15 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     categorical = {find_column(given, name, "--categorical") for name in options.categorical}
     if target_name in ignored:
         raise ValueError(f"--ignore {target_name!r}: this is the target; leave it out of --ignore")
+    weights, numbers = None, np.arange(1, given.n_rows + 1)
+    if options.weights is not None:
+        name = find_column(given, options.weights, "--weights")
+        weights = _weights(given, name, missing)
+        ignored.append(name)
+        rows = np.flatnonzero(weights)
+        if len(rows) < given.n_rows:
+            talk.note(f"{given.n_rows - len(rows):,} of {given.n_rows:,} rows have the weight 0, and are left out")
+        given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
     cells = cells_of(given, target_name, missing)
     if 0 < len(present(cells)) < FEWEST_ROWS:
         n_rows = f"{len(present(cells))} {'row' if len(present(cells)) == 1 else 'rows'}"
@@ -145,11 +154,6 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     if len(target.kept) < given.n_rows:
         n_dropped = given.n_rows - len(target.kept)
         talk.note(f"{n_dropped:,} of {given.n_rows:,} rows have no {target_name!r}, and are left out")
-    weights = None
-    if options.weights is not None:
-        name = find_column(given, options.weights, "--weights")
-        weights = _weights(given, name, missing)[target.kept]
-        ignored.append(name)
     names = [name for name in given.names if name != target_name and name not in ignored]
     if not names:
         raise ValueError(f"{given.name} has no column beside the target; a model needs one at least to learn from")
@@ -167,7 +171,8 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         left_out=(*ignored, *choice.left_out),
         missing_words=missing,
     )
-    return schema, Part(choice.table, target.y, weights, target.kept + 1), target.reason
+    weights = None if weights is None else weights[target.kept]
+    return schema, Part(choice.table, target.y, weights, numbers[target.kept]), target.reason
 
 
 def _left_out(reasons: Mapping[str, str]) -> list[str]:

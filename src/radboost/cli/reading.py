@@ -143,6 +143,11 @@ def _read_typed(data: bytes, name: str, kind: str) -> Given:
         read = arrow_json.read_json
     try:
         table = read(_arrow_file(data))
+        # places of texts that are outside of the file would be looked up there
+        table.validate(full=True)
+        for place, field in enumerate(table.schema):
+            if pa.types.is_string_view(field.type):  # of which pyarrow cannot take rows
+                table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
     _refuse_twice(name, table.column_names)

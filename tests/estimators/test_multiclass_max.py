@@ -55,6 +55,7 @@ def test_leaving_is_deterministic(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_only_stuck_points_are_perturbed() -> None:
     """Every other step goes down by the steepest coordinate: the audit says which is which."""
     perturbed = []

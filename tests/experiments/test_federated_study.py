@@ -28,6 +28,7 @@ def made_up(name: str, data_dir: str | None) -> federated_fits.Dealt:
     return federated_fits.Dealt(X, y, writers, domains)
 
 
+@pytest.mark.slow
 def test_every_algorithm_in_both_domains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(federated_fits, "deal", made_up)
     wanted = studies.units(STUDY, ["mnist-4-9"], quick=True)

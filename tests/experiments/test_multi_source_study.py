@@ -25,6 +25,7 @@ def made_up(name: str, data_dir: str | None) -> Any:
     return multi_source_fits.Sourced(X, y, sources, [])
 
 
+@pytest.mark.slow
 def test_every_algorithm_on_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multi_source_fits, "load_sourced", made_up)
     wanted = [facts | {"rounds": 10} for facts in studies.units(STUDY, ["adult"], quick=True) if facts["fold"] < 2]

@@ -87,6 +87,7 @@ def test_features_needed_for_a_coverage() -> None:
     assert "0 of 1" in text
 
 
+@pytest.mark.slow
 def test_a_small_run_of_each(data_dir: Path) -> None:
     """On real rows, few of them."""
     paths = SparsityPaths("x", "vowels", "vowel", 5, 100, quick_repeats=1)

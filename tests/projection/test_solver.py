@@ -69,6 +69,7 @@ def test_every_step_keeps_the_conditions_and_lowers_the_objective(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_many_cells_are_searched_by_descent(monkeypatch):
     """As if there were too many to look at all of them: what the descents from several starts find is near the best."""
     found = {}

@@ -345,7 +345,8 @@ def test_missing_values(case: Case) -> None:
     model = case.make().fit(X, y)
     assert np.all(np.isfinite(scores(model, X)))
     nothing = np.full_like(X, np.nan)
-    if not (case.held_back or case.folds):
+    # Equal cells with several classes are dealt out copy by copy; with numbers as targets nothing can be held back.
+    if not (case.folds or (case.held_back and not case.classifies)):
         assert np.all(np.isfinite(scores(case.make().fit(nothing, y), X)))
         return
     refusal = "Folds need a class with" if case.folds else "none can be held back.*Switch early_stopping off, or give"

@@ -227,6 +227,7 @@ def test_naive_deepboost_is_adaboost() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "smooth_hinge"])
 @pytest.mark.parametrize(("lam", "beta"), [(0.0, 0.05), (0.03, 0.01)])
 def test_naive_deepboost_reaches_the_optimum(loss: str, lam: float, beta: float) -> None:

@@ -368,6 +368,7 @@ def test_audit_catches_a_wrong_choice_and_a_wrong_step() -> None:
             audit(X, y, w, settings, broken, hypotheses, complexities, 3, search=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "loss"), [p for p in PAIRS if p[0] != "max" and p[1] != "smooth_hinge"])
 def test_naive_loop_reaches_the_optimum(name: str, loss: str) -> None:
     """Theorem 2, over all stumps of a tiny problem."""

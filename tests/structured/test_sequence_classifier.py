@@ -180,6 +180,7 @@ def test_cross_entropy_is_a_conditional_random_field():
     assert model.history_["objective"][-1] == pytest.approx(penalty - likelihood / len(X))
 
 
+@pytest.mark.slow
 def test_descent_on_a_few_sequences_comes_near_the_minimum():
     X, y = hidden_chains(60)
     exact = SequenceClassifier("edit_distance", alpha=0.01, n_rounds=300).fit(X, y)

@@ -342,3 +342,18 @@ def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFi
     assert f"linear model on {100 * verdict['linear']:.1f}%" in found["verdict"]
     clearly = {"yes": "clearly better than both", "not clearly": "not clearly better"}[verdict["better_than_linear"]]
     assert clearly in found["verdict"]
+
+
+def test_weighted_rows_are_compared_by_weight() -> None:
+    """The linear model is right where the weight is, the other one on more rows."""
+    y, classes = np.array(["a"] * 60), np.array(["a", "b"])
+    answers, linear = np.where(np.arange(60) < 40, "a", "b"), np.where(np.arange(60) < 40, "b", "a")
+    weights = np.where(np.arange(60) < 40, 0.01, 5.0)
+    asked = {"majority": "a", "linear": linear}
+    assert judge_classes(y, answers, None, classes, **asked, weights=None).better_than_linear == "yes"
+    assert judge_classes(y, answers, None, classes, **asked, weights=weights).better_than_linear == "no, worse"
+
+
+def test_few_rows_have_no_interval_by_resampling() -> None:
+    verdict = judge_numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]), mean=1.0, linear=None, weights=None)
+    assert "nan" not in verdict.text("rows held out")

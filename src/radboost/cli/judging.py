@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import exact_interval
+from radboost.report.figures import bootstrap, share_interval
 
-DRAWS, LEVEL = 1000, 0.95
+LEVEL, SEED = 0.05, 0
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,8 @@ class Verdict:
     def text(self, of: str) -> str:
         """In one line."""
         word = "most frequent class" if self.measure == "error" else "mean of the target"
-        line = (
-            f"{self.measure} {self.score:.4g} (95% interval {self.low:.4g} to {self.high:.4g}) on {self.rows:,} {of}; "
-            f"{word} alone {self.baseline:.4g}"
-        )
+        sure = "" if np.isnan(self.low) else f" (95% interval {self.low:.4g} to {self.high:.4g})"
+        line = f"{self.measure} {self.score:.4g}{sure} on {self.rows:,} {of}; {word} alone {self.baseline:.4g}"
         if self.linear is not None:
             line += f", linear model {self.linear:.4g}"
         return line
@@ -82,7 +80,7 @@ def judge_classes(
         high=high,
         baseline=float(np.average(_differ(np.full(len(y), majority, dtype=object), y), weights=weights)),
         linear=None if linear_wrong is None else float(np.average(linear_wrong, weights=weights)),
-        better_than_linear="not compared" if linear_wrong is None else _sign_test(wrong, linear_wrong),
+        better_than_linear=_compared(wrong, linear_wrong, weights),
         further=further,
     )
 
@@ -97,16 +95,8 @@ def judge_numbers(
     y, answers, w = y[order], answers[order], w[order]
     squares, of_mean = (y - answers) ** 2, (y - mean) ** 2
     of_linear = None if linear is None else (y - linear[order]) ** 2
-    in_order = _draws(len(y))
-    sums = w[in_order].sum(axis=1)
-    sums[sums == 0.0] = np.nan
-    rmse = np.sqrt((w * squares)[in_order].sum(axis=1) / sums)
-    low, high = np.nanquantile(rmse, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(y) > 1 else (np.nan, np.nan)
-    better = "not compared"
-    if of_linear is not None and len(y) > 1:
-        difference = (w * (squares - of_linear))[in_order].sum(axis=1) / sums
-        below, above = np.nanquantile(difference, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        better = "yes" if above < 0 else "no, worse" if below > 0 else "not clearly"
+    low, high = bootstrap(np.column_stack([w * squares, w]), _root_of_mean, SEED) or (np.nan, np.nan)
+    better = "not compared" if of_linear is None else _resampled(squares - of_linear, w)
     spread = float(np.average((y - np.average(y, weights=w)) ** 2, weights=w))
     error = float(np.average(squares, weights=w))
     return Verdict(
@@ -125,10 +115,12 @@ def judge_numbers(
     )
 
 
-def _draws(n_rows: int) -> npt.NDArray[np.int64]:
-    """Rows drawn with replacement; of many rows fewer draws, which suffice there."""
-    n_draws = max(200, min(DRAWS, 20_000_000 // max(n_rows, 1)))
-    return np.random.default_rng(0).integers(0, n_rows, size=(n_draws, n_rows))
+def _root_of_mean(line: FloatArray) -> float:
+    return float(np.sqrt(_mean(line)))
+
+
+def _mean(line: FloatArray) -> float:
+    return float(line[0] / line[1]) if line[1] > 0.0 else np.nan
 
 
 def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
@@ -136,24 +128,32 @@ def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
 
 
 def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, float]:
-    if weights is None:
-        low, high = exact_interval(int(wrong.sum()), len(wrong), 1.0 - LEVEL)
-        return float(wrong.mean()), low, high
-    order = np.lexsort((weights, wrong))
-    wrong, weights = wrong[order], weights[order]
-    drawn = _draws(len(wrong))
-    sums = weights[drawn].sum(axis=1)
-    sums[sums == 0.0] = np.nan
-    low, high = np.nanquantile((weights * wrong)[drawn].sum(axis=1) / sums, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(np.average(wrong, weights=weights)), float(low), float(high)
+    if weights is not None:
+        order = np.lexsort((weights, wrong))
+        wrong, weights = wrong[order], weights[order]
+    share, interval = share_interval(wrong, weights, SEED)
+    return share, *(interval or (np.nan, np.nan))
 
 
-def _sign_test(wrong: FloatArray, other: FloatArray) -> str:
-    """McNemar's test without approximation, at 5 percent: of rows on which exactly one of two models is wrong."""
+def _compared(wrong: FloatArray, other: FloatArray | None, weights: FloatArray | None) -> str:
+    """McNemar's exact test at 5 percent, of rows on which one of two models is wrong; with weights by resampling."""
+    if other is None:
+        return "not compared"
+    if weights is not None:
+        order = np.lexsort((weights, other, wrong))
+        return _resampled((wrong - other)[order], weights[order])
     only, only_other = int((wrong > other).sum()), int((other > wrong).sum())
-    if not only + only_other or binomtest(only, only + only_other).pvalue >= 1.0 - LEVEL:
+    if not only + only_other or binomtest(only, only + only_other).pvalue >= LEVEL:
         return "not clearly"
     return "yes" if only < only_other else "no, worse"
+
+
+def _resampled(difference: FloatArray, weights: FloatArray) -> str:
+    """Whether the mean of what a model loses more than another one is below 0, or above, beyond chance."""
+    interval = bootstrap(np.column_stack([weights * difference, weights]), _mean, SEED)
+    if interval is None:
+        return "not clearly"
+    return "yes" if interval[1] < 0.0 else "no, worse" if interval[0] > 0.0 else "not clearly"
 
 
 def balanced_error(y: npt.NDArray[Any], wrong: FloatArray) -> float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from radboost.boosting import FitContext, Trace
-from radboost.distributed.reading import Part, read_parts
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
 from radboost.distributed.talking import Workers
 from radboost.estimators import (
@@ -74,7 +75,7 @@ class Task:
 
     def run(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[LazyPart],
         workers: Workers,
         *,
         first: bool,

@@ -107,7 +107,7 @@ class Reader:
             targets,
             rows.categories,
             seen_places(rows.X, rows.categories),
-            rows.X if self._stays(rows.X, loaded.X) else None,
+            rows.X if self._stays(rows.X, loaded.X if loaded is part else None) else None,
         )
 
     def values(self, read: ReadPart) -> Any:
@@ -120,9 +120,9 @@ class Reader:
         self._reader.categorical_features = categorical
         return read_rows(self._reader, loaded.X, loaded.y)
 
-    def _stays(self, X: Any, given: Any) -> bool:
-        """Whether the values stay in memory: they do so anyway, or are few; sparse ones are binned all at once."""
-        if sparse.issparse(X) or (isinstance(given, np.ndarray) and np.may_share_memory(X, given)):
+    def _stays(self, X: Any, held: Any) -> bool:
+        """Whether values are kept: they are part of what is held anyway, or are few; sparse ones are binned at once."""
+        if sparse.issparse(X) or (isinstance(held, np.ndarray) and np.may_share_memory(X, held)):
             return True
         self._left -= X.nbytes
         return self._left >= 0

@@ -13,7 +13,7 @@ from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
 from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import LazyPart, Part
 from radboost.distributed.talking import Workers
 
 
@@ -38,23 +38,37 @@ class ThreadWorkers(Workers):
         return self._group.exchange(self._rank, "gather", data)
 
 
+class LoadedAnew:
+    """A part that is copied whenever it is asked for, and counts how often."""
+
+    def __init__(self, part: Part) -> None:
+        self._part, self.n_rows, self.n_loads = part, part.n_rows, 0
+
+    def load(self) -> Part:
+        self.n_loads += 1
+        return deepcopy(self._part)
+
+
 def take(given: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix or a frame."""
     return given.iloc[rows] if hasattr(given, "iloc") else given[rows]
 
 
-def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Part]:
-    """Rows in parts at random; the second has none."""
+def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[LoadedAnew]:
+    """Rows in parts at random, which are loaded when they are asked for; the second has none."""
     rng = np.random.default_rng(seed)
     owner = rng.choice([part for part in range(n_parts) if part != 1 or n_parts == 1], X.shape[0])
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    return [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
+    parts = [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
+    return [LoadedAnew(part) for part in parts]
 
 
-def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlier: Trace | None = None) -> list[Any]:
+def fit_by_threads(
+    estimator: Any, parts: Sequence[LazyPart], n_workers: int, earlier: Trace | None = None
+) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     weighted, sourced = (
-        any(getattr(part, name) is not None for part in parts) for name in ("sample_weight", "sources")
+        any(getattr(part.load(), name) is not None for part in parts) for name in ("sample_weight", "sources")
     )
     task = Task.of(estimator, weighted=weighted, sourced=sourced)
     group = ThreadGroup(n_workers)
@@ -98,9 +112,9 @@ class BreakingOff(ThreadWorkers):
             raise BrokenOffError
 
 
-def break_off(estimator: Any, parts: Sequence[Part], n_workers: int, n_meetings: int) -> list[Trace | None]:
+def break_off(estimator: Any, parts: Sequence[LazyPart], n_workers: int, n_meetings: int) -> list[Trace | None]:
     """The finished rounds that each worker has when all are stopped at the same meeting."""
-    task = Task.of(estimator, weighted=any(part.sample_weight is not None for part in parts))
+    task = Task.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
     group = ThreadGroup(n_workers)
 
     def work(rank: int, _: Any) -> Trace | None:

@@ -131,7 +131,7 @@ void BinnedData::lay_out_slots() {
 }
 
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
@@ -140,7 +140,7 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         require(categories[c] >= -1 && categories[c] <= static_cast<std::int32_t>(kMostCategories),
                 "a column can have at most 255 categories");
     BinnedData out;
-    out.n_rows = X.n_rows;
+    out.n_rows = X.n_rows();
     out.n_columns = X.n_columns;
     out.first_threshold.push_back(0);
     const std::vector<ColumnCuts> cuts =
@@ -156,7 +156,7 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         out.bin_counts.push_back(static_cast<std::uint16_t>(bins));
         out.is_categorical.push_back(categorical);
     }
-    encode_matrix(X, order, out, n_threads, check);
+    encode_blocks(X, order, out, n_threads, check);
     std::vector<double> missing(out.has_missing.begin(), out.has_missing.end());
     collective.maximum(missing.data(), missing.size());
     for (std::size_t c = 0; c < X.n_columns; ++c) out.has_missing[c] = missing[c] > 0.0;
@@ -164,9 +164,9 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
     return out;
 }
 
-template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_blocks<float>(const RowBlocks<float>&, const double*, bool, const std::int64_t*,
                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
-template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_blocks<double>(const RowBlocks<double>&, const double*, bool, const std::int64_t*,
                                        const std::int32_t*, int, int, InterruptCheck, const Collective&);
 
 }  // namespace radboost

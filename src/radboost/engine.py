@@ -40,6 +40,7 @@ from radboost._native import (
     SoftmaxSums,
     StopFlag,
     WeightedTrees,
+    bin_blocks,
     bin_matrix,
     centre_columns,
     compress_columns,
@@ -66,7 +67,8 @@ from radboost._native import (
 class Engine:
     """The native core: what makes each of the handles. They belong together, and must come from one engine.
 
-    - `bin`, `side_by_side`: rows into small integers, and parts of their columns put together;
+    - `bin`, `bin_blocks`, `side_by_side`: rows into small integers, those that are loaded block by block, and parts of
+      their columns put together;
     - `row_weights`: sample weights, and sums over the rows of all workers; `row_groups`: the source of each row;
     - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
     - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers that growers see of the rows;
@@ -76,6 +78,7 @@ class Engine:
     """
 
     bin = staticmethod(bin_matrix)
+    bin_blocks = staticmethod(bin_blocks)
     side_by_side = staticmethod(side_by_side)
     row_weights = RowWeights
     row_groups = RowGroups

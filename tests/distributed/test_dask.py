@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,58 @@ def test_arrays_and_predictions(client: Any) -> None:
     assert found.shape == (150, 2)
     np.testing.assert_array_equal(found.compute(), expected.predict_proba(X))
     np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
+
+
+def stored_files(dask_worker: Any) -> int:
+    return len(list(Path(dask_worker.local_directory).glob("radboost-*.part")))
+
+
+def test_partitions_that_are_computed_are_stored_until_the_fit_has_ended(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table(2, 150, 4)
+    place, seen = cluster._place, []
+
+    def placed(*given: Any) -> Any:
+        found = place(*given)
+        seen.append(sum(client.run(stored_files).values()))
+        return found
+
+    monkeypatch.setattr(cluster, "_place", placed)
+    model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 5), client=client)
+    order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
+    assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
+    assert seen == [5]
+    for _ in range(100):
+        left = sum(client.run(stored_files).values())
+        if not left:
+            break
+        time.sleep(0.05)
+    assert left == 0
+
+
+def remove_stored(dask_worker: Any) -> None:
+    for path in Path(dask_worker.local_directory).glob("radboost-*.part"):
+        path.unlink()
+
+
+def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(2, 150, 4)
+    place, n_placed = cluster._place, []
+
+    def placed(*given: Any) -> Any:
+        found = place(*given)
+        n_placed.append(len(found))
+        if len(n_placed) == 1:
+            client.run(remove_stored)
+        return found
+
+    monkeypatch.setattr(cluster, "_place", placed)
+    with pytest.warns(RuntimeWarning, match="stored rows are gone.* goes on after round 0"):
+        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 4), client=client)
+    order = np.concatenate([np.arange(150)[part::4] for part in range(4)])
+    assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
+    assert len(n_placed) == 2
 
 
 def test_an_error_of_one_worker_is_the_error_of_the_fit(client: Any) -> None:

@@ -26,10 +26,18 @@ from radboost import (
     SparseBoostClassifier,
     TreeOptions,
 )
+from radboost.distributed import reader
 from radboost.distributed.learning import Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small parts are loaded for each pass over the rows too."""
+    monkeypatch.setattr(reader, "KEPT_BYTES", 0)
+
 
 TWO, THREE = table(1, 260, 5, missing=0.05), table(3, 240, 5, 3)
 FEW_BINS = TreeOptions(max_bins=16)

@@ -6,7 +6,8 @@ import math
 from importlib import import_module
 from typing import Any
 
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
+from radboost.distributed.stored import StoredPart, store_here
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 
@@ -23,8 +24,14 @@ def need_dask() -> None:
 
 
 def delayed_parts(X: Any, y: Any, sample_weight: Any = None, sources: Any = None) -> list[Any]:
-    """The partitions of rows, labels, weights and sources together, as delayed `Part`s."""
+    """The partitions of rows, labels, weights and sources together, as delayed `LazyPart`s.
+
+    Those that have to be computed are stored in files of their workers: Dask gives up the values of one before it has
+    computed all. Futures are of partitions that the user holds in memory, and stay there.
+    """
     from dask import delayed
+
+    from distributed import Future
 
     rows = _pieces("X", X)
     beside = {"y": y, "sample_weight": sample_weight, "sources": sources}
@@ -35,7 +42,8 @@ def delayed_parts(X: Any, y: Any, sample_weight: Any = None, sources: Any = None
                 f"X has {len(rows)} partitions and {name} has {len(pieces)}; they must be divided alike. Divide both "
                 "in the same way, for example with repartition or rechunk."
             )
-    make = delayed(_make_part, pure=False)
+    in_memory = all(isinstance(piece, Future) for piece in rows)
+    make = delayed(_make_part if in_memory else _store_part, pure=False)
     return [
         make(X=piece, **{name: pieces[place] for name, pieces in pieces_of.items()}) for place, piece in enumerate(rows)
     ]
@@ -47,6 +55,10 @@ def _make_part(X: Any, **beside: Any) -> Part:
         if len(given) != n_rows:
             raise ValueError(f"A partition of X has {n_rows} rows, and the one of {name} beside it has {len(given)}.")
     return Part(X, **beside)
+
+
+def _store_part(X: Any, **beside: Any) -> StoredPart:
+    return store_here(_make_part(X, **beside))
 
 
 def is_array(given: Any) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from radboost.boosting import FitContext, Trace
-from radboost.distributed.reading import Part, read_parts
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
 from radboost.distributed.talking import Workers
 from radboost.estimators import (
@@ -19,6 +20,7 @@ from radboost.estimators import (
     SoftmaxBoostClassifier,
     learn,
 )
+from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
 from radboost.rows.prepare import digest_of
 
 SUPPORTED: tuple[type[Any], ...] = (
@@ -38,6 +40,19 @@ def check_estimator(estimator: Any) -> None:
             f"{type(estimator).__name__} does not learn on several workers; {known} do. Fit it on one machine: "
             "estimator.fit(X, y)."
         )
+
+
+def needs_values(estimator: Any) -> bool:
+    """Whether a fit asks for the values of rows, and not only for their bins, which are enough for trees of its own.
+
+    That is so of trees of another fit, which a warm start goes on from, and of families of other hypotheses.
+    """
+    if estimator.warm_start and estimator.__sklearn_is_fitted__():
+        return True
+    family = getattr(estimator, "family", None)
+    if family is None or isinstance(family, TreeFamilies):
+        return False
+    return any(type(one) not in (Trees, Stumps, StumpPairs) for one in get_families(family))
 
 
 class Keeper:
@@ -74,7 +89,7 @@ class Task:
 
     def run(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[LazyPart],
         workers: Workers,
         *,
         first: bool,
@@ -92,7 +107,7 @@ class Task:
         own.verbose = own.verbose if first else 0
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
-        training = read_parts(own, parts, workers, weighted=self.weighted)
+        training = read_parts(own, parts, workers, weighted=self.weighted, keep_values=needs_values(own))
         own._check_training(training)
         prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)
         if self.sourced:

@@ -14,6 +14,7 @@ from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
+from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
@@ -31,7 +32,7 @@ from radboost.rows.read import (
 from radboost.rows.sources import Sources
 from radboost.rows.splitting import Between, NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
-from radboost.trees import bin_rows
+from radboost.trees import RowBlocks, bin_rows
 
 Places = npt.NDArray[np.int64]
 
@@ -89,11 +90,13 @@ class CheckedRows:
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
         n_categories = {column: len(known) for column, known in rows.categories.items()}
+        data = bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
+        places = order.astype(np.uint32)
         return PreparedRows(
-            X=rows.X,
+            X=BinnedRows(data, places, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,
             categories=rows.categories,
-            data=bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective),
-            order=order.astype(np.uint32),
+            data=data,
+            order=places,
             classes=self.classes,
             class_ids=self.class_ids[order],
             weights=_select(self.weights, order),
@@ -114,7 +117,7 @@ class PreparedRows:
     and `offset` are in the order of the engine, which is by class.
     """
 
-    X: Any  # the rows with a positive weight: float32 or float64, dense or CSR; places of categories in their columns
+    X: Any  # rows with a positive weight: float32 or float64, dense or CSR, or BinnedRows; categories as their places
     categories: Categories
     data: BinnedData
     order: RowOrder
@@ -293,6 +296,8 @@ def digest_of(parts: list[Any]) -> str:
     for part in parts:
         if sparse.issparse(part):
             arrays = [part.data, part.indices, part.indptr]
+        elif isinstance(part, BinnedRows):
+            arrays = [part.data.codes(), *(part.data.thresholds(column) for column in range(part.shape[1]))]
         elif isinstance(part, np.ndarray) and part.dtype != object:
             arrays = [part]
         else:

@@ -12,6 +12,7 @@ from scipy import sparse
 from radboost._typing import FloatArray
 from radboost._validation import free_memory
 from radboost.engine import BinnedData, Collective, current
+from radboost.trees.row_blocks import RowBlocks
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
@@ -31,6 +32,7 @@ def bin_rows(
     Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
     codes 0, 1, ... already; only a dense X can have them. With a collective X has the rows of one of its workers, and
     the bins are those of the rows of all; each calls with the same columns, all dense or all sparse, and of one type.
+    X may be `RowBlocks`, of which one is in memory at a time.
     """
     weights = np.zeros(0) if weights is None else weights
     n_rows, n_columns = X.shape
@@ -38,6 +40,10 @@ def bin_rows(
         counts = np.full(n_columns, -1, dtype=np.int32)
         for column, count in (n_categories or {}).items():
             counts[column] = count
+        if isinstance(X, RowBlocks):
+            first_rows, of_32_bits = X.first_rows.tolist(), X.dtype == np.float32
+            rest = (weights, order, max_bins, n_threads, counts, collective)
+            return current().bin_blocks(X.load, first_rows, n_columns, of_32_bits, *rest)
         return current().bin(X, weights, order, max_bins, n_threads, counts, collective)
     _check_memory(n_rows, n_columns)
     n_rows = current().row_weights(n_rows, None, folds_large=False, collective=collective).n_rows  # of all workers

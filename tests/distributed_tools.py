@@ -12,9 +12,12 @@ import numpy as np
 from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import Keeper, Task
 from radboost.distributed.reading import Part
 from radboost.distributed.talking import Workers
+from radboost.distributed.telling import Listener
+from radboost.estimators._checkpoints import open_checkpoint
 
 
 class ThreadWorkers(Workers):
@@ -51,12 +54,33 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Pa
     return [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
 
 
-def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlier: Trace | None = None) -> list[Any]:
+def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Part]:
+    """Rows of this role, and what they have besides, in parts at random; the first has none."""
+    n_rows = columns["X"].shape[0]
+    owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
+    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
+    return [
+        Part(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}}) for own in rows
+    ]
+
+
+def fit_by_threads(
+    estimator: Any,
+    parts: Sequence[Part],
+    n_workers: int,
+    earlier: Trace | None = None,
+    arguments: Arguments | None = None,
+    listener: Listener | None = None,
+) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     weighted, sourced = (
-        any(getattr(part, name) is not None for part in parts) for name in ("sample_weight", "sources")
+        any(getattr(part, name) is not None for part in parts if part.role == "training")
+        for name in ("sample_weight", "sources")
     )
-    task = Task.of(estimator, weighted=weighted, sourced=sourced)
+    task = Task.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
+    if arguments is not None and arguments.resume_from is not None:
+        found = open_checkpoint(arguments.resume_from, estimator)
+        task, earlier = task.resuming(found), found.saved.trace
     group = ThreadGroup(n_workers)
     return group.run(
         lambda rank, _: task.run(
@@ -65,6 +89,7 @@ def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlie
             first=rank == 0,
             n_threads=1 + rank % 2,
             earlier=deepcopy(earlier),
+            ears=listener if rank == 0 else None,
         )
     )
 

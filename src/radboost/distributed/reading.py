@@ -46,6 +46,9 @@ class Part:
     y: Any
     sample_weight: Any = None
     sources: Any = None
+    offset: Any = None
+    cost: Any = None
+    role: str = "training"  # or "validation", or "unlabelled"
 
     @property
     def n_rows(self) -> int:

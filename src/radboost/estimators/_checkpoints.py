@@ -82,30 +82,37 @@ class Saver:
 def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedFit:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
     found = open_checkpoint(path, estimator)
-    found.check_data(prepared.digests() if not found.in_any_order else content_digests(prepared, 1))
+    found.data.check(prepared.digests() if not found.in_any_order else content_digests(prepared, 1))
     if found.shape != (prepared.n_features, prepared.n_outputs):
         raise ModelFileError(f"{path} is not a usable checkpoint: its hypotheses are for other columns or classes.")
     return found.saved
 
 
 @dataclasses.dataclass(frozen=True)
-class OpenedCheckpoint:
-    """A checkpoint of this estimator with these parameters; whether it is one of these rows is yet to be seen."""
+class SavedData:
+    """What a checkpoint says of its rows."""
 
     path: str
-    saved: SavedFit
-    shape: tuple[int, int]  # columns, and scores per row
-    data: Any
-    in_any_order: bool
+    digests: Any
 
-    def check_data(self, now: dict[str, str]) -> None:
+    def check(self, now: dict[str, str]) -> None:
         """Refuses other rows; `now` are the digests of the rows that are there."""
         try:
-            _refuse(self.path, _differing_data(self.data, now))
+            _refuse(self.path, _differing_data(self.digests, now))
         except ModelFileError:
             raise
         except ValueError as error:
             raise ModelFileError(f"{self.path} is not a usable checkpoint: {error}.") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenedCheckpoint:
+    """A checkpoint of this estimator with these parameters; whether it is one of these rows is yet to be seen."""
+
+    saved: SavedFit
+    shape: tuple[int, int]  # columns, and scores per row
+    data: SavedData
+    in_any_order: bool
 
 
 def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
@@ -128,7 +135,7 @@ def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
             f"The checkpoint {path} holds {trace.n_rounds} rounds, and {name}={n_rounds} now. Give at least as many."
         )
     in_any_order = header.get(IN_ANY_ORDER) is True
-    return OpenedCheckpoint(os.fspath(path), SavedFit(trace, seed), shape, data, in_any_order)
+    return OpenedCheckpoint(SavedFit(trace, seed), shape, SavedData(os.fspath(path), data), in_any_order)
 
 
 def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Trace, tuple[int, int]]:

@@ -12,9 +12,12 @@ import numpy as np
 from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import Keeper, Task
 from radboost.distributed.parts import LazyPart, Part
 from radboost.distributed.talking import Workers
+from radboost.distributed.telling import Listener
+from radboost.estimators._checkpoints import open_checkpoint
 
 
 class ThreadWorkers(Workers):
@@ -42,7 +45,7 @@ class LoadedAnew:
     """A part that is copied whenever it is asked for, and counts how often."""
 
     def __init__(self, part: Part) -> None:
-        self._part, self.n_rows, self.n_loads = part, part.n_rows, 0
+        self._part, self.n_rows, self.role, self.n_loads = part, part.n_rows, part.role, 0
 
     def load(self) -> Part:
         self.n_loads += 1
@@ -63,14 +66,34 @@ def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Lo
     return [LoadedAnew(part) for part in parts]
 
 
+def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[LazyPart]:
+    """Rows of this role, and what they have besides, in parts at random; the first has none."""
+    n_rows = columns["X"].shape[0]
+    owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
+    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
+    parts = [
+        Part(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}}) for own in rows
+    ]
+    return [LoadedAnew(part) for part in parts]
+
+
 def fit_by_threads(
-    estimator: Any, parts: Sequence[LazyPart], n_workers: int, earlier: Trace | None = None
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    n_workers: int,
+    earlier: Trace | None = None,
+    arguments: Arguments | None = None,
+    listener: Listener | None = None,
 ) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     weighted, sourced = (
-        any(getattr(part.load(), name) is not None for part in parts) for name in ("sample_weight", "sources")
+        any(getattr(part.load(), name) is not None for part in parts if part.role == "training")
+        for name in ("sample_weight", "sources")
     )
-    task = Task.of(estimator, weighted=weighted, sourced=sourced)
+    task = Task.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
+    if arguments is not None and arguments.resume_from is not None:
+        found = open_checkpoint(arguments.resume_from, estimator)
+        task, earlier = task.resuming(found), found.saved.trace
     group = ThreadGroup(n_workers)
     return group.run(
         lambda rank, _: task.run(
@@ -79,6 +102,7 @@ def fit_by_threads(
             first=rank == 0,
             n_threads=1 + rank % 2,
             earlier=deepcopy(earlier),
+            ears=listener if rank == 0 else None,
         )
     )
 

@@ -297,7 +297,6 @@ def test_one_source_needs_no_q(sourced: Any) -> None:
 def test_sources_that_are_refused(sourced: Any) -> None:
     X, y, sources, _ = sourced
     parts = [Part(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
-    refused(parts, "On several workers Q has to be ready", MultiSourceBoostClassifier(3))
     refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
     two = sources != "c"
     ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_

@@ -20,7 +20,16 @@ Ask = Callable[[int, str, int, Any], Awaitable[Any]]
 
 
 class WorkerLostError(RuntimeError):
-    """Another worker is gone, or has failed: this one cannot go on alone."""
+    """Another worker is gone, or has failed: this one cannot go on alone.
+
+    Attributes
+    ----------
+    checkpoints : tuple of paths
+        Of the error of `fit`: where the rounds that were made are kept, for `fit(..., resume_from=...)`; those of the
+        callbacks `Checkpoint`, if there were any.
+    """
+
+    checkpoints: tuple[str, ...] = ()
 
 
 def above(rank: int) -> int | None:

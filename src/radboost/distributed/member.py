@@ -17,6 +17,9 @@ from radboost.distributed.learning import Keeper, Task, digest_of_model
 from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
 from radboost.distributed.parts import LazyPart
 from radboost.distributed.talking import Workers
+from radboost.distributed.telling import Told
+
+NOTHING_MORE = b""  # to tell
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class DaskWorkers(Workers):
 
     def __init__(self, rank: int, n_workers: int, place: MeetingPlace, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
-        self._rank, self._n_workers, self._place, self._loop = rank, n_workers, place, loop
+        self._rank, self._n_workers, self._place, self.loop = rank, n_workers, place, loop
         self._n_met = 0
 
     @property
@@ -66,13 +69,26 @@ class DaskWorkers(Workers):
         # A copy: the numbers are a view into the native core's memory.
         own = brought.copy()
         number, self._n_met = self._n_met, self._n_met + 1
-        return asyncio.run_coroutine_threadsafe(self._place.bring(number, kind, self._rank, own), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._place.bring(number, kind, self._rank, own), self.loop).result()
+
+
+@dataclass(frozen=True)
+class DistantEars:
+    """Callbacks in the client, as the first member tells them of rounds. Called in the thread of its fit."""
+
+    member: Member
+    loop: asyncio.AbstractEventLoop
+
+    def hear(self, told: Told) -> str | None:
+        return asyncio.run_coroutine_threadsafe(self.member.exchange(pickle.dumps(told)), self.loop).result()
 
 
 class Member:
     """The actor: its methods are called by the client and by the other members, and run in Dask's event loop."""
 
     def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[LazyPart]) -> None:
+        self._told: asyncio.Queue[bytes] = asyncio.Queue()
+        self._answers: asyncio.Queue[str | WorkerLostError | None] = asyncio.Queue()
         self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
         self._keeper = Keeper()
         self._ended = asyncio.Event()
@@ -97,11 +113,28 @@ class Member:
         finally:
             executor.shutdown(wait=False)
             self._ended.set()
+            await self._told.put(NOTHING_MORE)
 
     async def rounds(self) -> bytes:
         """What the fit of this member had made when it ended, pickled; it is waited for."""
         await self._ended.wait()
         return pickle.dumps(self._keeper.rounds())
+
+    async def told(self) -> bytes:
+        """What this member, the first, has to tell callbacks next, pickled; it is waited for."""
+        return await self._told.get()
+
+    async def answer(self, reason: str | None) -> None:
+        """What callbacks have said to it: the reason to end the fit, if there is one."""
+        await self._answers.put(reason)
+
+    async def exchange(self, told: bytes) -> str | None:
+        """Tells callbacks, and waits for their answer."""
+        await self._told.put(told)
+        answer = await self._answers.get()
+        if isinstance(answer, WorkerLostError):
+            raise answer
+        return answer
 
     async def meet(self, number: int, kind: str, rank: int, brought: Any) -> Any:
         """Called by a member below this one."""
@@ -112,6 +145,7 @@ class Member:
         """Ends the fit of this member with an error."""
         if self._place is not None:
             self._place.give_up(reason)
+        await self._answers.put(WorkerLostError(reason))
 
     def _fit(self, workers: DaskWorkers) -> Result:
         task: Task = pickle.loads(self._task)
@@ -122,6 +156,7 @@ class Member:
             "n_threads": self._worker.state.nthreads,
             "earlier": pickle.loads(self._earlier),
             "keeper": self._keeper,
+            "ears": DistantEars(self, workers.loop) if first else None,
         }
         if not first:
             return Result(digest_of_model(task.run(parts, workers, **options)))

@@ -22,7 +22,7 @@ class StoredPart:
     """
 
     def __init__(self, part: Part, folder: str) -> None:
-        self.n_rows = part.n_rows
+        self.n_rows, self.role = part.n_rows, part.role
         try:
             handle, self.path = tempfile.mkstemp(prefix="radboost-", suffix=".part", dir=folder)
             with os.fdopen(handle, "wb") as file:
@@ -50,7 +50,7 @@ class StoredPart:
     def __getstate__(self) -> dict[str, Any]:
         # Dask may write small things to disk and read them again: the file stays for who comes back.
         self._remove.detach()
-        return {"n_rows": self.n_rows, "path": self.path, "_pid": self._pid}
+        return {"n_rows": self.n_rows, "role": self.role, "path": self.path, "_pid": self._pid}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -15,6 +15,7 @@ from radboost.distributed.collections import delayed_parts, need_dask
 from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
+from radboost.distributed.parquet import are_files, deal_out, parquet_parts
 
 PAUSE = 0.02  # seconds between two looks at the members
 LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
@@ -22,7 +23,16 @@ PATIENCE = 30.0  # seconds to wait for a worker where none is left
 MOST_LOSSES = 3  # one after the other, without a round made between them
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, client: Any = None) -> Any:
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    sources: Any = None,
+    columns: Sequence[str] | None = None,
+    client: Any = None,
+) -> Any:
     """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
 
     Every worker that holds partitions takes part, bins its own rows and keeps them; the workers exchange sums of
@@ -35,14 +45,17 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     estimator : DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor or MultiSourceBoostClassifier
         With any parameters. n_jobs=None stands for the threads of each worker. The last needs a domain_classifier that
         is ready: that of a fit on a sample (`domain_classifier_`), or a fitted one in sklearn.frozen.FrozenEstimator.
-    X : Dask array, Dask data frame, or list of delayed parts or futures
-        Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty.
-    y : the same
+    X : Dask array, Dask data frame, list of delayed parts or futures, or the names of Parquet files
+        Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty. Files are a path, a pattern
+        such as "sales/*.parquet", a folder, or a list of these; the workers must see them by the same paths.
+    y : the same; of files the name of a column, or a list of names for several targets
         Labels or targets, divided like X.
     sample_weight : the same, or None
         A row of weight w counts as w copies of it.
     sources : the same, or None
         The source of each row, for MultiSourceBoostClassifier.
+    columns : list of names or None
+        Of files: the columns of X. None takes all that are not beside X.
     client : distributed.Client or None
         None takes the current one.
 
@@ -57,7 +70,18 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     """
     task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
     client = _client(client)
-    results = _until_done(client, task, delayed_parts(X, y, sample_weight, sources))
+    if are_files(X):
+        parts = parquet_parts(X, {"y": y, "sample_weight": sample_weight, "sources": sources}, columns)
+    elif columns is not None:
+        raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
+    else:
+        parts = delayed_parts(X, y, sample_weight, sources)
+    return fit_parts(estimator, task, parts, client)
+
+
+def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any) -> Any:
+    """The fit of parts that Dask computes, or that the workers load."""
+    results = _until_done(client, task, parts)
     fitted = next(result.model for result in results if result.model is not None)
     if len({result.digest for result in results}) > 1:
         raise RuntimeError(
@@ -65,7 +89,7 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
             "radboost, and processors that add integers alike? Please report it."
         )
     for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
-        warnings.warn(message, category, stacklevel=2)
+        warnings.warn(message, category, stacklevel=3)
     estimator._warn(fitted)
     estimator.__dict__ = fitted.__dict__
     return estimator
@@ -111,7 +135,7 @@ def _until_done(client: Any, task: Task, parts: Sequence[Any]) -> list[Result]:
             warnings.warn(
                 f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -138,13 +162,16 @@ def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
-        raise WorkerLostError(f"{error} No worker is left, and none has come within {PATIENCE:g} seconds.") from error
+        raise WorkerLostError(f"{error} None has come within {PATIENCE:g} seconds.") from error
 
 
 def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
-    """Computes the partitions, and says which worker has which of them, as futures."""
+    """Says which worker has which parts: those that Dask computes as futures, and files as parts to be loaded there."""
     from distributed import wait
 
+    if not hasattr(parts[0], "key"):
+        _wait_for_workers(client, WorkerLostError("There is no worker."))
+        return deal_out(parts, list(client.nthreads()))
     futures = client.compute(list(parts))
     with suppress(CancelledError):  # of some of them, which is seen below
         wait(futures)

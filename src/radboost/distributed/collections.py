@@ -69,8 +69,9 @@ def _pieces(name: str, given: Any) -> list[Any]:
     if isinstance(given, list | tuple) and given and all(hasattr(piece, "key") for piece in given):
         return list(given)
     raise TypeError(
-        f"{name} must be {FORMS}; got {type(given).__name__}. For rows in memory call fit of the estimator itself, or "
-        "make a Dask collection of them: dask.array.from_array(X, chunks=...)."
+        f"{name} must be {FORMS}{', or name Parquet files' if name == 'X' else ''}; got {type(given).__name__}. For "
+        "rows in memory call fit of the estimator itself, or make a Dask collection of them: "
+        "dask.array.from_array(X, chunks=...)."
     )
 
 

@@ -92,6 +92,7 @@ class Task:
         own.verbose = own.verbose if first else 0
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
+        parts = [part.load() for part in parts]
         training = read_parts(own, parts, workers, weighted=self.weighted)
         own._check_training(training)
         prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)

@@ -13,7 +13,7 @@ from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
 from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 from radboost.distributed.talking import Workers
 
 

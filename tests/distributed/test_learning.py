@@ -27,7 +27,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.distributed.learning import Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 

@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 from typing import Any
 
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 

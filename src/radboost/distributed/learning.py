@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from radboost.boosting import FitContext, Trace
-from radboost.distributed.reading import Part, read_parts
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
 from radboost.distributed.talking import Workers
 from radboost.estimators import (
@@ -74,7 +75,7 @@ class Task:
 
     def run(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[LazyPart],
         workers: Workers,
         *,
         first: bool,
@@ -92,7 +93,6 @@ class Task:
         own.verbose = own.verbose if first else 0
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
-        parts = [part.load() for part in parts]
         training = read_parts(own, parts, workers, weighted=self.weighted)
         own._check_training(training)
         prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from radboost.distributed.learning import Keeper, Task, digest_of_model
 from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import LazyPart
 from radboost.distributed.talking import Workers
 
 
@@ -72,7 +72,7 @@ class DaskWorkers(Workers):
 class Member:
     """The actor: its methods are called by the client and by the other members, and run in Dask's event loop."""
 
-    def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[Part]) -> None:
+    def __init__(self, rank: int, task: bytes, earlier: bytes, parts: Sequence[LazyPart]) -> None:
         self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
         self._keeper = Keeper()
         self._ended = asyncio.Event()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.distributed.learning import Task, digest_of_model
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 from radboost.distributed.talking import Workers
 from radboost.estimators._checkpoints import describe_parameters
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._tables import without_arrow
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 ENDINGS = (".parquet", ".pq")
 PART_BYTES = 2**26  # of the rows of a part, as numbers of 8 bytes; a row group is never divided

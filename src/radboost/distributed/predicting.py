@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from radboost.distributed.collections import FORMS, is_array, is_frame, need_dask
 from radboost.distributed.parquet import ParquetPart, are_files, parquet_parts
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 
 def predict(model: Any, X: Any) -> Any:

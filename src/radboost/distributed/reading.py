@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from radboost._tables import column_names
 from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, read_sample_weight, warn_small_total
+from radboost.distributed.parts import LazyPart, Part
 from radboost.distributed.talking import Workers
 from radboost.rows.categories import (
     Categories,
@@ -36,25 +37,6 @@ from radboost.rows.prepare import CheckedRows
 from radboost.rows.read import Rows, check_classes, plain_labels, read_rows, read_targets
 
 TEXT_KINDS = "OUST"
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows of one partition, in any form that `fit` of an estimator takes."""
-
-    X: Any
-    y: Any
-    sample_weight: Any = None
-    sources: Any = None
-
-    @property
-    def n_rows(self) -> int:
-        shape = getattr(self.X, "shape", None)
-        return len(self.X) if shape is None else int(shape[0])
-
-    def load(self) -> Part:
-        """The rows are here; parts of files have another class, whose `load` reads them."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -84,11 +66,11 @@ class ReadPart:
     kept: npt.NDArray[np.int64]  # the places of the rows among those of the part
 
 
-def read_parts(estimator: Any, parts: Sequence[Part], workers: Workers, *, weighted: bool) -> CheckedRows:
+def read_parts(estimator: Any, parts: Sequence[LazyPart], workers: Workers, *, weighted: bool) -> CheckedRows:
     """Checks the parts of this worker, of which there may be none. `weighted`: whether sample weights were given."""
     check_versions(workers)
     regression = bool(estimator._regression)
-    given = [part for part in parts if part.n_rows]
+    given = [part.load() for part in parts if part.n_rows]
     read = _read_each(estimator, given, workers, weighted)
     columns = _agreed(read, workers)
     classes = None if regression else _label(read, workers)

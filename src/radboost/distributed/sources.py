@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from radboost._validation import resolve_n_jobs
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import LazyPart
 from radboost.distributed.talking import Workers
 from radboost.rows.domains import DomainModel, shares_of_own
 from radboost.rows.prepare import CheckedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
 
-def sources_of(estimator: Any, parts: Sequence[Part], training: CheckedRows, workers: Workers) -> Sources:
+def sources_of(estimator: Any, parts: Sequence[LazyPart], training: CheckedRows, workers: Workers) -> Sources:
     """The names of all sources, and of each row of this worker its source and Q."""
-    given = [part for part in parts if part.n_rows]
+    given = [part.load() for part in parts if part.n_rows]
     found = [read_sources(part.sources, part.n_rows) for part in given]
     kept = np.zeros(0, dtype=np.int64) if training.kept is None else training.kept
     own = np.concatenate(found)[kept] if found else np.zeros(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,6 +16,7 @@ from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
 from radboost.distributed.parquet import are_files, deal_out, parquet_parts
+from radboost.distributed.watching import Show
 
 PAUSE = 0.02  # seconds between two looks at the members
 LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
@@ -71,7 +72,8 @@ def fit(
     task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
     client = _client(client)
     if are_files(X):
-        parts = parquet_parts(X, {"y": y, "sample_weight": sample_weight, "sources": sources}, columns)
+        beside = {"y": y, "sample_weight": sample_weight, "sources": sources}
+        parts: Sequence[Any] = parquet_parts(X, beside, columns, n_workers=len(client.nthreads()))
     elif columns is not None:
         raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
     else:
@@ -91,6 +93,7 @@ def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any) -> 
     for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
         warnings.warn(message, category, stacklevel=3)
     estimator._warn(fitted)
+    fitted.workers_ = [result.share for result in results]
     estimator.__dict__ = fitted.__dict__
     return estimator
 
@@ -119,9 +122,10 @@ def _until_done(client: Any, task: Task, parts: Sequence[Any]) -> list[Result]:
     """The results of all members; where workers are lost, the others go on after the last finished round."""
     kept = Kept()
     losses, n_rounds = 0, 0
+    show = Show(int(task.estimator.verbose), _asked)
     while True:
         try:
-            return _run(client, task, _place(client, parts), kept)
+            return _run(client, task, _place(client, parts), kept, show)
         except RowsLostError:
             raise
         except WorkerLostError as error:
@@ -193,7 +197,7 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     return {worker: placed[worker] for worker in sorted(placed)}
 
 
-def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept) -> list[Result]:
+def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept, show: Show) -> list[Result]:
     pickled, earlier = pickle.dumps(task), pickle.dumps(kept.rounds)
     made = [
         client.submit(
@@ -201,15 +205,19 @@ def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept) -> l
         )
         for rank, (worker, parts) in enumerate(placed.items())
     ]
-    watch = Watch(client, list(placed), made)
+    watch = Watch(client, list(placed), made, show.look)
     placed.clear()  # the partitions themselves may go
     try:
         members = watch.results(made)
         addresses = [Address(worker, member.key) for worker, member in zip(watch.workers, members, strict=True)]
         watch.results(_called(members, "join", addresses))
         with _giving_up(members, kept, watch):
-            return watch.results(_called(members, "fit"))
+            show.follow(members)
+            results = watch.results(_called(members, "fit"))
+        show.finish()
+        return results
     finally:
+        show.stop()
         client.cancel(made, force=True)  # also of those whose worker is gone, which would wait for another
 
 
@@ -258,8 +266,9 @@ def _result_of(future: Any) -> Any:
 class Watch:
     """Waits for members, and notices when one of them is gone."""
 
-    def __init__(self, client: Any, workers: list[str], made: Sequence[Any]) -> None:
+    def __init__(self, client: Any, workers: list[str], made: Sequence[Any], meanwhile: Callable[[], None]) -> None:
         self.workers = workers
+        self._meanwhile = meanwhile
         self._client, self._made = client, made
         self._was_there = [False] * len(workers)
         self._n_looks = 0
@@ -279,6 +288,7 @@ class Watch:
                 raise WorkerLostError(who)
             if len(done) == len(running):
                 return [future.result() for future in running]
+            self._meanwhile()
             time.sleep(PAUSE)
 
     def is_lost(self, rank: int) -> bool:

@@ -20,7 +20,7 @@ from radboost.estimators import (
     SoftmaxBoostClassifier,
     learn,
 )
-from radboost.rows.prepare import digest_of
+from radboost.rows.prepare import PreparedRows, digest_of
 
 SUPPORTED: tuple[type[Any], ...] = (
     DeepBoostClassifier,
@@ -49,6 +49,9 @@ class Keeper:
 
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
+
+    def hold(self, prepared: PreparedRows) -> None:
+        """Told of the rows of this worker, when they are binned."""
 
     def rounds(self) -> Trace | None:
         """The finished ones; None before the first. To be asked when the fit has ended."""
@@ -99,6 +102,8 @@ class Task:
         if self.sourced:
             prepared = replace(prepared, sources=sources_of(own, parts, training, workers))
         del training
+        if keeper is not None:
+            keeper.hold(prepared)
         callbacks = [] if keeper is None else [keeper]
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
         for name in ("random_state", "verbose", "n_jobs"):

@@ -17,6 +17,7 @@ from radboost.distributed.parts import Part
 
 ENDINGS = (".parquet", ".pq")
 PART_BYTES = 2**26  # of the rows of a part, as numbers of 8 bytes; a row group is never divided
+PARTS_OF_A_WORKER = 8  # or more, where the row groups allow it: so many can be dealt out evenly
 NUMBER_BYTES = 8
 
 
@@ -73,9 +74,14 @@ def are_files(given: Any) -> bool:
 
 
 def parquet_parts(
-    paths: Any, beside: Mapping[str, Any], columns: Sequence[str] | None = None, part_bytes: int = PART_BYTES
+    paths: Any,
+    beside: Mapping[str, Any],
+    columns: Sequence[str] | None = None,
+    *,
+    n_workers: int = 1,
+    part_bytes: int = PART_BYTES,
 ) -> list[ParquetPart]:
-    """The row groups of Parquet files, put together to parts of about so many bytes.
+    """The row groups of Parquet files, put together to parts of so many bytes at most, if the groups are smaller.
 
     `beside` are the names of the columns of labels, weights and so on, by the names that `Part` has for them, where
     they are given; the columns of X are those that are named, or all others.
@@ -88,7 +94,10 @@ def parquet_parts(
     features = _features(contents[0], taken, columns)
     _check_alike(contents, [*features, *taken])
     of_part = tuple((name, of if isinstance(of, str) else tuple(of)) for name, of in named.items())
-    most_rows = max(1, part_bytes // (NUMBER_BYTES * (len(features) + len(taken))))
+    n_rows_in_all = sum(sum(one.group_rows) for one in contents)
+    most_rows = min(
+        part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_in_all // (PARTS_OF_A_WORKER * n_workers)
+    )
     parts = [
         ParquetPart(one.path, groups, n_rows, tuple(features), of_part)
         for one in contents

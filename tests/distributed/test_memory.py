@@ -35,7 +35,7 @@ N_PARTS, N_ROWS, N_COLUMNS = 30, 50_000, 32
 
 
 class Made:
-    n_rows = N_ROWS
+    n_rows, role = N_ROWS, "training"
 
     def __init__(self, seed):
         self.seed = seed

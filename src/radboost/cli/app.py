@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from radboost.cli.entry import COMMANDS
-from radboost.cli.fitting import FitOptions, run_fit
+from radboost.cli.fitting import run_fit
+from radboost.cli.options import FitOptions
 from radboost.cli.reading import ReadOptions
 from radboost.cli.talking import Talk
 from radboost.cli.using import PredictOptions, run_evaluate, run_explain, run_export, run_info, run_predict, run_report
@@ -98,7 +99,7 @@ def _reading(
 @app.command(help=_about("fit", DATA_IS))
 def fit(
     context: typer.Context,
-    data: Data,
+    data: Annotated[list[str], typer.Argument(metavar="DATA...")],
     target: Annotated[str, typer.Option(metavar="COL", help="Column to predict.", rich_help_panel=IN_DATA)],
     estimator: Annotated[
         str,
@@ -181,7 +182,7 @@ def fit(
     _among("--tune", tune, ("quick", "thorough"))
     _among("--task", task, ("classes", "numbers"))
     options = FitOptions(
-        data=data,
+        data=tuple(data),
         target=target,
         estimator=estimator,
         out=out,

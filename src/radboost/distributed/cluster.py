@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,8 +16,10 @@ from radboost.distributed.keeping import Hearing, Kept, RowsLostError, asked
 from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
+from radboost.distributed.parquet import ParquetPart, are_files, deal_out, parquet_parts
 from radboost.distributed.parts import Part
 from radboost.distributed.telling import Listener
+from radboost.distributed.watching import Show
 from radboost.estimators._checkpoints import open_checkpoint
 
 PAUSE = 0.02  # seconds between two looks at the members
@@ -46,6 +48,7 @@ def fit(
     eval_metric: Any = None,
     callbacks: Any = None,
     resume_from: Any = None,
+    columns: Sequence[str] | None = None,
     client: Any = None,
 ) -> Any:
     """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
@@ -59,9 +62,10 @@ def fit(
     ----------
     estimator : DeepBoostClassifier, SoftmaxBoostClassifier, RGBClassifier, RGBRegressor or MultiSourceBoostClassifier
         With any parameters. n_jobs=None stands for the threads of each worker.
-    X : Dask array, Dask data frame, or list of delayed parts or futures
-        Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty.
-    y : the same
+    X : Dask array, Dask data frame, list of delayed parts or futures, or the names of Parquet files
+        Rows; the parts of a list are what `estimator.fit` takes. Partitions may be empty. Files are a path, a pattern
+        such as "sales/*.parquet", a folder, or a list of these; the workers must see them by the same paths.
+    y : the same; of files the name of a column, or a list of names for several targets
         Labels or targets, divided like X.
     sample_weight : the same, or None
         A row of weight w counts as w copies of it.
@@ -78,6 +82,8 @@ def fit(
         wait for them after each round. `radboost.Checkpoint` writes a file of the client's.
     resume_from : path or None
         A checkpoint of a fit on any number of workers with the same rows and parameters, to go on from.
+    columns : list of names or None
+        Of files: the columns of X. None takes all that are not beside X.
     client : distributed.Client or None
         None takes the current one.
 
@@ -110,14 +116,20 @@ def fit(
     )
     task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments)
     client = _client(client)
-    earlier = None
-    if resume_from is not None:
-        found = open_checkpoint(resume_from, estimator)
+    parts = _parts(client, X, y, arguments, columns)
+    return fit_parts(estimator, task, parts, client, arguments)
+
+
+def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any, arguments: Arguments | None = None) -> Any:
+    """The fit of parts that Dask computes, or that the workers load."""
+    arguments, earlier = arguments or Arguments(), None
+    if arguments.resume_from is not None:
+        found = open_checkpoint(arguments.resume_from, estimator)
         task, earlier = task.resuming(found), estimator._supplied(found.saved.trace)
-    listener = Listener(estimator, callbacks) if callbacks is not None else None
+    listener = Listener(estimator, arguments.callbacks) if arguments.callbacks is not None else None
     kept = Kept(listener, earlier)
     try:
-        results = _until_done(client, task, _parts(client, X, y, arguments), kept, listener)
+        results = _until_done(client, task, parts, kept, listener)
     except WorkerLostError as error:
         raise kept.explained(error) from error
     fitted = next(result.model for result in results if result.model is not None)
@@ -127,8 +139,9 @@ def fit(
             "radboost, and processors that add integers alike? Please report it."
         )
     for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
-        warnings.warn(message, category, stacklevel=2)
+        warnings.warn(message, category, stacklevel=3)
     estimator._warn(fitted)
+    fitted.workers_ = [result.share for result in results]
     estimator.__dict__ = fitted.__dict__
     return estimator
 
@@ -153,26 +166,35 @@ def _client(client: Any) -> Any:
     return client
 
 
-def _parts(client: Any, X: Any, y: Any, arguments: Arguments) -> list[Any]:
-    """All rows, delayed where they are Dask's, and as they are where they are in the client's memory."""
-    parts = delayed_parts(X, {"y": y, **arguments.of_rows(TRAINING)})
-    for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
-        beside = arguments.of_rows(role)
-        if more is None:
+def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[str] | None) -> list[Any]:
+    """All rows: delayed where they are Dask's, as they are where they are in the client's memory, or parts of files."""
+    if columns is not None and not are_files(X):
+        raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
+    n_workers = max(1, len(client.nthreads()))
+    parts: list[Any] = []
+    given = {TRAINING: (X, {"y": y}), VALIDATION: (arguments.X_val, {}), UNLABELLED: (arguments.X_unlabelled, {})}
+    for role, (rows, labels) in given.items():
+        beside = {**labels, **arguments.of_rows(role)}
+        if rows is None:
             continue
-        if is_collection(more):
-            parts += delayed_parts(more, beside, role)
+        if are_files(rows):
+            found = parquet_parts(rows, beside, columns, n_workers=n_workers, role=role)
+            columns = found[0].features
+            parts += found
+        elif role == TRAINING or is_collection(rows):
+            parts += delayed_parts(rows, beside, role)
         else:
-            parts += plain_parts(more, beside, role, len(client.nthreads()))
+            parts += plain_parts(rows, beside, role, n_workers)
     return parts
 
 
 def _until_done(client: Any, task: Task, parts: Sequence[Any], kept: Kept, listener: Listener | None) -> list[Result]:
     """The results of all members; where workers are lost, the others go on after the last finished round."""
     losses, n_rounds = 0, 0
+    show = Show(int(task.estimator.verbose), asked)
     while True:
         try:
-            return _run(client, task, _place(client, parts), kept, listener)
+            return _run(client, task, _place(client, parts), kept, listener, show)
         except RowsLostError:
             raise
         except WorkerLostError as error:
@@ -186,7 +208,7 @@ def _until_done(client: Any, task: Task, parts: Sequence[Any], kept: Kept, liste
             warnings.warn(
                 f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -194,16 +216,20 @@ def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
-        raise WorkerLostError(f"{error} No worker is left, and none has come within {PATIENCE:g} seconds.") from error
+        raise WorkerLostError(f"{error} None has come within {PATIENCE:g} seconds.") from error
 
 
 def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
-    """Computes the partitions, and says which worker has which of them, as futures."""
+    """Says which worker has which parts: those that Dask computes as futures, and files as parts to be loaded there."""
     from distributed import wait
 
+    files = [part for part in parts if isinstance(part, ParquetPart)]
     plain = [part for part in parts if isinstance(part, Part)]
+    if files or plain:
+        _wait_for_workers(client, WorkerLostError("There is no worker."))
+    placed = deal_out(files, list(client.nthreads())) if files else {}
     sent = client.scatter(plain, hash=False) if plain else []
-    computed = client.compute([part for part in parts if not isinstance(part, Part)])
+    computed = client.compute([part for part in parts if not isinstance(part, ParquetPart | Part)])
     futures = [*computed, *sent]
     with suppress(CancelledError):  # of some of them, which is seen below
         wait(futures)
@@ -218,7 +244,6 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
                 "collections that know where their rows come from, such as files, or load the data again."
             )
     holders = client.who_has(futures)
-    placed: dict[str, list[Any]] = {}
     for future in futures:
         workers = holders.get(future.key, ())
         if not workers:
@@ -227,7 +252,9 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     return {worker: placed[worker] for worker in sorted(placed)}
 
 
-def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept, listener: Listener | None) -> list[Result]:
+def _run(
+    client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept, listener: Listener | None, show: Show
+) -> list[Result]:
     from distributed.protocol.pickle import dumps  # which takes functions of a notebook along
 
     pickled, earlier = dumps(task), dumps(kept.rounds)
@@ -237,16 +264,20 @@ def _run(client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept, list
         )
         for rank, (worker, parts) in enumerate(placed.items())
     ]
-    watch = Watch(client, list(placed), made)
+    watch = Watch(client, list(placed), made, show.look)
     placed.clear()  # the partitions themselves may go
     try:
         members = watch.results(made)
         addresses = [Address(worker, member.key) for worker, member in zip(watch.workers, members, strict=True)]
         watch.results(_called(members, "join", addresses))
         with _giving_up(members, kept, watch):
+            show.follow(members)
             running = _called(members, "fit")
-            return watch.results(running, None if listener is None else Hearing(members[0], listener))
+            results = watch.results(running, None if listener is None else Hearing(members[0], listener))
+        show.finish()
+        return results
     finally:
+        show.stop()
         client.cancel(made, force=True)  # also of those whose worker is gone, which would wait for another
 
 
@@ -287,8 +318,9 @@ def _result_of(future: Any) -> Any:
 class Watch:
     """Waits for members, and notices when one of them is gone."""
 
-    def __init__(self, client: Any, workers: list[str], made: Sequence[Any]) -> None:
+    def __init__(self, client: Any, workers: list[str], made: Sequence[Any], meanwhile: Callable[[], None]) -> None:
         self.workers = workers
+        self._meanwhile = meanwhile
         self._client, self._made = client, made
         self._was_there = [False] * len(workers)
         self._n_looks = 0
@@ -308,6 +340,7 @@ class Watch:
                 raise WorkerLostError(who)
             if len(done) == len(running):
                 return [future.result() for future in running]
+            self._meanwhile()
             if hearing is None:
                 time.sleep(PAUSE)
             else:

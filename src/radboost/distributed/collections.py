@@ -109,8 +109,9 @@ def _pieces(name: str, given: Any) -> list[Any]:
     advice = "For rows in memory call fit of the estimator itself, or"
     if name.endswith((SUFFIXES[VALIDATION], SUFFIXES[UNLABELLED])):
         advice = "Its rows may also be in memory, all that belongs to them too: then pass plain arrays or frames, or"
+    forms = f"{FORMS}, or name Parquet files" if name == "X" else FORMS
     raise TypeError(
-        f"{name} must be {FORMS}; got {type(given).__name__}. {advice} "
+        f"{name} must be {forms}; got {type(given).__name__}. {advice} "
         "make a Dask collection of them: dask.array.from_array(X, chunks=...)."
     )
 

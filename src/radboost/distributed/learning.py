@@ -72,6 +72,9 @@ class Keeper:
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
 
+    def hold(self, prepared: PreparedRows) -> None:
+        """Told of the rows of this worker, when they are binned."""
+
     def rounds(self) -> Trace | None:
         """The finished ones; None before the first. To be asked when the fit has ended."""
         trace = None if self._context is None else self._context.finished_rounds()
@@ -133,6 +136,8 @@ class Task:
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
         prepared = self._prepare(own, parts, workers, settings, first)
+        if keeper is not None:
+            keeper.hold(prepared)
         callbacks: list[Any] = [] if keeper is None else [keeper]
         if "callbacks" in self.given or self.resumed is not None:
             digests = content_digests(prepared, settings.growth.n_threads)

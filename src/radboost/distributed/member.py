@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.distributed.learning import Keeper, Task, digest_of_model
+from radboost._progress import heard_by
+from radboost.distributed.learning import Task, digest_of_model
 from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
 from radboost.distributed.parts import LazyPart
 from radboost.distributed.talking import Workers
 from radboost.distributed.telling import Told
+from radboost.distributed.watching import Doing, News, WorkerShare
 
 NOTHING_MORE = b""  # to tell
 
@@ -35,6 +37,7 @@ class Result:
     """What a worker has at the end of a fit."""
 
     digest: str
+    share: WorkerShare
     model: Any = None  # of the first worker
     warnings: tuple[tuple[str, type[Warning]], ...] = ()
 
@@ -90,7 +93,7 @@ class Member:
         self._told: asyncio.Queue[bytes] = asyncio.Queue()
         self._answers: asyncio.Queue[str | WorkerLostError | None] = asyncio.Queue()
         self._rank, self._task, self._earlier, self._parts = rank, task, earlier, list(parts)
-        self._keeper = Keeper()
+        self._doing = Doing()
         self._ended = asyncio.Event()
         self._addresses: list[Address] = []
         self._place: MeetingPlace | None = None
@@ -118,7 +121,11 @@ class Member:
     async def rounds(self) -> bytes:
         """What the fit of this member had made when it ended, pickled; it is waited for."""
         await self._ended.wait()
-        return pickle.dumps(self._keeper.rounds())
+        return pickle.dumps(self._doing.rounds())
+
+    async def news(self, n_rounds: int, n_said: int) -> News:
+        """Where the fit stands, for a client that knows so many rounds and lines."""
+        return self._doing.news(n_rounds, n_said)
 
     async def told(self) -> bytes:
         """What this member, the first, has to tell callbacks next, pickled; it is waited for."""
@@ -143,28 +150,34 @@ class Member:
 
     async def give_up(self, reason: str) -> None:
         """Ends the fit of this member with an error."""
+        self._doing.reason_to_end = reason
         if self._place is not None:
             self._place.give_up(reason)
         await self._answers.put(WorkerLostError(reason))
 
     def _fit(self, workers: DaskWorkers) -> Result:
         task: Task = pickle.loads(self._task)
-        parts, self._parts = self._parts, []
+        parts, self._parts = self._doing.counted(self._parts), []
         first = self._rank == 0
         options: dict[str, Any] = {
             "first": first,
             "n_threads": self._worker.state.nthreads,
             "earlier": pickle.loads(self._earlier),
-            "keeper": self._keeper,
+            "keeper": self._doing,
             "ears": DistantEars(self, workers.loop) if first else None,
         }
         if not first:
-            return Result(digest_of_model(task.run(parts, workers, **options)))
-        with warnings.catch_warnings(record=True) as found:
+            return Result(digest_of_model(task.run(parts, workers, **options)), self._share())
+        with warnings.catch_warnings(record=True) as found, heard_by(self._doing.hear):
             warnings.simplefilter("always")
             model = task.run(parts, workers, **options)
         told = tuple((str(one.message), one.category) for one in found)
-        return Result(digest_of_model(model), model, told)
+        return Result(digest_of_model(model), self._share(), model, told)
+
+    def _share(self) -> WorkerShare:
+        held = self._doing
+        address = self._addresses[self._rank].worker
+        return WorkerShare(address, held.n_parts, held.n_rows, held.bytes_of_bins, held.bytes_of_scores)
 
     async def _ask_above(self, number: int, kind: str, rank: int, brought: Any) -> Any:
         from distributed.protocol import to_serialize

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.distributed.learning import Keeper, Task, digest_of_model
-from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
+from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above, add_to
 from radboost.distributed.reading import Part
-from radboost.distributed.talking import Workers
+from radboost.distributed.talking import Traffic, Workers
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class DaskWorkers(Workers):
         return self._n_workers == 1
 
     def sum(self, values: npt.NDArray[np.int64]) -> None:
-        values[:] = self._meet("sum", values)
+        if self.alone:
+            return
+        found = self._meet("sum", values)
+        values[:] = 0
+        add_to(values, found)
 
     def maximum(self, values: npt.NDArray[np.float64]) -> None:
         values[:] = self._meet("maximum", values)
@@ -66,7 +70,16 @@ class DaskWorkers(Workers):
         # A copy: the numbers are a view into the native core's memory.
         own = brought.copy()
         number, self._n_met = self._n_met, self._n_met + 1
-        return asyncio.run_coroutine_threadsafe(self._place.bring(number, kind, self._rank, own), self._loop).result()
+        meeting = self._place.bring(number, kind, self._rank, own)
+        with self.traffic.exchange(size_of(own)):
+            return asyncio.run_coroutine_threadsafe(meeting, self._loop).result()
+
+
+def size_of(brought: Any) -> int:
+    """The bytes of numbers, packed or not, or of what is gathered."""
+    if isinstance(brought, dict):
+        return sum(map(len, brought.values()))
+    return len(brought) if isinstance(brought, bytes) else int(brought.nbytes)
 
 
 class Member:
@@ -79,6 +92,7 @@ class Member:
         self._addresses: list[Address] = []
         self._place: MeetingPlace | None = None
         self._worker: Any = None
+        self.traffic = Traffic()
 
     async def join(self, addresses: list[Address]) -> None:
         """Learns who the others are; before any of them begins."""
@@ -91,6 +105,7 @@ class Member:
         """Takes part in the fit, in a thread of its own: other work of the cluster goes on."""
         assert self._place is not None
         workers = DaskWorkers(self._rank, len(self._addresses), self._place, asyncio.get_running_loop())
+        workers.traffic = self.traffic
         executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, self._fit, workers)
@@ -137,6 +152,7 @@ class Member:
         parent = above(self._rank)
         assert parent is not None
         address = self._addresses[parent]
+        self.traffic.bytes_sent += size_of(brought)
         try:
             answer = await self._worker.rpc(address.worker).actor_execute(
                 function="meet", actor=address.key, args=[number, kind, rank, to_serialize(brought)], kwargs={}

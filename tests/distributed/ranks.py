@@ -63,6 +63,10 @@ def long_letters() -> None:
     numbers = np.arange(37) * (rank + 1)
     workers.sum(numbers)
     assert numbers.tolist() == (np.arange(37) * size * (size + 1) // 2).tolist()
+    traffic = workers.traffic
+    assert (traffic.n_exchanges, traffic.bytes_brought) == (2, 35 * rank + 37 * 8)
+    assert traffic.bytes_sent == traffic.bytes_brought
+    assert traffic.seconds_waiting > 0.0
 
 
 def failing() -> None:

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from radboost._progress import heard_by
 from radboost.distributed.learning import Task, digest_of_model
-from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above
+from radboost.distributed.meeting import MeetingPlace, WorkerLostError, above, add_to
 from radboost.distributed.parts import LazyPart
-from radboost.distributed.talking import Workers
+from radboost.distributed.talking import Traffic, Workers
 from radboost.distributed.telling import Told
 from radboost.distributed.watching import Doing, News, WorkerShare
 
@@ -55,7 +55,11 @@ class DaskWorkers(Workers):
         return self._n_workers == 1
 
     def sum(self, values: npt.NDArray[np.int64]) -> None:
-        values[:] = self._meet("sum", values)
+        if self.alone:
+            return
+        found = self._meet("sum", values)
+        values[:] = 0
+        add_to(values, found)
 
     def maximum(self, values: npt.NDArray[np.float64]) -> None:
         values[:] = self._meet("maximum", values)
@@ -72,7 +76,16 @@ class DaskWorkers(Workers):
         # A copy: the numbers are a view into the native core's memory.
         own = brought.copy()
         number, self._n_met = self._n_met, self._n_met + 1
-        return asyncio.run_coroutine_threadsafe(self._place.bring(number, kind, self._rank, own), self.loop).result()
+        meeting = self._place.bring(number, kind, self._rank, own)
+        with self.traffic.exchange(size_of(own)):
+            return asyncio.run_coroutine_threadsafe(meeting, self.loop).result()
+
+
+def size_of(brought: Any) -> int:
+    """The bytes of numbers, packed or not, or of what is gathered."""
+    if isinstance(brought, dict):
+        return sum(map(len, brought.values()))
+    return len(brought) if isinstance(brought, bytes) else int(brought.nbytes)
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,7 @@ class Member:
         self._addresses: list[Address] = []
         self._place: MeetingPlace | None = None
         self._worker: Any = None
+        self.traffic = Traffic()
 
     async def join(self, addresses: list[Address]) -> None:
         """Learns who the others are; before any of them begins."""
@@ -110,6 +124,7 @@ class Member:
         """Takes part in the fit, in a thread of its own: other work of the cluster goes on."""
         assert self._place is not None
         workers = DaskWorkers(self._rank, len(self._addresses), self._place, asyncio.get_running_loop())
+        workers.traffic = self.traffic
         executor = ThreadPoolExecutor(1, thread_name_prefix="radboost-fit")
         try:
             return await asyncio.get_running_loop().run_in_executor(executor, self._fit, workers)
@@ -177,7 +192,17 @@ class Member:
     def _share(self) -> WorkerShare:
         held = self._doing
         address = self._addresses[self._rank].worker
-        return WorkerShare(address, held.n_parts, held.n_rows, held.bytes_of_bins, held.bytes_of_scores)
+        sent = self.traffic
+        return WorkerShare(
+            address,
+            held.n_parts,
+            held.n_rows,
+            held.bytes_of_bins,
+            held.bytes_of_scores,
+            sent.n_exchanges,
+            sent.bytes_sent,
+            sent.seconds_waiting,
+        )
 
     async def _ask_above(self, number: int, kind: str, rank: int, brought: Any) -> Any:
         from distributed.protocol import to_serialize
@@ -185,6 +210,7 @@ class Member:
         parent = above(self._rank)
         assert parent is not None
         address = self._addresses[parent]
+        self.traffic.bytes_sent += size_of(brought)
         try:
             answer = await self._worker.rpc(address.worker).actor_execute(
                 function="meet", actor=address.key, args=[number, kind, rank, to_serialize(brought)], kwargs={}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +43,10 @@ class MPIWorkers(Workers):
         self._reduce(values, "MAX")
 
     def gather(self, data: bytes) -> list[bytes]:
+        with self._counted(len(data)):
+            return self._gather(data)
+
+    def _gather(self, data: bytes) -> list[bytes]:
         sizes = np.array(self._comm.allgather(len(data)), dtype=np.int64)
         pieces: list[list[bytes]] = [[] for _ in sizes]
         for first in range(0, int(sizes.max()), MOST_AT_ONCE // len(sizes)):
@@ -55,9 +61,16 @@ class MPIWorkers(Workers):
     def _reduce(self, values: npt.NDArray[Any], operation: str) -> None:
         from mpi4py import MPI
 
-        for first in range(0, len(values), MOST_AT_ONCE):
-            own = values[first : first + MOST_AT_ONCE]
-            self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
+        with self._counted(values.nbytes):
+            for first in range(0, len(values), MOST_AT_ONCE):
+                own = values[first : first + MOST_AT_ONCE]
+                self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
+
+    @contextmanager
+    def _counted(self, n_bytes: int) -> Iterator[None]:
+        with self.traffic.exchange(n_bytes):
+            yield
+        self.traffic.bytes_sent += n_bytes
 
 
 def fit(

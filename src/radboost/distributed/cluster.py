@@ -22,7 +22,16 @@ PATIENCE = 30.0  # seconds to wait for a worker where none is left
 MOST_LOSSES = 3  # one after the other, without a round made between them
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, client: Any = None) -> Any:
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    sources: Any = None,
+    bins: str = "exact",
+    client: Any = None,
+) -> Any:
     """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
 
     Every worker that holds partitions takes part, bins its own rows and keeps them; the workers exchange sums of
@@ -43,6 +52,9 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
         A row of weight w counts as w copies of it.
     sources : the same, or None
         The source of each row, for MultiSourceBoostClassifier.
+    bins : "exact" or "sketch"
+        "exact": the bins of a fit on one machine. "sketch": quantiles from summaries of all rows, whose ranks are right
+        up to a small share of them; the model is then another one, and depends on the partitioning (docs/cluster.md).
     client : distributed.Client or None
         None takes the current one.
 
@@ -55,7 +67,7 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     WorkerLostError
         Where no worker is left, lost rows cannot be computed again, or workers are lost again and again.
     """
-    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
+    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None, bins=bins)
     client = _client(client)
     results = _until_done(client, task, delayed_parts(X, y, sample_weight, sources))
     fitted = next(result.model for result in results if result.model is not None)

@@ -23,6 +23,8 @@ from radboost.estimators import (
 from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
 from radboost.rows.prepare import digest_of
 
+BINS = ("exact", "sketch")
+
 SUPPORTED: tuple[type[Any], ...] = (
     DeepBoostClassifier,
     SoftmaxBoostClassifier,
@@ -78,14 +80,17 @@ class Task:
     seed: int  # drawn once: a random_state of None would be another one on every worker
     weighted: bool
     sourced: bool = False  # whether the sources of rows were given
+    bins: str = "exact"  # those of one machine, or of a "sketch"
 
     @classmethod
-    def of(cls, estimator: Any, *, weighted: bool, sourced: bool = False) -> Task:
+    def of(cls, estimator: Any, *, weighted: bool, sourced: bool = False, bins: str = "exact") -> Task:
         check_estimator(estimator)
+        if bins not in BINS:
+            raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
         if sourced and not isinstance(estimator, MultiSourceBoostClassifier):
             raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
         # Once: a generator that is asked for a seed goes on.
-        return cls(estimator, estimator._read_parameters().growth.seed, weighted, sourced)
+        return cls(estimator, estimator._read_parameters().growth.seed, weighted, sourced, bins)
 
     def run(
         self,
@@ -108,6 +113,7 @@ class Task:
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
         training = read_parts(own, parts, workers, weighted=self.weighted, keep_values=needs_values(own))
+        training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
         prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)
         if self.sourced:

@@ -57,7 +57,16 @@ class MPIWorkers(Workers):
             self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, comm: Any = None) -> Any:
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    sources: Any = None,
+    bins: str = "exact",
+    comm: Any = None,
+) -> Any:
     """Fits an estimator on the rows of all ranks; each calls with its own, and has the same model at the end.
 
     The model is that of `estimator.fit` on all rows, bit for bit, for any number of ranks. A rank may have no rows: it
@@ -70,6 +79,8 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
         n_jobs=None stands for all cores that the rank may use.
     X, y, sample_weight, sources : the rows of this rank, as `estimator.fit` takes them
         Either all ranks give weights, or none; the same of sources.
+    bins : "exact" or "sketch"
+        As for `radboost.distributed.fit`; the same on every rank.
     comm : mpi4py.MPI.Comm or None
         None is COMM_WORLD.
 
@@ -78,7 +89,7 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     estimator : the estimator that was given, fitted
     """
     comm = _comm(comm)
-    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
+    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None, bins=bins)
     workers = MPIWorkers(comm)
     try:
         task = _same_for_all(task, workers)
@@ -116,7 +127,7 @@ def _same_for_all(task: Task, workers: Workers) -> Task:
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
     told = workers.tell(
-        (type(task.estimator).__name__, json.dumps(parameters), (task.weighted, task.sourced), task.seed)
+        (type(task.estimator).__name__, json.dumps([parameters, task.bins]), (task.weighted, task.sourced), task.seed)
     )
     if len({one[2] for one in told}) > 1:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from radboost.engine import BinnedData
+from radboost.trees import RowBlocks
 
 BINS = 31
 
@@ -41,3 +42,16 @@ def weights_of(kind: str, m: int) -> np.ndarray | None:
     if kind == "none":
         return None
     return rng.integers(1, 5, m).astype(float) if kind == "whole" else rng.integers(1, 50, m) / 7.0
+
+
+class Loaded(RowBlocks):
+    """Blocks of a matrix, copied every time; every other one column after column."""
+
+    def __init__(self, X: np.ndarray, ends: list[int]) -> None:
+        self.blocks = np.split(X, ends)
+        self.loads = [0] * len(self.blocks)
+        super().__init__([len(block) for block in self.blocks], X.shape[1], X.dtype)
+
+    def load(self, block: int) -> np.ndarray:
+        self.loads[block] += 1
+        return np.array(self.blocks[block], order="FC"[block % 2])

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "data/sketched_binning.hpp"
+
 namespace radboost {
 namespace {
 
@@ -30,7 +32,8 @@ private:
 
 template <class T>
 BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const Vector<std::int64_t>& order, int max_bins,
-                    int n_threads, const std::optional<Vector<std::int32_t>>& categories, const Collective* collective) {
+                    int n_threads, const std::optional<Vector<std::int32_t>>& categories, const Collective* collective,
+                    bool sketched) {
     require(weights.size() == 0 || weights.size() == X.n_rows(), "one weight per row is needed");
     require(order.size() == 0 || order.size() == X.n_rows(), "the order must name every row");
     require(!categories || categories->size() == X.n_columns, "one number of categories per column is needed");
@@ -39,26 +42,27 @@ BinnedData bin_rows(const RowBlocks<T>& X, const Vector<double>& weights, const 
     bool integers = true;
     for (std::size_t i = 0; i < weights.size(); ++i) integers = integers && weights.data()[i] == std::floor(weights.data()[i]);
     nb::gil_scoped_release release;
-    return bin_blocks(X, weights.size() ? weights.data() : nullptr, integers, order.size() ? order.data() : nullptr,
-                      categories ? categories->data() : nullptr, max_bins, n_threads, check_signals,
-                      collective ? *collective : one_worker());
+    const auto make = sketched ? bin_by_sketches<T> : bin_blocks<T>;
+    return make(X, weights.size() ? weights.data() : nullptr, integers, order.size() ? order.data() : nullptr,
+                categories ? categories->data() : nullptr, max_bins, n_threads, check_signals,
+                collective ? *collective : one_worker());
 }
 
 template <class T>
 BinnedData bin(Matrix<T> X, Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
-               std::optional<Vector<std::int32_t>> categories, const Collective* collective) {
+               std::optional<Vector<std::int32_t>> categories, const Collective* collective, bool sketched) {
     const MatrixView<T> rows = view(X);
-    return bin_rows<T>(OneBlock<T>(rows), weights, order, max_bins, n_threads, categories, collective);
+    return bin_rows<T>(OneBlock<T>(rows), weights, order, max_bins, n_threads, categories, collective, sketched);
 }
 
 BinnedData bin_loaded(nb::object load, const std::vector<std::size_t>& first_rows, std::size_t n_columns, bool of_32_bits,
                       Vector<double> weights, Vector<std::int64_t> order, int max_bins, int n_threads,
-                      std::optional<Vector<std::int32_t>> categories, const Collective* collective) {
+                      std::optional<Vector<std::int32_t>> categories, const Collective* collective, bool sketched) {
     if (of_32_bits)
         return bin_rows<float>(PythonBlocks<float>(load, first_rows, n_columns), weights, order, max_bins, n_threads,
-                               categories, collective);
+                               categories, collective, sketched);
     return bin_rows<double>(PythonBlocks<double>(load, first_rows, n_columns), weights, order, max_bins, n_threads, categories,
-                            collective);
+                            collective, sketched);
 }
 
 }  // namespace
@@ -90,12 +94,15 @@ void bind_data(nb::module_& m) {
         return BinnedData::side_by_side({parts.begin(), parts.end()});
     });
     m.def("bin_matrix", &bin<float>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none());
+          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none(),
+          nb::arg("sketched") = false);
     m.def("bin_matrix", &bin<double>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
-          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none());
+          nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none(),
+          nb::arg("sketched") = false);
     m.def("bin_blocks", &bin_loaded, nb::arg("load"), nb::arg("first_rows"), nb::arg("n_columns"), nb::arg("of_32_bits"),
           nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"), nb::arg("n_threads"),
-          nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none());
+          nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none(),
+          nb::arg("sketched") = false);
 }
 
 }  // namespace radboost

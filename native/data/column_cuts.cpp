@@ -7,6 +7,7 @@
 #include "data/letter.hpp"
 #include "data/quantiles.hpp"
 #include "data/sample_rows.hpp"
+#include "data/sketch.hpp"
 #include "core/large_array.hpp"
 #include "core/pool.hpp"
 
@@ -53,7 +54,7 @@ template <class T>
 class CutFinder {
 public:
     CutFinder(const RowBlocks<T>& blocks, const double* weights, bool integer_weights, const std::int32_t* categories,
-              int max_bins, int n_threads, InterruptCheck check, const Collective& collective)
+              int max_bins, int n_threads, InterruptCheck check, const Collective& collective, bool sketched)
         : blocks_(blocks),
           weights_(weights),
           categories_(categories),
@@ -62,7 +63,8 @@ public:
           check_(check),
           collective_(collective),
           alone_(collective.alone()),
-          at_hand_(alone_ && blocks.n_blocks() == 1),
+          sketched_(sketched),
+          at_hand_(alone_ && blocks.n_blocks() == 1 && !sketched),
           rows_(blocks.n_blocks()),
           cuts_(blocks.n_columns) {
         // A worker without rows has no weights; the others know.
@@ -102,6 +104,11 @@ private:
 
     // Decides whether rows are drawn, and how many columns go together.
     std::size_t prepare() {
+        if (sketched_) {
+            double n_summaries = 2;
+            for (std::size_t n = 1; n < blocks_.n_blocks(); n *= 2) ++n_summaries;
+            return columns_in_a_pass<T>(collective_.maximum(n_summaries * static_cast<double>(2 * sketch_size())));
+        }
         double own_count = static_cast<double>(blocks_.n_rows());
         if (weights_ != nullptr && whole_) {
             own_count = 0;
@@ -118,6 +125,8 @@ private:
         }
         return columns_at_once<T>(rows_[0].size, n_threads_);
     }
+
+    std::size_t sketch_size() const { return Sketch<T>::kPerBin * static_cast<std::size_t>(max_bins_); }
 
     void draw(std::size_t block, const MatrixView<T>& X) { rows_[block] = draw_rows(X, limit_, n_threads_); }
 
@@ -136,7 +145,8 @@ private:
 
     void look(std::size_t first, std::size_t last) {
         distinct_.assign(last - first, DistinctValues<T>(static_cast<std::size_t>(max_bins_)));
-        samples_.assign(at_hand_ ? 0 : last - first, SharedSample<T>());
+        samples_.assign(at_hand_ || sketched_ ? 0 : last - first, SharedSample<T>());
+        sketches_.assign(sketched_ ? last - first : 0, Sketch<T>(sketch_size()));
         visit_all([&](std::size_t b, const MatrixView<T>& X) {
             if (to_draw_) draw(b, X);
             const std::size_t width = X.column_stride == 1 ? kGroupColumns : 1;
@@ -167,8 +177,12 @@ private:
             const std::size_t end = std::min(begin + kGroupColumns, last), size = rows_[block].size;
             gather_sample(X, rows_[block], begin, end, n_threads_, gathered_);
             parallel_for(n_threads_, end - begin, [&](std::size_t i) {
-                if (!categorical(begin + i))
-                    samples_[begin + i - first].add(gathered_.data() + i * size, weights_of(block), rows_[block]);
+                const T* const values = gathered_.data() + i * size;
+                if (categorical(begin + i)) return;
+                if (sketched_)
+                    sketches_[begin + i - first].add(values, weights_of(block), rows_[block]);
+                else
+                    samples_[begin + i - first].add(values, weights_of(block), rows_[block]);
             });
         }
     }
@@ -186,36 +200,47 @@ private:
 
     // All workers take the same columns at once, however many threads they have.
     void cut_shared(std::size_t first, std::size_t last) {
-        std::int64_t own_size = 0;
-        for (const SampleRows& rows : rows_) own_size += static_cast<std::int64_t>(rows.size);
+        std::int64_t own_size = sketched_ ? static_cast<std::int64_t>(2 * sketch_size()) : 0;
+        if (!sketched_)
+            for (const SampleRows& rows : rows_) own_size += static_cast<std::int64_t>(rows.size);
         const std::size_t width = columns_at_once<T>(static_cast<std::size_t>(collective_.sum(own_size)), 1);
         for (std::size_t begin = first; begin < last; begin += width) {
             check_();
             const std::size_t end = std::min(begin + width, last);
-            if (!alone_) share_samples(first, begin, end);
+            if (sketched_)
+                share(first, begin, end, sketches_, Sketch<T>(sketch_size()), [](Sketch<T>& own, Letter& to) { own.write(to); });
+            else if (!alone_)
+                share(first, begin, end, samples_, SharedSample<T>(),
+                      [&](SharedSample<T>& own, Letter& to) { own.write(weighted_, to); });
             parallel_for(n_threads_, end - begin, [&](std::size_t i) {
                 const std::size_t c = begin + i;
-                if (wants_sample(first, c))
+                if (!wants_sample(first, c)) {
+                    if (!categorical(c)) cuts_[c] = cut_between(distinct_[c - first]);
+                } else if (sketched_) {
+                    cuts_[c].thresholds = sketches_[c - first].thresholds(max_bins_);
+                } else {
                     cuts_[c].thresholds = samples_[c - first].thresholds(whole_, max_bins_);
-                else if (!categorical(c))
-                    cuts_[c] = cut_between(distinct_[c - first]);
-                samples_[c - first] = SharedSample<T>();
+                    samples_[c - first] = SharedSample<T>();
+                }
             });
         }
     }
 
-    void share_samples(std::size_t first, std::size_t begin, std::size_t end) {
+    // What all workers have of columns begin ... end - 1, in place of what this one has.
+    template <class Held, class Write>
+    void share(std::size_t first, std::size_t begin, std::size_t end, std::vector<Held>& held, const Held& none,
+               Write&& write) {
         bool any = false;
         Letter own;
         for (std::size_t c = begin; c < end; ++c) {
-            if (wants_sample(first, c)) samples_[c - first].write(weighted_, own);
+            if (wants_sample(first, c)) write(held[c - first], own);
             any |= wants_sample(first, c);
-            samples_[c - first] = SharedSample<T>();
+            held[c - first] = none;
         }
         if (!any) return;
         for (Letter& letter : own.exchange(collective_))
             for (std::size_t c = begin; c < end; ++c)
-                if (wants_sample(first, c)) samples_[c - first].read(letter);
+                if (wants_sample(first, c)) held[c - first].read(letter);
     }
 
     const RowBlocks<T>& blocks_;
@@ -225,6 +250,7 @@ private:
     const InterruptCheck check_;
     const Collective& collective_;
     const bool alone_;
+    const bool sketched_;
     const bool at_hand_;  // all rows are in one block of this worker
     bool weighted_ = false, whole_ = true;
     bool to_draw_ = false;  // rows that are not drawn yet
@@ -234,6 +260,7 @@ private:
     // Of the columns that are looked at together:
     std::vector<DistinctValues<T>> distinct_;
     std::vector<SharedSample<T>> samples_;
+    std::vector<Sketch<T>> sketches_;  // in place of samples
     LargeArray<T> gathered_;
 };
 
@@ -242,13 +269,14 @@ private:
 template <class T>
 std::vector<ColumnCuts> cut_columns(const RowBlocks<T>& blocks, const double* weights, bool integer_weights,
                                     const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
-                                    const Collective& collective) {
-    return CutFinder<T>(blocks, weights, integer_weights, categories, max_bins, n_threads, check, collective).find();
+                                    const Collective& collective, bool sketched) {
+    return CutFinder<T>(blocks, weights, integer_weights, categories, max_bins, n_threads, check, collective, sketched)
+        .find();
 }
 
 template std::vector<ColumnCuts> cut_columns<float>(const RowBlocks<float>&, const double*, bool, const std::int32_t*, int,
-                                                    int, InterruptCheck, const Collective&);
+                                                    int, InterruptCheck, const Collective&, bool);
 template std::vector<ColumnCuts> cut_columns<double>(const RowBlocks<double>&, const double*, bool, const std::int32_t*,
-                                                     int, int, InterruptCheck, const Collective&);
+                                                     int, int, InterruptCheck, const Collective&, bool);
 
 }  // namespace radboost

@@ -67,9 +67,10 @@ void radix_sort(std::vector<Item>& items) {
 }
 
 // The values after which a bin ends: the smallest v whose cumulative weight reaches k / max_bins of the total. Item i of
-// a sorted sample has value(i), and add(i, sum) adds its weight to a sum.
-template <class Value, class Add>
-std::vector<double> quantile_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins) {
+// a sorted sample has value(i), and add(i, sum) adds its weight to a sum; between(a, b) is a threshold t with a <= t < b.
+template <class Value, class Add, class Between = double (*)(double, double)>
+std::vector<double> quantile_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
+                                        Between&& between = midpoint) {
     double total = 0;
     for (std::size_t i = 0; i < size; ++i) add(i, total);
     std::vector<double> thresholds;
@@ -81,7 +82,7 @@ std::vector<double> quantile_thresholds(std::size_t size, Value&& value, Add&& a
         if (i == size) break;
         if (cumulative * max_bins < k * total) continue;
         while (k < max_bins && cumulative * max_bins >= k * total) ++k;
-        thresholds.push_back(midpoint(here, value(i)));
+        thresholds.push_back(between(here, value(i)));
         if (k == max_bins) break;
     }
     return thresholds;

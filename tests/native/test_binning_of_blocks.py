@@ -7,23 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binning_tools import BINS, described, table, weights_of
+from binning_tools import BINS, Loaded, described, table, weights_of
 from collective_tools import ThreadGroup
 from radboost.engine import BinnedData
-from radboost.trees import RowBlocks, bin_rows
-
-
-class Loaded(RowBlocks):
-    """Blocks of a matrix, copied every time; every other one column after column."""
-
-    def __init__(self, X: np.ndarray, ends: list[int]) -> None:
-        self.blocks = np.split(X, ends)
-        self.loads = [0] * len(self.blocks)
-        super().__init__([len(block) for block in self.blocks], X.shape[1], X.dtype)
-
-    def load(self, block: int) -> np.ndarray:
-        self.loads[block] += 1
-        return np.array(self.blocks[block], order="FC"[block % 2])
+from radboost.trees import bin_rows
 
 
 def same(found: BinnedData, expected: BinnedData) -> bool:

@@ -49,6 +49,7 @@ def fit(
     callbacks: Any = None,
     resume_from: Any = None,
     columns: Sequence[str] | None = None,
+    bins: str = "exact",
     client: Any = None,
 ) -> Any:
     """Fits an estimator on the rows of a Dask cluster and returns it: the model is that of a fit on one machine.
@@ -84,6 +85,9 @@ def fit(
         A checkpoint of a fit on any number of workers with the same rows and parameters, to go on from.
     columns : list of names or None
         Of files: the columns of X. None takes all that are not beside X.
+    bins : "exact" or "sketch"
+        "exact": the bins of a fit on one machine. "sketch": quantiles from summaries of all rows, whose ranks are right
+        up to a small share of them; the model is then another one, and depends on the partitioning (docs/cluster.md).
     client : distributed.Client or None
         None takes the current one.
 
@@ -114,7 +118,9 @@ def fit(
         callbacks=callbacks,
         resume_from=resume_from,
     )
-    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments)
+    task = Task.of(
+        estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
+    )
     client = _client(client)
     parts = _parts(client, X, y, arguments, columns)
     return fit_parts(estimator, task, parts, client, arguments)

@@ -31,6 +31,8 @@ from radboost.model_file import ModelFileError
 from radboost.rows.content import content_digests
 from radboost.rows.prepare import PreparedRows, digest_of
 
+BINS = ("exact", "sketch")
+
 SUPPORTED: tuple[type[Any], ...] = (
     DeepBoostClassifier,
     SoftmaxBoostClassifier,
@@ -91,18 +93,29 @@ class Task:
     sourced: bool = False  # whether the sources of rows were given
     given: frozenset[str] = frozenset()  # the names of the arguments of `fit`
     metrics: tuple[Metric, ...] = ()
+    bins: str = "exact"  # those of one machine, or of a "sketch"
     resumed: SavedData | None = None  # what the fit that this one goes on from says of its rows
 
     @classmethod
-    def of(cls, estimator: Any, *, weighted: bool, sourced: bool = False, arguments: Arguments | None = None) -> Task:
+    def of(
+        cls,
+        estimator: Any,
+        *,
+        weighted: bool,
+        sourced: bool = False,
+        arguments: Arguments | None = None,
+        bins: str = "exact",
+    ) -> Task:
         check_estimator(estimator)
+        if bins not in BINS:
+            raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
         if sourced and not isinstance(estimator, MultiSourceBoostClassifier):
             raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
         arguments = Arguments() if arguments is None else arguments
         arguments.check(estimator)
         # Once: a generator that is asked for a seed goes on.
         seed = estimator._read_parameters().growth.seed
-        return cls(estimator, seed, weighted, sourced, arguments.given, read_metrics(arguments.eval_metric))
+        return cls(estimator, seed, weighted, sourced, arguments.given, read_metrics(arguments.eval_metric), bins)
 
     def resuming(self, found: OpenedCheckpoint) -> Task:
         """The same with the seed of an earlier fit, whose rows must be these."""
@@ -156,6 +169,7 @@ class Task:
         """The rows of this worker, with all that was given of them."""
         rows, to_watch = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
         training = read_parts(own, rows, workers, weighted=self.weighted, keep_values=needs_values(own))
+        training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
         watched = None
         if "X_val" in self.given:

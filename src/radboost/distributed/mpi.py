@@ -93,6 +93,7 @@ def fit(
     eval_metric: Any = None,
     callbacks: Any = None,
     resume_from: Any = None,
+    bins: str = "exact",
     comm: Any = None,
 ) -> Any:
     """Fits an estimator on the rows of all ranks; each calls with its own, and has the same model at the end.
@@ -114,6 +115,8 @@ def fit(
         Those of the first rank are called, and the others wait for them; all ranks give some, perhaps an empty list.
     resume_from : path or None
         A checkpoint that the first rank reads; all ranks give it.
+    bins : "exact" or "sketch"
+        As for `radboost.distributed.fit`; the same on every rank.
     comm : mpi4py.MPI.Comm or None
         None is COMM_WORLD.
 
@@ -139,7 +142,9 @@ def fit(
         callbacks=callbacks,
         resume_from=resume_from,
     )
-    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments)
+    task = Task.of(
+        estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
+    )
     workers, first = MPIWorkers(comm), comm.Get_rank() == 0
     try:
         task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
@@ -199,7 +204,8 @@ def _same_for_all(task: Task, workers: Workers) -> Task:
     """The task with the seed of the first rank; refuses ranks with other parameters, or some with weights alone."""
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
-    told = workers.tell((type(task.estimator).__name__, json.dumps(parameters), sorted(task.given), task.seed))
+    settings = json.dumps([parameters, task.bins])
+    told = workers.tell((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
     for name in sorted(set().union(*(one[2] for one in told))):
         if not all(name in one[2] for one in told):
             raise ValueError(

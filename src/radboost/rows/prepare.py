@@ -74,6 +74,7 @@ class CheckedRows:
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
     offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
     collective: Collective | None = None  # who has the other rows; classes and categories are those of all of them
+    sketched: bool = False  # whether quantiles may be those of summaries of the rows
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -95,7 +96,8 @@ class CheckedRows:
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
         n_categories = {column: len(known) for column, known in rows.categories.items()}
-        data = bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
+        given = (rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
+        data = bin_rows(*given, sketched=self.sketched)
         places = order.astype(np.uint32)
         return PreparedRows(
             X=BinnedRows(data, places, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,

@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
 from radboost.distributed.keeping import Hearing, Kept, RowsLostError, asked
@@ -101,6 +102,7 @@ def fit(
         Where no worker is left, lost rows cannot be computed again, or workers are lost again and again. With a
         `Checkpoint` among the callbacks the rounds are kept, and the error says where.
     """
+    callbacks = check_callbacks(callbacks) or None
     arguments = Arguments(
         sample_weight=sample_weight,
         sources=sources,

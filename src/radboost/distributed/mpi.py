@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.boosting import Trace
+from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
 from radboost.distributed.learning import Task, digest_of_model
 from radboost.distributed.parts import Part
@@ -125,6 +126,7 @@ def fit(
     estimator : the estimator that was given, fitted
     """
     comm = _comm(comm)
+    callbacks = None if callbacks is None else check_callbacks(callbacks)
     arguments = Arguments(
         sample_weight=sample_weight,
         sources=sources,

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import data
 from benchmarks.cluster.fitting import estimator
 from benchmarks.cluster.watching import watched
+from benchmarks.cluster.workers import local_cluster
 
 ROWS = 100_000_000
 COLUMNS = 28
@@ -55,11 +56,9 @@ def make(folder: Path, rows: int) -> list[Path]:
 
 def learn(paths: Sequence[Path], n_workers: int, rounds: int) -> dict[str, Any]:
     """One fit by so many processes of one thread: seconds, and what each worker saw."""
-    from distributed import Client, LocalCluster
     from radboost import distributed
 
-    options: dict[str, Any] = {"threads_per_worker": 1, "memory_limit": None, "dashboard_address": None}
-    with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
+    with local_cluster(n_workers) as client:
         model = estimator(rounds, DEPTH, 1)
         start = time.perf_counter()
         with watched():

@@ -6,6 +6,7 @@ python -m benchmarks.cluster.workers ADDRESS N REQUEST     the client of the sec
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 import tempfile
@@ -21,12 +22,22 @@ PORT = 8786
 LONGEST = 3600.0  # seconds
 
 
-def fit_on_workers(request: Request, n_workers: int) -> list[Outcome]:
-    """The outcomes of fits on so many processes of this machine."""
+@contextmanager
+def local_cluster(n_workers: int, threads: int = 1) -> Iterator[Any]:
+    """The client of so many processes of this machine."""
     from distributed import Client, LocalCluster
 
-    options = {"threads_per_worker": request.threads, "memory_limit": None, "dashboard_address": None}
-    with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
+    options: dict[str, Any] = {"memory_limit": None, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=threads, **options) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def fit_on_workers(request: Request, n_workers: int) -> list[Outcome]:
+    """The outcomes of fits on so many processes of this machine."""
+    with local_cluster(n_workers, request.threads) as client:
         return _fits(client, request, n_workers)
 
 

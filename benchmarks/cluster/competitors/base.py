@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.cluster.fitting import Outcome, arrays_on_workers
+from benchmarks.cluster.workers import local_cluster
 from benchmarks.data import Data
 from benchmarks.settings import Settings
 
@@ -32,17 +33,10 @@ class Stage:
 @contextmanager
 def stage(train: Data, n_workers: int) -> Iterator[Stage]:
     """A cluster of processes of one thread each, on this machine, that has the rows."""
-    from distributed import Client, LocalCluster
-
     with tempfile.TemporaryDirectory() as folder:
         for name, array in zip("Xy", train, strict=True):
             np.save(Path(folder) / f"{name}.npy", array)
-        with (
-            LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+        with local_cluster(n_workers) as client:
             X, y = arrays_on_workers(client, folder, n_workers)
             yield Stage(train, folder, client, X, y, n_workers)
 

@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from radboost.distributed import cluster, mpi
 from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.reading import Part
 from radboost.distributed.talking import Workers
 
 Answer = TypeVar("Answer")
@@ -123,7 +122,7 @@ class WatchedTask(Task):
     delay: float = 0.0
     pings: tuple[int, ...] = ()  # sums of so many bytes are measured before the fit
 
-    def run(self, parts: Sequence[Part], workers: Workers, *, keeper: Keeper | None = None, **options: Any) -> Any:
+    def run(self, parts: Sequence[Any], workers: Workers, *, keeper: Keeper | None = None, **options: Any) -> Any:
         watch = Watch(workers, self.delay)
         for size in self.pings:
             watch.ping(size)

@@ -27,10 +27,9 @@ from benchmarks.cluster.model import (
 )
 from benchmarks.cluster.watching import Watch, WatchedTask, smaller_children
 from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkers
+from distributed_tools import ThreadWorkers, divide
 from fingerprints import table
 from radboost.distributed.learning import Task
-from radboost.distributed.reading import Part
 
 
 def tree(left: list[int]) -> Any:
@@ -88,11 +87,11 @@ def test_what_workers_send_is_counted() -> None:
 def test_a_watched_fit_has_the_same_model() -> None:
     X, y = table(1, 120, 4)
     model, outcome = fit_locally(X, y, 3, 3, 1)
-    group = ThreadGroup(2)
+    group, parts = ThreadGroup(2), divide(X, y, None, 5)
     task = WatchedTask(**vars(Task.of(estimator(3, 3, 1), weighted=False)), pings=(80,))
 
     def work(rank: int, _: Any) -> Any:
-        return task.run([Part(X[rank::2], y[rank::2])], ThreadWorkers(group, rank), first=rank == 0)
+        return task.run(parts[rank::2], ThreadWorkers(group, rank), first=rank == 0)
 
     for watched in group.run(work):
         assert [tree.key() for tree in watched.ensemble_.hypotheses] == [

@@ -5,11 +5,11 @@ A round is a tree and a step. With n rows of d columns in b bins, depth k, K cla
     time   = work(n / W) (s + (1 - s) / T) + scan + exchanges           seconds per round
     work   = n (c1 d + c2 d (k - 1) + c3 k + c4 o)                      root, smaller children, division, weights
     scan   = c5 H d b K + c6                                            every worker looks at all sums: W does not help
-    bytes  = 8 H d b ceil(K / 2)                                        a worker sends these in one direction
+    bytes  = 4 H d b K                                                  a worker sends these in one direction
     H      = 2^(k - 1)                                                  the root and all smaller children, at most
 
-where o is 1 for two classes, otherwise K. The other child's sums are a difference, two weights of 32 bits go in one
-number, and the last level is not searched. An exchange of m bytes over links of v bytes per second takes
+where o is 1 for two classes, otherwise K. The other child's sums are a difference, sums of weights have 32 bits, and
+the last level is not searched. An exchange of m bytes over links of v bytes per second takes
 
     Dask   sum over the levels of a tree with 8 below each, of l + l' (q - 1) + 2 q m (1 / v + p)
     MPI    ceil(log2 W) l + 2 (W - 1) / W m (1 / v + p)                 Rabenseifner's all-reduce
@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -32,7 +31,8 @@ from radboost.distributed.meeting import below
 
 BINS = 255
 SAMPLE_ROWS = 131_072  # about so many are drawn for the bins, whatever the number of rows
-NUMBER = 8  # bytes
+WEIGHT_BYTES = 4
+VALUE_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Shape:
     @property
     def sent(self) -> float:
         """Bytes of a worker and round, in one direction."""
-        return NUMBER * self.slots * math.ceil(self.classes / 2)
+        return WEIGHT_BYTES * self.slots * self.classes
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,12 @@ class Constants:
 
     costs: tuple[float, ...]
     serial: float = 0.0
-    exchanges: tuple[float, float] = (1.0, 1.0)  # a round has the first, and the second for each level
+    exchanges: tuple[float, float, float] = (1.0, 1.0, 0.0)  # of a round, for each level, with several classes
     transports: dict[str, Transport] = field(default_factory=dict)
     packing: float = 1.0  # bytes sent for a byte of sums
     preparing: float = 0.0  # seconds per cell to read rows in memory and bin them
     per_row: float = 64.0  # bytes of memory besides two for each cell
+    process: float = 3e8  # bytes of memory of a worker without rows
 
     def compute(self, shape: Shape, n_workers: int = 1, threads: int = 1) -> tuple[float, float]:
         """Seconds per round and worker: what is divided among workers and threads, and what is not."""
@@ -120,12 +121,17 @@ class Constants:
 
     def n_exchanges(self, shape: Shape) -> float:
         """Per round."""
-        return self.exchanges[0] + self.exchanges[1] * shape.depth
+        per_round, per_level, several = self.exchanges
+        return per_round + per_level * shape.depth + (several if shape.classes > 2 else 0.0)
 
     def memory(self, shape: Shape, n_workers: int) -> float:
-        """Bytes of a worker: codes by row and by column, what a row takes besides, and the sums of a level."""
-        per_row = 2 * shape.columns + self.per_row * max(1.0, shape.classes / 2)
-        return shape.rows / n_workers * per_row + 2 * shape.sent
+        """Bytes of a worker: codes by row and by column, what a row takes besides, and histograms.
+
+        With several classes a row has a score and a gradient of each, 4 bytes (docs/decisions, 15).
+        """
+        of_classes = 8.0 * shape.classes if shape.classes > 2 else 0.0
+        per_row = 2 * shape.columns + self.per_row + of_classes
+        return self.process + shape.rows / n_workers * per_row + 2 * shape.sent
 
 
 @dataclass(frozen=True)
@@ -186,7 +192,7 @@ def break_even(constants: Constants, shape: Shape, cluster: Cluster) -> float:
 def once(constants: Constants, shape: Shape, cluster: Cluster) -> float:
     """Seconds before the first round: rows are binned, and the sample for the bins is gathered by all."""
     cells = shape.rows * shape.columns / cluster.workers / cluster.threads
-    sample = min(shape.rows, SAMPLE_ROWS) * shape.columns * NUMBER
+    sample = min(shape.rows, SAMPLE_ROWS) * shape.columns * VALUE_BYTES
     return cells * constants.preparing * cluster.sharing + sample / (cluster.gigabits * 1e9 / 8)
 
 
@@ -197,6 +203,13 @@ def fit_costs(measured: Sequence[tuple[Shape, float]]) -> tuple[float, ...]:
     scale = terms.max(axis=0)
     found, _ = nnls(terms / scale, np.ones(len(measured)))
     return tuple(float(cost) for cost in found / scale)
+
+
+def fit_memory(peaks: Sequence[tuple[float, float]], columns: int) -> tuple[float, float]:
+    """Bytes of a row besides its codes, and of a process: the line through peaks of workers with (rows, bytes)."""
+    rows, found = np.array(peaks).T
+    slope, process = np.polyfit(rows, found, 1)
+    return float(slope) - 2 * columns, float(process)
 
 
 def fit_serial(costs: Sequence[float], measured: Sequence[tuple[Shape, int, float]]) -> float:
@@ -224,15 +237,3 @@ def fit_transport(pings: Sequence[tuple[int, int, float]], *, tree: bool) -> Tra
     found, _ = nnls(terms / scale, np.ones(len(seconds)))
     latency, further, per_byte = (float(one) for one in found / scale)
     return Transport(latency, further if tree else 0.0, per_byte, tree)
-
-
-def as_dict(constants: Constants) -> dict[str, Any]:
-    """For JSON."""
-    return {**vars(constants), "transports": {name: vars(one) for name, one in constants.transports.items()}}
-
-
-def from_dict(fields: dict[str, Any]) -> Constants:
-    """What `as_dict` made."""
-    transports = {name: Transport(**one) for name, one in fields["transports"].items()}
-    pairs = {name: tuple(fields[name]) for name in ("costs", "exchanges")}
-    return Constants(**{**fields, **pairs, "transports": transports})

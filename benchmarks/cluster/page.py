@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.cluster import large
 from benchmarks.cluster.checks import predicted, read
-from benchmarks.cluster.model import Cluster, Constants, Shape, break_even, once, predict
+from benchmarks.cluster.model import Cluster, Constants, Shape, break_even, fit_memory, once, predict
 from benchmarks.cluster.small import constants as constants_of
 
 ROUNDS = 100
@@ -43,7 +43,7 @@ def parts(kept: dict[str, Any]) -> dict[str, list[str]]:
     if "races" in kept:
         found["race"] = race_table(kept["races"])
     if "small" in kept:
-        constants = constants_of(kept["small"])
+        constants = all_constants(kept)
         found["constants"] = constants_table(constants)
         found["far"] = far_table(constants)
         if kept.get("checks"):
@@ -53,18 +53,27 @@ def parts(kept: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
+def all_constants(kept: dict[str, Any]) -> Constants:
+    """Those of the small measurements; memory from the fits of files, where there are two sizes of them."""
+    constants = constants_of(kept["small"])
+    fits = kept.get("large", {}).get("fits", [])
+    peaks = [(kept["large"]["rows"] / one["workers"], max(seen["peak"] for seen in one["seen"])) for one in fits]
+    if len({rows for rows, _ in peaks}) < 2:
+        return constants
+    per_row, process = fit_memory(peaks, large.COLUMNS)
+    return replace(constants, per_row=per_row, process=process)
+
+
 def race_table(races: dict[str, Any]) -> list[str]:
     """Every race: seconds per round and of the whole fit, and the ratio to one process."""
     lines = []
     for name in sorted(races, key=int):
         of_race = races[name]["results"][0]["rows"]
-        figures = {row["competitor"]: row["figure"] for row in of_race}
         alone = next(row["figure"] for row in of_race if row["ours"])
         for row in of_race:
             figure = row["figure"]
             cells = ["", ""] if figure is None else [f"{figure:.4f}", f"{figure / alone:.2f}"]
             lines.append([f"{int(name):,}", row["competitor"], *cells, row["note"]])
-        assert figures
     return rows(("rows", "", "s per round", "of one process", "the whole fit; what a worker sends"), lines, 2)
 
 
@@ -80,13 +89,17 @@ def constants_table(constants: Constants) -> list[str]:
         ["a round", "$c_6$", f"{1e6 * constants.costs[5]:.0f} µs"],
         ["share of the work that threads do not divide", "$s$", f"{constants.serial:.2f}"],
         ["exchanges of a round", "", f"{constants.exchanges[0]:.1f} + {constants.exchanges[1]:.1f} for each level"],
+        ["further exchanges with several classes", "", f"{constants.exchanges[2]:.1f}"],
     ]
+    lines.append(["bytes that Dask sends for each byte of sums, after packing", "", f"{constants.packing:.2f}"])
     for name, one in constants.transports.items():
         lines.append([f"a small exchange, {name}", "$l$", f"{1e3 * one.latency:.3f} ms"])
         if one.tree:
             lines.append([f"each further worker below, {name}", "$l'$", f"{1e3 * one.further:.3f} ms"])
         lines.append([f"a byte, {name}", "$p$", f"{1e9 * one.per_byte:.2f} ns"])
     lines.append(["a cell, once: reading and binning", "", f"{1e9 * constants.preparing:.0f} ns"])
+    lines.append(["a row, in memory, besides two bytes a cell", "", f"{constants.per_row:.0f} bytes"])
+    lines.append(["a worker without rows, in memory", "", f"{constants.process / 1e6:.0f} MB"])
     return rows(("", "", "measured"), lines, 2)
 
 
@@ -142,7 +155,7 @@ def draw(kept: dict[str, Any], folder: Path) -> None:
     """The pictures, in this folder."""
     if "small" not in kept:
         return
-    constants = constants_of(kept["small"])
+    constants = all_constants(kept)
     checks = kept.get("checks", [])
     draw_workers(constants, checks, folder / "scaling-workers.png")
     draw_bytes(kept, folder / "scaling-bytes.png")

@@ -79,12 +79,17 @@ def measure(repeats: int) -> dict[str, Any]:
             on = fit_on_workers if name == "Dask" else fit_on_ranks
             pings[name] = [ping for n in counts for ping in _pings(on(request, n), n)]
         counted = [fit_on_ranks(Request(folder, (10,), depth=depth), 2)[0] for depth in DEPTHS]
+    with stored(many_classes(20_000, 28, 3)) as folder:
+        several = fit_on_ranks(Request(folder, (10,), depth=DEPTHS[1]), 2)[0]
     with stored(data.synthetic(200_000, 28, seed=1)) as folder:
         prepared = fit_on_ranks(Request(folder, (1,) * repeats), 2)
+        sent = fit_on_workers(Request(folder, (10,)), 2)[0].workers[1]
     return {
         "alone": alone,
         "pings": pings,
         "exchanges": [(depth, _per_round(one, "exchanges")) for depth, one in zip(DEPTHS, counted, strict=True)],
+        "several": _per_round(several, "exchanges"),
+        "packing": sent["packed"] / sent["sent"],
         "sent": [(depth, _per_round(one, "sent"), one.histograms) for depth, one in zip(DEPTHS, counted, strict=True)],
         "preparing": min(one.workers[0]["preparing"] for one in prepared) / (100_000 * 28),
     }
@@ -111,7 +116,8 @@ def constants(measured: dict[str, Any]) -> Constants:
     return Constants(
         costs=costs,
         serial=fit_serial(costs, [one for one in alone if one[1] > 1]),
-        exchanges=(few - per_level * shallow, per_level),
+        exchanges=(few - per_level * shallow, per_level, measured["several"] - many),
         transports={name: fit_transport(found, tree=name == "Dask") for name, found in measured["pings"].items()},
+        packing=measured["packing"],
         preparing=measured["preparing"],
     )

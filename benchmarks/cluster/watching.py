@@ -30,6 +30,7 @@ class Seen:
 
     exchanges: int = 0  # of the rounds alone, like the next two
     sent: int = 0  # bytes in one direction, before any packing
+    packed: int = 0  # and as they went to another worker; 0 from the first of a tree, which sends none up
     waiting: float = 0.0  # seconds in exchanges, waiting for slower workers included
     preparing: float = 0.0  # seconds until the first round: reading, binning
     rounds: float = 0.0  # seconds of the rounds
@@ -52,6 +53,7 @@ class Watch(Workers):
         self.seen = Seen()
         self._inner, self._delay = inner, delay
         self._start = time.perf_counter()
+        self._sent_before = 0
 
     @property
     def alone(self) -> bool:
@@ -70,7 +72,7 @@ class Watch(Workers):
         """All that was counted so far belongs to reading and binning."""
         now = time.perf_counter()
         self.seen = Seen(preparing=now - self._start, pings=self.seen.pings)
-        self._start = now
+        self._start, self._sent_before = now, self._sent()
 
     def ping(self, size: int, repeats: int = 25) -> None:
         """Measures sums of so many bytes: the median of several."""
@@ -87,7 +89,12 @@ class Watch(Workers):
     def end(self) -> Seen:
         """What was seen of the rounds."""
         self.seen.rounds, self.seen.peak = time.perf_counter() - self._start, peak_memory()
+        self.seen.packed = self._sent() - self._sent_before
         return self.seen
+
+    def _sent(self) -> int:
+        traffic = getattr(self._inner, "traffic", None)
+        return 0 if traffic is None else int(traffic.bytes_sent)
 
     def _count(self, size: int, exchange: Callable[[], Answer]) -> Answer:
         if self._inner.alone:

@@ -27,7 +27,7 @@ def local_cluster(n_workers: int, threads: int = 1) -> Iterator[Any]:
     """The client of so many processes of this machine."""
     from distributed import Client, LocalCluster
 
-    options: dict[str, Any] = {"memory_limit": None, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options: dict[str, Any] = {"memory_limit": None, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=threads, **options) as cluster,
         Client(cluster) as client,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +20,7 @@ from benchmarks.cluster.model import (
     Transport,
     break_even,
     fit_costs,
+    fit_memory,
     fit_serial,
     fit_transport,
     levels,
@@ -105,7 +106,7 @@ def test_a_watched_fit_has_the_same_model() -> None:
 
 COSTS = (2e-9, 3e-10, 4e-9, 8e-9, 1e-9, 5e-5)
 DASK, MPI = Transport(2e-3, 5e-4, 3e-9), Transport(5e-6, 0.0, 4e-10, tree=False)
-CONSTANTS = Constants(COSTS, 0.1, (3.0, 1.0), {"Dask": DASK, "MPI": MPI})
+CONSTANTS = Constants(COSTS, 0.1, (3.0, 1.0, 2.0), {"Dask": DASK, "MPI": MPI})
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,12 @@ def test_constants_are_found_again() -> None:
         assert asdict(fit_transport(pings, tree=transport.tree)) == pytest.approx(asdict(transport))
 
 
+def test_memory_of_a_row_is_found_again() -> None:
+    constants = replace(CONSTANTS, per_row=40.0, process=2e8)
+    peaks = [(n, constants.memory(Shape(2 * n, 10), 2) - 2 * Shape(1, 10).sent) for n in (1e6, 3e6)]
+    assert fit_memory(peaks, 10) == pytest.approx((40.0, 2e8))
+
+
 def test_a_prediction_is_the_sum_of_its_parts() -> None:
     shape = Shape(1e6)
     alone = predict(CONSTANTS, shape, Cluster(1))
@@ -184,6 +191,8 @@ def test_the_page_and_its_pictures(tmp_path: Path) -> None:
             "MPI": [(2, size, MPI.seconds(2, size)) for size in (8, 10**6)],
         },
         "exchanges": [(3, 6.0), (6, 9.0)],
+        "several": 11.0,
+        "packing": 1.0,
         "sent": [(3, 2e5, 4.0), (6, 2e6, 32.0)],
         "preparing": 1e-8,
     }

@@ -15,7 +15,6 @@ from radboost.distributed.talking import Workers
 from radboost.rows.domains import DomainModel, shares_of_own
 from radboost.rows.prepare import CheckedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
-from radboost.trees import RowBlocks
 
 
 def sources_of(estimator: Any, parts: Sequence[LazyPart], training: CheckedRows, workers: Workers) -> Sources:
@@ -35,11 +34,7 @@ def sources_of(estimator: Any, parts: Sequence[LazyPart], training: CheckedRows,
                 f"domain_classifier is a model of {domain.n_sources} sources on {len(domain.instead)} columns; here "
                 f"are {len(names)} sources ({names.tolist()[:10]}) and {training.rows.n_features} columns."
             )
-        X = training.rows.X
-        of_blocks = [
-            domain.shares(rows, resolve_n_jobs(estimator.n_jobs)) for rows in (X if isinstance(X, RowBlocks) else [X])
-        ]
-        shares = np.concatenate([np.zeros((0, len(names))), *of_blocks])
+        shares = domain.shares(training.rows.X, resolve_n_jobs(estimator.n_jobs))
     elif isinstance(domain, FrozenEstimator):
         of_parts = [shares_of_own(domain, part.load().X, names) for part in given]
         shares = _stay(np.concatenate([np.zeros((0, len(names))), *of_parts]), training)

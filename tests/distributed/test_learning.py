@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
 import radboost.distributed as cluster_fits
-from distributed_tools import ThreadWorkers, break_off, divide, everything, fit_by_threads
+from distributed_tools import LoadedAnew, ThreadWorkers, break_off, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -122,6 +122,27 @@ def test_what_auto_stands_for(kind: str) -> None:
 def test_text_and_categories() -> None:
     with pytest.warns(UserWarning, match="holds text"):
         check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
+
+
+def test_text_that_only_some_parts_have() -> None:
+    """A part with nothing but missing values in a column of text is read again."""
+    X, y = words()
+    X.loc[:79, "a"] = None
+    expected = RGBClassifier(2, calibration=None).set_params(categorical_features=["a", "d"]).fit(X, y)
+    parts = [LoadedAnew(Part(X[k : k + 80], y[k : k + 80])) for k in (0, 80, 160)]
+    with pytest.warns(UserWarning, match="holds text"):
+        models = fit_by_threads(RGBClassifier(2, calibration=None), parts, 2)
+    for model in models:
+        assert everything(model)[:-1] == everything(expected)[:-1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_held_back_are_made_of_bins(dtype: Any) -> None:
+    """By early stopping and by calibration, with categories and missing values."""
+    X, y = words()
+    numbers = [name for name in X if name not in ("a", "d")]
+    X[numbers] = X[numbers].astype(dtype)
+    check(RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), X, y, fractions(240), (2,))
 
 
 def test_categories_that_only_rows_without_weight_have() -> None:

@@ -21,7 +21,6 @@ from radboost.estimators._sources import check_fitting, check_watched_sources
 from radboost.rows.domains import DomainModel, shares_of_own
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
-from radboost.trees import RowBlocks
 
 
 def sources_of(
@@ -51,8 +50,7 @@ def sources_of(
         if domain is None:
             return np.ones((X.shape[0], 1))
         if isinstance(domain, DomainModel):
-            of_blocks = [domain.shares(rows, n_threads) for rows in (X if isinstance(X, RowBlocks) else [X])]
-            found = np.concatenate([np.zeros((0, len(names))), *of_blocks])
+            found = domain.shares(X, n_threads)
         else:
             of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
             found = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)

@@ -50,7 +50,7 @@ class StoredPart:
     def __getstate__(self) -> dict[str, Any]:
         # Dask may write small things to disk and read them again: the file stays for who comes back.
         self._remove.detach()
-        return {"n_rows": self.n_rows, "role": self.role, "path": self.path, "_pid": self._pid}
+        return {name: value for name, value in self.__dict__.items() if name != "_remove"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

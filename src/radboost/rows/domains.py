@@ -18,6 +18,7 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
+from radboost.trees import RowBlocks
 
 # Beyond so many cells rows are not made dense for the fit; the answer is the same, whatever form they were given in.
 MOST_DENSE_CELLS = 2**25
@@ -50,6 +51,8 @@ class DomainModel:
 
     def shares(self, X: Any, n_threads: int) -> FloatArray:
         """Q(k | x): a line for each row, before rounding; each row by itself."""
+        if isinstance(X, RowBlocks):
+            return np.concatenate([np.zeros((0, self.n_sources)), *(self.shares(rows, n_threads) for rows in X)])
         found = np.empty((X.shape[0], self.n_sources))
         height = max(1, BLOCK_CELLS // max(1, len(self.weights)))
         for first in range(0, X.shape[0], height):

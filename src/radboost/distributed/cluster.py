@@ -16,7 +16,7 @@ from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
 from radboost.distributed.parquet import are_files, deal_out, parquet_parts
-from radboost.distributed.watching import Show
+from radboost.distributed.watching import Bar, Show
 
 PAUSE = 0.02  # seconds between two looks at the members
 LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
@@ -81,9 +81,9 @@ def fit(
     return fit_parts(estimator, task, parts, client)
 
 
-def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any) -> Any:
-    """The fit of parts that Dask computes, or that the workers load."""
-    results = _until_done(client, task, parts)
+def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any, bar: Bar | None = None) -> Any:
+    """The fit of parts that Dask computes, or that the workers load; `bar` is shown in place of that of `verbose`."""
+    results = _until_done(client, task, parts, Show(int(estimator.verbose), _asked, bar))
     fitted = next(result.model for result in results if result.model is not None)
     if len({result.digest for result in results}) > 1:
         raise RuntimeError(
@@ -118,11 +118,10 @@ def _client(client: Any) -> Any:
     return client
 
 
-def _until_done(client: Any, task: Task, parts: Sequence[Any]) -> list[Result]:
+def _until_done(client: Any, task: Task, parts: Sequence[Any], show: Show) -> list[Result]:
     """The results of all members; where workers are lost, the others go on after the last finished round."""
     kept = Kept()
     losses, n_rounds = 0, 0
-    show = Show(int(task.estimator.verbose), _asked)
     while True:
         try:
             return _run(client, task, _place(client, parts), kept, show)

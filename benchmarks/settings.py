@@ -63,6 +63,9 @@ class Sizes:
     growth_rows: int = 10_000
     growth_rounds: tuple[int, int] = (5, 25)
     growth_repeats: int = 2
+    cluster_rows: int = 1_000_000
+    cluster_slope: tuple[int, int] = (10, 60)
+    cluster_repeats: int = 3
     repeats: int = 5
 
     @classmethod
@@ -103,5 +106,8 @@ class Sizes:
             growth_rows=500,
             growth_rounds=(2, 6),
             growth_repeats=1,
+            cluster_rows=20_000,
+            cluster_slope=(2, 5),
+            cluster_repeats=1,
             repeats=2,
         )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from benchmarks.results import Result
 from benchmarks.settings import Sizes
 from benchmarks.tasks import (
+    cluster_large,
     construct,
     fit_large,
     fit_letters,
@@ -48,4 +49,5 @@ TASKS: dict[str, Callable[[Sizes], Result]] = {
     "sparse-dense": sparse_dense.run,
     "sparse-satimage": sparse_satimage.run,
     **structured.TASKS,
+    "cluster": cluster_large.run,
 }

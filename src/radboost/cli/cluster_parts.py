@@ -14,6 +14,7 @@ from radboost.cli.columns import Table, numbers_of, places_among
 from radboost.cli.rows import Part
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
 from radboost.cli.targets import labels_of
+from radboost.distributed.arguments import TRAINING
 from radboost.distributed.parquet import ParquetPart
 from radboost.distributed.parts import Part as LoadedPart
 from radboost.model_file import ColumnSchema
@@ -101,6 +102,7 @@ class TablePart:
     encoding: Encoding
     held_out: HeldOut | None
     n_rows: int
+    role: str = TRAINING
 
     def load(self) -> LoadedPart:
         found = self.encoding.read(self.part)

@@ -160,7 +160,7 @@ class OnCluster:
         model = clone(estimator)
         task = Task.of(model, weighted=self._encoding.columns.weights is not None)
         with talk.progress(title) as watch, talk.warnings_as_notes(RuntimeWarning):
-            return fit_parts(model, task, parts, self._client, partial(_bar, watch, title))
+            return fit_parts(model, task, parts, self._client, bar=partial(_bar, watch, title))
 
     def _run(self, work: Any, title: str, talk: Talk, *common: Any) -> dict[NumberedPart, Any]:
         """What the workers find in each part, in the order of the parts."""

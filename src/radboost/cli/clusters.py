@@ -108,14 +108,13 @@ def run_on(
 
 def shares_of(shares: Sequence[Any]) -> list[str]:
     """What each worker of a fit held, as lines of a table."""
-    head = ("worker", "parts", "rows", "bins", "scores")
+    head = ("worker", "parts", "rows", "bins", "scores", "sent")
     counts = [
         (
             one.address,
             f"{one.n_partitions:,}",
             f"{one.n_rows:,}",
-            _bytes(one.bytes_of_bins),
-            _bytes(one.bytes_of_scores),
+            *map(_bytes, (one.bytes_of_bins, one.bytes_of_scores, one.bytes_sent)),
         )
         for one in shares
     ]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._tables import without_arrow
+from radboost.distributed.arguments import SUFFIXES, TRAINING
 from radboost.distributed.parts import Part
 
 ENDINGS = (".parquet", ".pq")
@@ -31,12 +32,13 @@ class ParquetPart:
     features: tuple[str, ...]
     beside: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     """What else `Part` takes, by the names of its columns: one, or several for a y of several targets."""
+    role: str = TRAINING
 
     def load(self) -> Part:
         """The rows, as `fit` takes them: a table of pyarrow's, and arrays."""
         table = self.table()
         columns = {name: _beside(table, of) for name, of in self.beside}
-        return Part(_with_floats(table.select(list(self.features))), columns.pop("y", None), **columns)
+        return Part(_with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role)
 
     def table(self) -> Any:
         """All columns that are used, as they stand in the file."""
@@ -80,6 +82,7 @@ def parquet_parts(
     *,
     n_workers: int = 1,
     part_bytes: int = PART_BYTES,
+    role: str = TRAINING,
 ) -> list[ParquetPart]:
     """The row groups of Parquet files, put together to parts of so many bytes at most, if the groups are smaller.
 
@@ -89,7 +92,7 @@ def parquet_parts(
     contents = read_contents(parquet_files(paths))
     named = {name: of for name, of in beside.items() if of is not None}
     for name, of in named.items():
-        _check_name(name, of, contents[0])
+        _check_name(name + SUFFIXES[role], of, contents[0])
     taken = [column for of in named.values() for column in _names(of)]
     features = _features(contents[0], taken, columns)
     _check_alike(contents, [*features, *taken])
@@ -99,7 +102,7 @@ def parquet_parts(
         part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_in_all // (PARTS_OF_A_WORKER * n_workers)
     )
     parts = [
-        ParquetPart(one.path, groups, n_rows, tuple(features), of_part)
+        ParquetPart(one.path, groups, n_rows, tuple(features), of_part, role)
         for one in contents
         for groups, n_rows in _grouped(one.group_rows, most_rows)
     ]
@@ -201,7 +204,7 @@ def _contents_of(path: str) -> Contents:
 
 
 def _check_name(name: str, given: Any, contents: Contents) -> None:
-    several = name == "y" and isinstance(given, list | tuple) and len(given) > 0
+    several = name.startswith("y") and isinstance(given, list | tuple) and len(given) > 0
     if not isinstance(given, str) and not (several and all(isinstance(one, str) for one in given)):
         raise TypeError(f"{name} must be the name of a column where X names files; got {type(given).__name__}.")
     _check_there(name, _names(given), contents)

@@ -18,6 +18,11 @@ class LazyPart(Protocol):
         """How many rows there are, known without loading them."""
         ...
 
+    @property
+    def role(self) -> str:
+        """What the rows are for: "training", "validation" or "unlabelled"."""
+        ...
+
     def load(self) -> Part:
         """The rows in memory."""
         ...
@@ -31,6 +36,9 @@ class Part:
     y: Any
     sample_weight: Any = None
     sources: Any = None
+    offset: Any = None
+    cost: Any = None
+    role: str = "training"
 
     @property
     def n_rows(self) -> int:

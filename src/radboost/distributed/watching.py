@@ -123,6 +123,10 @@ class _Counted:
     def n_rows(self) -> int:
         return self.part.n_rows
 
+    @property
+    def role(self) -> str:
+        return self.part.role
+
     def load(self) -> Part:
         self.doing.go_on()
         loaded = self.part.load()

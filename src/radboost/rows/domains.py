@@ -108,7 +108,7 @@ def fit_domains(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
 ) -> DomainModel:
     """Learns the sources from rows, in whatever form, order and number of copies: distinct rows, sorted by content."""
-    rows, ids, weights = _canonical(X, ids, weights)
+    rows, ids, weights = canonical(X, ids, weights)
     dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
     places = sorted(column for column, known in categories.items() if known)
     sizes = np.array([(column, len(categories[column])) for column in places], dtype=np.int32).reshape(-1, 2)
@@ -190,18 +190,12 @@ def _regression(
     return model.coef_.copy(), model.intercept_.copy()
 
 
-def _canonical(
+def canonical(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
 ) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
     """Each distinct pair of a row and a source once, with the sum of its weights, sorted by content."""
     counts = np.ones(len(ids)) if weights is None else weights
-    hashes = np.empty(len(ids), dtype=np.uint64)
-    height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
-    for first in range(0, len(ids), height):
-        block = X[first : first + height]
-        values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
-        values[np.isnan(values)] = MISSING
-        hashes[first : first + height] = hash_dense_rows(values + 0.0, 0, 1)
+    hashes = hashes_of(X)
     order = np.lexsort((counts, ids, hashes))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (hashes[order][1:] != hashes[order][:-1]) | (ids[order][1:] != ids[order][:-1])
@@ -213,6 +207,18 @@ def _canonical(
         ids[chosen],
         np.add.reduceat(counts[order], firsts),
     )
+
+
+def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
+    """Of the values of each row."""
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], height):
+        block = X[first : first + height]
+        values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        values[np.isnan(values)] = MISSING
+        hashes[first : first + height] = hash_dense_rows(values + 0.0, 0, 1)
+    return hashes
 
 
 def _expand(

@@ -78,7 +78,7 @@ def with_means(columns: Sequence[ColumnSchema], table: Table) -> tuple[ColumnSch
     return tuple(learned)
 
 
-def find_column(given: Given, name: str, option: str) -> str:
+def find_column(given: Any, name: str, option: str) -> str:
     """The name of a column that an option gives."""
     if name in given.names:
         return name

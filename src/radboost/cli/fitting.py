@@ -21,7 +21,12 @@ from radboost.model_file import Schema, save_model
 def run_fit(options: FitOptions, talk: Talk) -> int:
     """Reads, judges, fits, saves; files are looked at before anything is computed."""
     check_options(options)
-    return _fit(InMemory(options, talk), options, talk)
+    if options.dask is None:
+        return _fit(InMemory(options, talk), options, talk)
+    from radboost.cli.cluster_rows import on_cluster  # Dask takes a while to load
+
+    with on_cluster(options, talk) as source:
+        return _fit(source, options, talk)
 
 
 def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
@@ -45,7 +50,7 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
     found, chosen, judged_schema = source.fit(plan, schema, talk)
     judged = getattr(found, "best_estimator_", found)
     verdict = None
-    if rows.judged_on is not None:
+    if rows.judged_on is not None and rows.train is not None:
         verdict = _judge(judged, judged_schema, rows.train, rows.judged_on)
         talk.result(verdict.text(rows.what))
         _say_more(verdict, talk)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from radboost.cli.files import check_new, same_file
-from radboost.cli.reading import ReadOptions
+from radboost.cli.reading import ENDINGS, STDIN, ReadOptions
 from radboost.cli.reporting import check_report
 
 
@@ -51,6 +51,8 @@ def check_options(options: FitOptions) -> None:
         check_report(options.report, force=options.force, inputs=inputs)
         if same_file(options.report, options.out):
             raise ValueError(f"--out and --report both name {options.out}; give them different names")
+    if options.dask is not None:
+        _check_for_cluster(options)
     if not 0.0 <= options.holdout < 1.0:
         raise ValueError(f"--holdout is {options.holdout:g}; give a share of the rows, at least 0 and below 1")
     if options.report is not None and options.holdout == 0.0 and options.test is None:
@@ -59,3 +61,25 @@ def check_options(options: FitOptions) -> None:
         raise ValueError(f"--seed is {options.seed}; give a number that is not negative")
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs is {options.jobs}; give how many threads may run, 1 or more")
+
+
+def _check_for_cluster(options: FitOptions) -> None:
+    """Refuses what only a table in memory can have."""
+    if options.tune is not None:
+        raise ValueError("--tune needs rows in memory; leave out --dask, or --tune")
+    if options.estimator == "sparse":
+        raise ValueError("--estimator sparse learns in memory; leave out --dask, or use deepboost, softmax or rgb")
+    read = options.read
+    given = {"--separator": read.separator, "--header": read.header, "--names": read.names, "--skip": read.skip or None}
+    for option, value in given.items():
+        if value is not None:
+            raise ValueError(f"{option} is for CSV, and with --dask tables are Parquet files; leave it out")
+    if read.format not in (None, "parquet"):
+        raise ValueError(f"--format {read.format}: with --dask tables are Parquet files; convert them")
+    for path in options.data:
+        ending = Path(path).suffix.lower()
+        if path == STDIN or (ending not in ENDINGS["parquet"] and Path(path).is_file() and read.format is None):
+            raise ValueError(
+                f"{'standard input' if path == STDIN else path}: with --dask the workers read Parquet files "
+                "themselves; convert the table, for example with pandas: pandas.read_csv(...).to_parquet(...)"
+            )

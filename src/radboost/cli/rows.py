@@ -44,8 +44,8 @@ class Part:
 class Divided:
     """The rows to learn from, those to be judged on, and what these are called."""
 
-    train: Part
-    """Where rows are on a cluster, perhaps some of them."""
+    train: Part | None
+    """Where rows are on a cluster, perhaps some of them; None where nothing is judged."""
     judged_on: Part | None
     what: str
     holds_out: bool
@@ -135,49 +135,91 @@ def say_held_out(n_learned: int, n_out: int, options: FitOptions, talk: Talk) ->
     )
 
 
+class Headed(Protocol):
+    """A table as far as its head goes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def names(self) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that the options name."""
+
+    target: str
+    weights: str | None
+    ignored: tuple[str, ...]
+    """With that of the weights."""
+    categorical: frozenset[str]
+    missing: tuple[str, ...]
+    features: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Headed, options: FitOptions) -> Named:
+        target = find_column(given, options.target, "--target")
+        missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
+        ignored = [find_column(given, name, "--ignore") for name in options.ignore]
+        categorical = frozenset(find_column(given, name, "--categorical") for name in options.categorical)
+        if target in ignored:
+            raise ValueError(f"--ignore {target!r}: this is the target; leave it out of --ignore")
+        weights = None
+        if options.weights is not None:
+            weights = find_column(given, options.weights, "--weights")
+            ignored.append(weights)
+        features = tuple(name for name in given.names if name != target and name not in ignored)
+        return cls(target, weights, tuple(ignored), categorical, missing, features)
+
+    def check_features(self, where: str) -> None:
+        """A model needs something to learn from."""
+        if not self.features:
+            raise ValueError(f"{where} has no column beside the target; a model needs one at least to learn from")
+
+
+def check_enough(n_rows: int, where: str) -> None:
+    """Refuses very few rows; with none at all there is another message."""
+    if 0 < n_rows < FEWEST_ROWS:
+        raise ValueError(
+            f"{where} has {n_rows} {'row' if n_rows == 1 else 'rows'} with a target; {FEWEST_ROWS} or more are needed "
+            "to fit and to judge a model"
+        )
+
+
+def note_left_out_rows(n_rows: int, n_without_weight: int, n_without_target: int, target: str, talk: Talk) -> None:
+    """How many of the rows do not count."""
+    if n_without_weight:
+        talk.note(f"{n_without_weight:,} of {n_rows:,} rows have the weight 0, and are left out")
+    if n_without_target:
+        n_weighted = n_rows - n_without_weight
+        talk.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
+
+
 def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, Part, str]:
     """What the table is, its rows, and why the target is what it is taken for."""
-    target_name = find_column(given, options.target, "--target")
-    missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
-    ignored = [find_column(given, name, "--ignore") for name in options.ignore]
-    categorical = {find_column(given, name, "--categorical") for name in options.categorical}
-    if target_name in ignored:
-        raise ValueError(f"--ignore {target_name!r}: this is the target; leave it out of --ignore")
-    weights, numbers = None, np.arange(1, given.n_rows + 1)
-    if options.weights is not None:
-        name = find_column(given, options.weights, "--weights")
-        weights = _weights(given, name, missing)
-        ignored.append(name)
+    named = Named.of(given, options)
+    weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
+    if named.weights is not None:
+        weights = _weights(given, named.weights, named.missing)
         rows = np.flatnonzero(weights)
-        if len(rows) < given.n_rows:
-            talk.note(f"{given.n_rows - len(rows):,} of {given.n_rows:,} rows have the weight 0, and are left out")
         given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
-    cells = cells_of(given, target_name, missing)
-    if 0 < len(present(cells)) < FEWEST_ROWS:
-        n_rows = f"{len(present(cells))} {'row' if len(present(cells)) == 1 else 'rows'}"
-        raise ValueError(
-            f"{given.name} has {n_rows} with a target; {FEWEST_ROWS} or more are needed to fit and to judge a model"
-        )
+    note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, talk)
+    cells = cells_of(given, named.target, named.missing)
+    check_enough(len(present(cells)), given.name)
     target = read_target(cells, options.task)
-    if len(target.kept) < given.n_rows:
-        n_dropped = given.n_rows - len(target.kept)
-        talk.note(f"{n_dropped:,} of {given.n_rows:,} rows have no {target_name!r}, and are left out")
-    names = [name for name in given.names if name != target_name and name not in ignored]
-    if not names:
-        raise ValueError(f"{given.name} has no column beside the target; a model needs one at least to learn from")
+    note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, talk)
+    named.check_features(given.name)
     given = replace(given, table=given.table.take(target.kept))
-    choice = choose_columns(given, names, categorical, missing)
-    for text in notes_of_left_out(choice.left_out):
-        talk.note(text)
-    for text in choice.notes:
+    choice = choose_columns(given, named.features, named.categorical, named.missing)
+    for text in (*notes_of_left_out(choice.left_out), *choice.notes):
         talk.note(text)
     schema = Schema(
-        target=target_name,
+        target=named.target,
         task=target.task,
         form="table",
         columns=choice.table.columns,
-        left_out=(*ignored, *choice.left_out),
-        missing_words=missing,
+        left_out=(*named.ignored, *choice.left_out),
+        missing_words=named.missing,
     )
     weights = None if weights is None else weights[target.kept]
     return schema, Part(choice.table, target.y, weights, numbers[target.kept]), target.reason

@@ -17,10 +17,10 @@ from radboost.distributed.keeping import Hearing, Kept, RowsLostError, asked
 from radboost.distributed.learning import Task
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import Address, Member, Result
-from radboost.distributed.parquet import ParquetPart, are_files, deal_out, parquet_parts
+from radboost.distributed.parquet import are_files, deal_out, parquet_parts
 from radboost.distributed.parts import Part
 from radboost.distributed.telling import Listener
-from radboost.distributed.watching import Show
+from radboost.distributed.watching import Bar, Show
 from radboost.estimators._checkpoints import open_checkpoint
 
 PAUSE = 0.02  # seconds between two looks at the members
@@ -128,8 +128,15 @@ def fit(
     return fit_parts(estimator, task, parts, client, arguments)
 
 
-def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any, arguments: Arguments | None = None) -> Any:
-    """The fit of parts that Dask computes, or that the workers load."""
+def fit_parts(
+    estimator: Any,
+    task: Task,
+    parts: Sequence[Any],
+    client: Any,
+    arguments: Arguments | None = None,
+    bar: Bar | None = None,
+) -> Any:
+    """The fit of parts that Dask computes, or that the workers load; `bar` is shown in place of that of `verbose`."""
     arguments, earlier = arguments or Arguments(), None
     if arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
@@ -137,7 +144,7 @@ def fit_parts(estimator: Any, task: Task, parts: Sequence[Any], client: Any, arg
     listener = Listener(estimator, arguments.callbacks) if arguments.callbacks is not None else None
     kept = Kept(listener, earlier)
     try:
-        results = _until_done(client, task, parts, kept, listener)
+        results = _until_done(client, task, parts, kept, listener, Show(int(estimator.verbose), asked, bar))
     except WorkerLostError as error:
         raise kept.explained(error) from error
     fitted = next(result.model for result in results if result.model is not None)
@@ -196,10 +203,11 @@ def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[
     return parts
 
 
-def _until_done(client: Any, task: Task, parts: Sequence[Any], kept: Kept, listener: Listener | None) -> list[Result]:
+def _until_done(
+    client: Any, task: Task, parts: Sequence[Any], kept: Kept, listener: Listener | None, show: Show
+) -> list[Result]:
     """The results of all members; where workers are lost, the others go on after the last finished round."""
     losses, n_rounds = 0, 0
-    show = Show(int(task.estimator.verbose), asked)
     while True:
         try:
             return _run(client, task, _place(client, parts), kept, listener, show)
@@ -231,13 +239,14 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     """Says which worker has which parts: those that Dask computes as futures, and files as parts to be loaded there."""
     from distributed import wait
 
-    files = [part for part in parts if isinstance(part, ParquetPart)]
     plain = [part for part in parts if isinstance(part, Part)]
+    delayed = [part for part in parts if hasattr(part, "key")]  # Dask's
+    files = [part for part in parts if not isinstance(part, Part) and not hasattr(part, "key")]
     if files or plain:
         _wait_for_workers(client, WorkerLostError("There is no worker."))
     placed = deal_out(files, list(client.nthreads())) if files else {}
     sent = client.scatter(plain, hash=False) if plain else []
-    computed = client.compute([part for part in parts if not isinstance(part, ParquetPart | Part)])
+    computed = client.compute(delayed)
     futures = [*computed, *sent]
     with suppress(CancelledError):  # of some of them, which is seen below
         wait(futures)

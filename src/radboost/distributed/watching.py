@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from radboost._progress import ROUND, Progress, progress_bar, say
@@ -14,6 +15,9 @@ from radboost.distributed.learning import Keeper
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.parts import LazyPart, Part
 from radboost.rows.prepare import PreparedRows
+
+# Like `progress_bar`, with the verbosity settled.
+Bar = Callable[..., AbstractContextManager[Progress]]
 
 SECONDS_BETWEEN_QUESTIONS = 0.5
 SECONDS_FOR_THE_LAST_ANSWER = 10.0
@@ -133,8 +137,10 @@ class _Counted:
 class Show:
     """The bar of a fit in the client: workers are asked now and then, and nobody waits for their answers."""
 
-    def __init__(self, verbose: int, ask: Callable[[Any, str, int, int], Any]) -> None:
-        self._verbose, self._ask = verbose, ask
+    def __init__(self, verbose: int, ask: Callable[[Any, str, int, int], Any], bar: Bar | None = None) -> None:
+        self._verbose, self._ask = verbose if bar is None else 1, ask
+        self._bar = partial(progress_bar, verbose=verbose) if bar is None else bar
+        self._says = bar is None
         self._stack = ExitStack()
         self._advance: Progress | None = None
         self._title = ""
@@ -196,7 +202,7 @@ class Show:
     def _say(self, said: list[tuple[int, str]], n_rounds: int) -> None:
         """What was said before the next round."""
         while said and said[0][0] <= n_rounds:
-            say(self._verbose, said.pop(0)[1])
+            say(self._says, said.pop(0)[1])
 
     def _show_parts(self, n_loaded: int, n_parts: int) -> None:
         if not n_loaded:
@@ -212,7 +218,7 @@ class Show:
             return
         self._stack.close()
         self._title, self._n_shown = title, n_done
-        self._advance = self._stack.enter_context(progress_bar(total, self._verbose, n_done, title))
+        self._advance = self._stack.enter_context(self._bar(total, n_done=n_done, what=title))
 
     def _step(self, line: Mapping[str, float]) -> None:
         assert self._advance is not None

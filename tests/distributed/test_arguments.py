@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from distributed_tools import cut, everything, fit_by_threads
-from fingerprints import fractions, table
+from fingerprints import fractions, table, with_categories
 from radboost import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -23,6 +24,7 @@ from radboost import (
 )
 from radboost.distributed import domains
 from radboost.distributed.arguments import SUFFIXES, Arguments
+from radboost.distributed.collections import plain_parts
 from radboost.distributed.learning import Task
 from radboost.estimators._held_back import drawn
 from radboost.rows.domains import fit_domains
@@ -76,6 +78,34 @@ def test_validation_rows(estimator: Any, more: dict[str, Any]) -> None:
     assert len(model.history_["validation_loss"]) >= 1
 
 
+@pytest.mark.filterwarnings("ignore:Column")
+def test_validation_rows_with_text() -> None:
+    """Some categories are new, and some columns have nothing but missing values in a part."""
+    rows, labels = with_categories(10, 240, 3)
+    frame = pd.DataFrame(rows, columns=list("abcdef"))
+    frame["a"] = [None if np.isnan(x) else f"w{int(x) % 30}" for x in rows[:, 0]]
+    watched = frame.iloc[:60].reset_index(drop=True)
+    watched["a"] = [word if k % 9 else "new" for k, word in enumerate(watched["a"])]
+    names = np.array(["lo", "middle", "hi"], dtype=object)
+    estimator = clone(DEEP).set_params(categorical_features=["a", "d"], calibration=None)
+    compare(estimator, X=frame, y=names[labels], X_val=watched, y_val=names[labels[:60]])
+
+
+def test_rows_in_memory_are_cut_into_parts() -> None:
+    """What one row has in any form: lists, one number for all, sparse matrices."""
+    given = {"y": LABELS_VAL.tolist(), "sample_weight": 2.0, "offset": np.arange(70)}
+    parts = plain_parts(sparse.csr_matrix(np.nan_to_num(X_VAL)), given, "validation", 4)
+    assert [part.n_rows for part in parts] == [18, 18, 17, 17]
+    assert [label for part in parts for label in part.y] == LABELS_VAL.tolist()
+    assert {part.sample_weight for part in parts} == {2.0}
+    np.testing.assert_array_equal(np.concatenate([part.offset for part in parts]), np.arange(70))
+    np.testing.assert_array_equal(np.vstack([part.X.toarray() for part in parts]), np.nan_to_num(X_VAL))
+    assert [part.n_rows for part in plain_parts(X_VAL[:2], {}, "validation", 4)] == [1, 1]
+    assert [part.n_rows for part in plain_parts(X_VAL[:0], {}, "validation", 4)] == [0]
+    with pytest.raises(ValueError, match="X_val has 70 rows, and the one of y_val beside it has 3"):
+        plain_parts(X_VAL, {"y": [1, 2, 3]}, "validation", 2)
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_validation_rows_of_numbers(several: bool) -> None:
     y, y_val = (np.column_stack([one, one * one]) if several else one * 1.5 for one in (LABELS, LABELS_VAL))
@@ -91,9 +121,9 @@ def test_offsets() -> None:
     more = {"X_val": X_VAL, "y_val": LABELS_VAL, "offset_val": of_watched}
     compare(clone(DEEP).set_params(early_stopping=2), X=X, y=LABELS, offset=of_classes, **more)
     compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=np.zeros(240))
-    sparse = np.zeros(240)
-    sparse[7] = 0.25
-    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=sparse)
+    of_one = np.zeros(240)
+    of_one[7] = 0.25
+    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=of_one)
 
 
 def test_costs_of_single_rows() -> None:

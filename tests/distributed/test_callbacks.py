@@ -184,7 +184,7 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
     here, there = Diary(), Diary()
     estimator = clone(DEEP).set_params(n_rounds=12, early_stopping=False, calibration=None)
     expected = clone(estimator).fit(X, Y, callbacks=[here])
-    callbacks = [there, Checkpoint(path)]
+    callbacks: list[Any] = [there, Checkpoint(path)]
     listener = Listener(estimator, callbacks)
     kept = Kept(listener)
     task = Task.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
@@ -206,6 +206,10 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
     assert told.checkpoints == (str(path),)
     assert f"The {seen[-1]} rounds so far are in '{path}'" in str(told)
     assert everything(fit(estimator, 3, resume_from=path))[:-1] == everything(expected)[:-1]
+    callbacks[1].path = str(tmp_path / "gone" / "fit.checkpoint")
+    told = kept.explained(WorkerLostError("All workers are gone."))
+    assert f"All workers are gone. The {seen[-1]} rounds so far could not be written" in str(told)
+    callbacks[1].path = str(path)
     model = fit_by_threads(
         estimator, parts, 3, kept.rounds, Arguments(callbacks=callbacks), listener=Distant(listener)
     )[0]

@@ -308,19 +308,43 @@ def lazily(X: np.ndarray, y: np.ndarray, n_parts: int) -> tuple[list[Any], list[
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_changes_nothing_of_the_model() -> None:
-    """Ten times at random moments, among them those of loading and of binning."""
+def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten times at random moments, among them those of loading and of binning.
+
+    Moments are shares of the time that a fit without a loss takes here, of all of it and of that in which workers fit.
+    """
+    begun: list[float] = []
+    timers: list[threading.Timer] = []
+    called = cluster._called
+
+    def calling(members: Any, method: str, *arguments: Any) -> Any:
+        if method == "fit":
+            begun.append(time.monotonic())
+            while timers:
+                timers.pop().start()
+        return called(members, method, *arguments)
+
+    monkeypatch.setattr(cluster, "_called", calling)
     X, y = table(1, 900, 5, 3, missing=0.05)
     estimator = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
     expected = everything(clone(estimator).fit(X, y))
     rng = np.random.default_rng(4)
     told = []
-    for _ in range(10):
+    for client in started(3):
+        start = time.monotonic()
+        assert everything(cluster_fits.fit(clone(estimator), *lazily(X, y, 8), client=client)) == expected
+        end = time.monotonic()
+    whole, fitting = end - start, end - begun[0]
+    for run in range(10):
         for client in started(3):
             rows, labels = lazily(X, y, 8)
             victim = int(rng.choice(list(client.run(os.getpid).values())))
-            timer = threading.Timer(rng.uniform(0.0, 4.0), os.kill, (victim, signal.SIGKILL))
-            timer.start()
+            seconds = rng.uniform(0.0, whole if run % 2 else 0.8 * fitting)
+            timer = threading.Timer(seconds, os.kill, (victim, signal.SIGKILL))
+            if run % 2:
+                timer.start()
+            else:
+                timers.append(timer)
             with warnings.catch_warnings(record=True) as found:
                 warnings.simplefilter("always")
                 model = cluster_fits.fit(clone(estimator), rows, labels, client=client)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from importlib import import_module
+from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost.distributed.arguments import SUFFIXES, TRAINING, UNLABELLED, VALIDATION
@@ -60,9 +62,14 @@ def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> l
     whole = _make_part(X, role, **beside)
     places = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
     return [
-        Part(rows_of(X, own), **{"y": None, **{name: rows_of(given, own) for name, given in beside.items()}}, role=role)
+        Part(rows_of(X, own), **{"y": None, **{name: _some(given, own) for name, given in beside.items()}}, role=role)
         for own in places
     ]
+
+
+def _some(given: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """One number is that of every row."""
+    return given if isinstance(given, Real) else rows_of(given, rows)
 
 
 def is_collection(given: Any) -> bool:
@@ -74,6 +81,8 @@ def is_collection(given: Any) -> bool:
 def _make_part(X: Any, role: str, **beside: Any) -> Part:
     n_rows, suffix = Part(X, None).n_rows, SUFFIXES[role]
     for name, given in beside.items():
+        if isinstance(given, Real):
+            continue
         shape = getattr(given, "shape", None)
         height = len(given) if shape is None else int(shape[0])
         if height != n_rows:

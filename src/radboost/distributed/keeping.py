@@ -10,6 +10,7 @@ from radboost.boosting import Trace
 from radboost.distributed.meeting import WorkerLostError
 from radboost.distributed.member import NOTHING_MORE
 from radboost.distributed.telling import Listener, Told
+from radboost.model_file import ModelFileError
 
 
 class RowsLostError(WorkerLostError):
@@ -38,8 +39,14 @@ class Kept:
 
     def explained(self, error: WorkerLostError) -> WorkerLostError:
         """The error that ends the fit; checkpoints are written, and it says where they are."""
-        paths = [] if self._listener is None else self._listener.keep()
-        if paths:
+        paths, failure = [], None
+        try:
+            paths = [] if self._listener is None else self._listener.keep()
+        except (OSError, ModelFileError) as found:
+            failure = found
+        if failure is not None:
+            text = f"The {self.n_rounds} rounds so far could not be written ({failure})."
+        elif paths:
             text = f"The {self.n_rounds} rounds so far are in {' and '.join(map(repr, paths))}: call fit again with "
             text += f"resume_from={paths[0]!r} to go on after them."
         else:

@@ -75,6 +75,7 @@ private:
     struct AskedColumn {
         std::size_t node, column;  // place in nodes_
         std::size_t offset = 0;
+        std::size_t first_code = 0;  // where its codes are kept
         DrawnCut cut{};
     };
     // The best splits of some nodes so far, and how they divide all workers' rows.
@@ -172,6 +173,7 @@ private:
     std::vector<SentChild> sent_;
     std::vector<OwnDivision> pending_;
     std::vector<double> presence_;
+    LargeArray<std::uint8_t> codes_;
     std::vector<std::int64_t> numbers_;
     std::size_t n_words_ = 0;  // of a node's histograms
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
+// Codes that are kept from finding their range to summing what lies left of the cut; more are gathered twice.
+constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -110,14 +112,27 @@ std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, 
 // Where the codes of the rows of all workers begin and end says which cuts are drawn; these are then measured.
 void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
                                    std::vector<Choice>& choices) {
-    std::size_t size = 0;
+    std::size_t size = 0, n_codes = 0;
     for (AskedColumn& one : asked) {
         one.offset = size;
+        one.first_code = n_codes;
         size += n_presence(data_, one.column);
+        n_codes += nodes_[one.node].node.rows.indices != nullptr ? nodes_[one.node].n_rows() : 0;
     }
     presence_.resize(size);
+    const bool keep = n_codes <= kMostCodes;
+    if (keep && codes_.size() < n_codes) codes_.resize(n_codes);
+    const auto load = [&](const AskedColumn& one, bool again) -> ColumnCodes& {
+        ColumnCodes& codes = thread_codes();
+        const RowSet& rows = nodes_[one.node].node.rows;
+        if (keep)
+            codes.load(data_, one.column, rows, codes_.data() + one.first_code, again);
+        else
+            codes.load(data_, one.column, rows);
+        return codes;
+    };
     parallel_for(n_threads_, asked.size(), [&](std::size_t k) {
-        find_presence(data_, asked[k].column, nodes_[asked[k].node].node.rows, presence_.data() + asked[k].offset);
+        find_presence(data_, load(asked[k], false), presence_.data() + asked[k].offset);
     });
     if (size > 0) collective_.maximum(presence_.data(), size);
     const auto nothing_to_ask = [&](AskedColumn& one) {
@@ -134,7 +149,7 @@ void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::v
     const std::int64_t* masses = masses_.of_row.empty() ? nullptr : masses_.of_row.data();
     parallel_for(n_threads_, asked.size(), [&](std::size_t k) {
         const AskedColumn& one = asked[k];
-        statistics_->measure_drawn(nodes_[one.node].node, one.column, one.cut, masses, numbers_.data() + one.offset);
+        statistics_->measure_drawn(nodes_[one.node].node, load(one, true), one.cut, masses, numbers_.data() + one.offset);
     });
     sum_numbers();
     for (const AskedColumn& one : asked) {

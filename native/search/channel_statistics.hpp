@@ -138,9 +138,9 @@ public:
                 BestSplit& best) const override {
         choose_from_table<Table>(*this, data_, node, column, table, search, best);
     }
-    void measure_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const std::int64_t* masses,
+    void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
                        std::int64_t* numbers) const override {
-        measure_drawn_cut<Table>(*this, data_, node, column, cut, masses, numbers);
+        measure_drawn_cut<Table>(*this, data_, node, codes, cut, masses, numbers);
     }
     void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
                       const SplitSearch& search, BestSplit& best) const override {

@@ -31,7 +31,7 @@ public:
     void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                 BestSplit& best) const override;
     Split finish(const Node& node, BestSplit&& best) const override;
-    void measure_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const std::int64_t* masses,
+    void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
                        std::int64_t* numbers) const override;
     void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
                       const SplitSearch& search, BestSplit& best) const override;

@@ -52,18 +52,20 @@ void ColumnTable::sum_left(const SideTable& sides, std::int64_t* out) const {
 }
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
+    if (rows.indices != nullptr && gathered_.size() < rows.count) gathered_.resize(rows.count);
+    load(data, column, rows, gathered_.data(), false);
+}
+
+void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows, std::uint8_t* room, bool gathered) {
     count_ = rows.count;
     column_ = column;
     missing_code_ = data.missing_code(column);
-    codes_ = data.column(column);
     table_ = nullptr;
-    if (rows.indices == nullptr) return;
-    if (gathered_.size() < count_) gathered_.resize(count_);
-    const std::uint8_t* from = codes_;
-    std::uint8_t* to = gathered_.data();
+    const std::uint8_t* from = data.column(column);
+    codes_ = rows.indices == nullptr ? from : room;
+    if (rows.indices == nullptr || gathered) return;
     const std::uint32_t* indices = rows.indices;
-    for (std::size_t i = 0; i < count_; ++i) to[i] = from[indices[i]];
-    codes_ = to;
+    for (std::size_t i = 0; i < count_; ++i) room[i] = from[indices[i]];
 }
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const ColumnTable& table) {
@@ -225,11 +227,10 @@ std::size_t n_presence(const BinnedData& data, std::size_t column) {
     return data.is_categorical[column] ? data.n_bins(column) + 1 : 3;
 }
 
-void find_presence(const BinnedData& data, std::size_t column, const RowSet& rows, double* presence) {
-    ColumnCodes& codes = thread_codes();
+void find_presence(const BinnedData& data, ColumnCodes& codes, double* presence) {
+    const std::size_t column = codes.column();
     std::fill_n(presence, n_presence(data, column), 0.0);
-    if (rows.count == 0) return;
-    codes.load(data, column, rows);
+    if (codes.count() == 0) return;
     if (data.is_categorical[column]) {
         codes.list();
         for (std::size_t k = 0; k < codes.n_present(); ++k) presence[codes.present(k)] = 1.0;

@@ -41,6 +41,8 @@ class ColumnCodes {
 public:
     // Gathers; `list` and `find_range` say more about the codes.
     void load(const BinnedData& data, std::size_t column, const RowSet& rows);
+    // The codes are gathered in `room`, which has a place for each row, or lie there already.
+    void load(const BinnedData& data, std::size_t column, const RowSet& rows, std::uint8_t* room, bool gathered);
     // Refers to the table.
     void load(const BinnedData& data, std::size_t column, const ColumnTable& table);
     void list();                        // fills present(), ranks()
@@ -203,7 +205,7 @@ bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& sea
 // The same for several workers: the largest of their numbers say where the codes of all rows begin and end and whether values
 // are missing, or which categories there are.
 std::size_t n_presence(const BinnedData& data, std::size_t column);
-void find_presence(const BinnedData& data, std::size_t column, const RowSet& rows, double* presence);
+void find_presence(const BinnedData& data, ColumnCodes& codes, double* presence);
 bool draw_cut(const BinnedData& data, std::size_t column, const double* presence, const SplitSearch& search, DrawnCut& cut);
 // Where it sends the codes of its column.
 SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& cut, bool missing_left);
@@ -226,10 +228,8 @@ void sum_drawn(const Statistics& statistics, const BinnedData& data, const Node&
 
 // All of them, of this worker's rows. Takes DrawnSums::size() numbers.
 template <class Table, class Statistics>
-void measure_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
+void measure_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, const ColumnCodes& codes,
                        const DrawnCut& cut, const std::int64_t* masses, std::int64_t* numbers) {
-    ColumnCodes& codes = thread_codes();
-    codes.load(data, column, node.rows);
     sum_drawn<Table>(statistics, data, node, codes, cut, codes.missing_code() >= 0, numbers);
     count_drawn(data, codes, node, cut, masses, numbers + 2 * node.sums.size());
 }

@@ -177,8 +177,8 @@ public:
                         BestSplit& best) const = 0;
     virtual Split finish(const Node& node, BestSplit&& best) const = 0;
     // The same for one cut of each column that was drawn: numbers as DrawnSums has them, of this worker's rows, and the choice
-    // from their sums. `masses` are the rows' sample weights, or null where all are 1.
-    virtual void measure_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const std::int64_t* masses,
+    // from their sums. The column's `codes` are loaded; `masses` are the rows' sample weights, or null where all are 1.
+    virtual void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
                                std::int64_t* numbers) const = 0;
     virtual void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
                               const SplitSearch& search, BestSplit& best) const = 0;

@@ -19,15 +19,22 @@ constexpr std::size_t kNumbersOfNode = 3;  // which the workers add up at a divi
 // Categories that the search did not place, because they have no weight in the node, follow the heavier child.
 void NodeGrower::place_other_categories(const Frontier& frontier) {
     constexpr std::size_t kCodes = 256;
+    const auto add_others = [&](WorkNode& node) {
+        for (std::size_t code = 0; code < data_.n_bins(node.split.column); ++code)
+            if (!node.split.placed.has(code)) node.split.left.add(code);
+    };
     Frontier unplaced;
     for (const std::size_t index : frontier) {
-        const Split& split = nodes_[index].split;
+        WorkNode& node = nodes_[index];
+        const Split& split = node.split;
         const std::size_t n_categories = data_.is_categorical[split.column] ? data_.n_bins(split.column) : 0;
-        for (std::size_t code = 0; code < n_categories; ++code)
-            if (!split.placed.has(code)) {
-                unplaced.push_back(index);
-                break;
-            }
+        std::size_t n_placed = 0;
+        for (std::size_t code = 0; code < n_categories; ++code) n_placed += split.placed.has(code);
+        if (n_placed == n_categories) continue;
+        if (!node.division)
+            unplaced.push_back(index);
+        else if (2 * node.division->left_mass >= node.mass)  // then the others have no rows
+            add_others(node);
     }
     if (unplaced.empty()) return;
     std::vector<std::int64_t> masses(unplaced.size() * kCodes, 0);  // of each node by code
@@ -41,7 +48,7 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
     }
     collective_.sum(masses.data(), masses.size());
     for (std::size_t k = 0; k < unplaced.size(); ++k) {
-        Split& split = nodes_[unplaced[k]].split;
+        const Split& split = nodes_[unplaced[k]].split;
         const std::size_t n_categories = data_.n_bins(split.column);
         const SideTable sides = sides_of(data_, split);
         std::int64_t left = 0, right = 0;
@@ -49,8 +56,7 @@ void NodeGrower::place_other_categories(const Frontier& frontier) {
             const bool placed = code >= n_categories || split.placed.has(code);
             if (placed) (sides[code] ? left : right) += masses[k * kCodes + code];
         }
-        for (std::size_t code = 0; left >= right && code < n_categories; ++code)
-            if (!split.placed.has(code)) split.left.add(code);
+        if (left >= right) add_others(nodes_[unplaced[k]]);
     }
 }
 
@@ -94,13 +100,13 @@ NodeGrower::Division NodeGrower::send_rows(const WorkNode& parent, bool in_place
                                    n_threads);
         left_mass = masses_.sum({rows, partition.left_count});
     }
-    return {partition.left_count, static_cast<std::int64_t>(partition.left_count),
-            static_cast<std::int64_t>(partition.missing_count), left_mass};
+    return {static_cast<std::int64_t>(partition.left_count), static_cast<std::int64_t>(partition.missing_count), left_mass};
 }
 
 // With all but what the workers have to add up.
 void NodeGrower::add_children(std::size_t index, const Division& division, bool last_layer, bool in_place) {
     const WorkNode& parent = nodes_[index];
+    const auto left_rows = static_cast<std::size_t>(division.left_count);
     WorkNode children[2];
     for (std::size_t side = 0; side < 2; ++side) {
         WorkNode& child = children[side];
@@ -108,10 +114,9 @@ void NodeGrower::add_children(std::size_t index, const Division& division, bool 
         child.depth = parent.depth + 1;
         child.key = mix(parent.key, side + 1);
         child.scope = options_.interactions.below(parent.scope, parent.split.column);
-        child.begin = parent.begin + (side == 0 ? 0 : division.left_rows);
+        child.begin = parent.begin + (side == 0 ? 0 : left_rows);
         if (in_place) continue;
-        child.node.rows = {shared_.rows.data() + child.begin,
-                           side == 0 ? division.left_rows : parent.n_rows() - division.left_rows};
+        child.node.rows = {shared_.rows.data() + child.begin, side == 0 ? left_rows : parent.n_rows() - left_rows};
     }
     if (!last_layer) statistics_->describe_children(parent.node, parent.split, children[0].node, children[1].node);
     nodes_.push_back(std::move(children[0]));
@@ -121,28 +126,43 @@ void NodeGrower::add_children(std::size_t index, const Division& division, bool 
 // The division of all workers' rows.
 void NodeGrower::count_children(std::size_t index, std::size_t left, const Division& division) {
     WorkNode& parent = nodes_[index];
+    const auto left_count = static_cast<std::size_t>(division.left_count);
     // Missing values that the node's rows did not have go where most of the weight goes.
     parent.missing_left = division.missing_count > 0 ? parent.split.missing_left : 2 * division.left_mass >= parent.mass;
     for (std::size_t side = 0; side < 2; ++side) {
         WorkNode& child = nodes_[left + side];
         child.mass = child.node.mass = side == 0 ? division.left_mass : parent.mass - division.left_mass;
-        const auto left_count = static_cast<std::size_t>(division.left_count);
         child.node.count = side == 0 ? left_count : parent.node.count - left_count;
     }
 }
 
-// Several workers: for as many nodes of the frontier, from `begin` on, as are added up at once, counts and histograms of the
-// children in one meeting. Returns where the next ones begin.
+// Several workers: for as many nodes of the frontier, from `begin` on, as are added up at once, what their children need, in at
+// most one meeting. Returns where the next ones begin.
 std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t begin, std::size_t first_child,
                                         bool last_layer) {
-    sent_.clear();
-    numbers_.clear();
+    bool meet = false;
     std::size_t end = begin;
-    for (; end < frontier.size() && (end == begin || numbers_.size() + sent_.size() * n_words_ < kMostNumbers); ++end) {
-        const Division& own = divisions_[end];
-        numbers_.insert(numbers_.end(), {own.left_count, own.missing_count, own.left_mass});
-        if (share_histograms_ && !last_layer) choose_sent(frontier[end], first_child + 2 * end);
+    for (; end < frontier.size() && (end == begin || sent_.size() * n_words_ < kMostNumbers); ++end) {
+        const std::size_t left_child = first_child + 2 * end;
+        const WorkNode& parent = nodes_[frontier[end]];
+        const bool searched = !last_layer && may_search(left_child);
+        if (parent.division)
+            count_children(frontier[end], left_child, *parent.division);
+        else
+            pending_.push_back({frontier[end], left_child, divisions_[end]});
+        meet = meet || (searched && !parent.division);
+        if (searched && share_histograms_) choose_sent(frontier[end], left_child);
     }
+    if (meet || !sent_.empty()) add_up();
+    for (std::size_t k = begin; k < end; ++k) give_back(nodes_[frontier[k]]);
+    return end;
+}
+
+// The divisions and histograms that are waiting for it, in one meeting.
+void NodeGrower::add_up() {
+    numbers_.clear();
+    for (const OwnDivision& division : pending_)
+        numbers_.insert(numbers_.end(), {division.own.left_count, division.own.missing_count, division.own.left_mass});
     const std::size_t counts = numbers_.size();
     numbers_.resize(counts + sent_.size() * n_words_);
     for_each_node(sent_.size(), [&](std::size_t k, int n_threads) {
@@ -150,10 +170,12 @@ std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t be
         write_words(data_, *nodes_[sent_[k].child].own, numbers_.data() + counts + k * n_words_);
     });
     sum_numbers();
-    for (std::size_t k = begin; k < end; ++k) {
-        const std::int64_t* sums = numbers_.data() + (k - begin) * kNumbersOfNode;
-        count_children(frontier[k], first_child + 2 * k, {divisions_[k].left_rows, sums[0], sums[1], sums[2]});
+    const std::int64_t* sums = numbers_.data();
+    for (const OwnDivision& division : pending_) {
+        count_children(division.parent, division.left_child, {sums[0], sums[1], sums[2]});
+        sums += kNumbersOfNode;
     }
+    pending_.clear();
     for_each_node(sent_.size(), [&](std::size_t k, int) {
         take_sums(sent_[k], numbers_.data() + counts + k * n_words_);
     });
@@ -163,8 +185,13 @@ std::size_t NodeGrower::add_up_children(const Frontier& frontier, std::size_t be
             if (options_.deepest(node.depth + 1)) give_back(node.own);
             if (statistics_->cannot_improve(node.node)) give_back(node);
         }
-    for (std::size_t k = begin; k < end; ++k) give_back(nodes_[frontier[k]]);
-    return end;
+    sent_.clear();
+}
+
+// Whether the children of a node, not of the last layer, may be searched.
+bool NodeGrower::may_search(std::size_t left_child) const {
+    return options_.growth == Growth::stump_pair || !statistics_->cannot_improve(nodes_[left_child].node) ||
+           !statistics_->cannot_improve(nodes_[left_child + 1].node);
 }
 
 // The lighter child's histograms are sent: the workers know which one that is, though not which has fewer rows. Each of them

@@ -47,10 +47,13 @@ void NodeGrower::grow(bool all, std::size_t count, std::uint64_t key, InterruptC
         grow_by_frontiers(open, check);
     else if (!open.empty())
         split_pair();
+    if (!pending_.empty()) add_up();
 }
 
 void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     nodes_.clear();
+    pending_.clear();  // of a tree that was interrupted
+    sent_.clear();
     nodes_.emplace_back();
     WorkNode& root = nodes_.back();
     shared_.n_labels = 1;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/collective.hpp"
@@ -41,12 +42,17 @@ public:
     // Grows a tree on `count` rows, the first of shared.rows, or all rows when `all`. Rows of the last layer get the label
     // of their leaf at once, where that is possible; the others lie in the ranges of their leaves.
     void grow(bool all, std::size_t count, std::uint64_t key, InterruptCheck check);
+    // How a split divides the rows of a node: of one worker, or of all.
+    struct Division {
+        std::int64_t left_count, missing_count, left_mass;
+    };
     // What growing has left: every node, in any order.
     struct WorkNode : TreeNode {
         Node node;  // its rows are shared.rows[begin, begin + rows.count), or all rows before the first split
         std::size_t begin = 0;
         std::unique_ptr<NodeHistograms> histograms;  // of the rows of all workers
         std::unique_ptr<NodeHistograms> own;         // several workers: of this one's rows
+        std::optional<Division> division;            // by all workers' rows, where the search for the split has told it
 
         std::size_t n_rows() const { return node.rows.count; }  // of this worker
     };
@@ -56,10 +62,10 @@ private:
     using Frontier = std::vector<std::size_t>;  // places in nodes_
     // Numbers that the workers add up at a time.
     static constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
-    // What a worker brings to the division of a node.
-    struct Division {
-        std::size_t left_rows;  // of this worker
-        std::int64_t left_count, missing_count, left_mass;
+    // A division that the workers have yet to add up.
+    struct OwnDivision {
+        std::size_t parent, left_child;  // places in nodes_
+        Division own;                    // of this worker's rows
     };
     // A child whose histograms the workers add up; its sibling's are what is left of the parent's.
     struct SentChild {
@@ -69,6 +75,13 @@ private:
     struct AskedColumn {
         std::size_t node, column;  // place in nodes_
         std::size_t offset = 0;
+        std::size_t first_code = 0;  // where its codes are kept
+        DrawnCut cut{};
+    };
+    // The best splits of some nodes so far, and how they divide all workers' rows.
+    struct Choice {
+        BestSplit best;
+        std::optional<Division> division;
     };
 
     void plant(bool all, std::size_t count, std::uint64_t key);
@@ -98,6 +111,11 @@ private:
     }
     void search_layer(const Frontier& frontier);
     void search_together(const Frontier& frontier);
+    void choose_from_tables(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
+                            std::vector<Choice>& choices);
+    void choose_from_draws(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
+                           std::vector<Choice>& choices);
+    std::optional<Division> division_of(const Split& split, const ColumnTable& table) const;
     Split search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search);
     template <class Choose>
     void measure_columns(std::vector<AskedColumn>& asked, std::size_t together, Choose&& choose);
@@ -123,6 +141,8 @@ private:
     void choose_sent(std::size_t parent, std::size_t left);
     void build_own(const SentChild& sent, int n_threads);
     void take_sums(const SentChild& sent, const std::int64_t* words);
+    bool may_search(std::size_t left_child) const;
+    void add_up();
     void sum_numbers();
 
     std::size_t n_cells(const Frontier& open) const;
@@ -151,6 +171,9 @@ private:
     Frontier frontier_, searched_;
     std::vector<Division> divisions_;
     std::vector<SentChild> sent_;
+    std::vector<OwnDivision> pending_;
+    std::vector<double> presence_;
+    LargeArray<std::uint8_t> codes_;
     std::vector<std::int64_t> numbers_;
     std::size_t n_words_ = 0;  // of a node's histograms
 };

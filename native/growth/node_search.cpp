@@ -4,12 +4,15 @@
 
 #include "core/pool.hpp"
 #include "growth/node_grower.hpp"
+#include "search/split_search.hpp"
 
 namespace radboost {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
+// Codes that are kept from finding their range to summing what lies left of the cut; more are gathered twice.
+constexpr std::size_t kMostCodes = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -49,7 +52,7 @@ void NodeGrower::search_layer(const Frontier& frontier) {
     if (!others.empty()) search_together(others);
 }
 
-// Finds the splits of a frontier's nodes from tables of their columns.
+// Finds the splits of a frontier's nodes from tables of their columns, or from what lies left of the cuts that are drawn.
 void NodeGrower::search_together(const Frontier& frontier) {
     std::vector<Node*> nodes;
     for (const std::size_t index : frontier) nodes.push_back(&nodes_[index].node);
@@ -59,23 +62,106 @@ void NodeGrower::search_together(const Frontier& frontier) {
     Frontier open = frontier;
     for (; first < d && !open.empty(); first = last, last = std::min(d, 2 * last)) {
         std::vector<AskedColumn> asked;
-        std::vector<BestSplit> bests;
+        std::vector<Choice> choices;
         std::vector<std::size_t> place_of_node(nodes_.size());
         for (const std::size_t index : open) {
             const WorkNode& node = nodes_[index];
             for (const std::uint32_t column : draw_columns(node, node.key, first, std::min(last, n_columns(node))))
                 asked.push_back({index, column});
-            place_of_node[index] = bests.size();
-            bests.push_back(statistics_->start(nodes_[index].node));
+            place_of_node[index] = choices.size();
+            choices.push_back({statistics_->start(node.node), std::nullopt});
         }
-        measure_columns(asked, 1, [&](const AskedColumn& one, const std::vector<ColumnTable>& tables) {
-            const WorkNode& node = nodes_[one.node];
-            statistics_->choose(node.node, one.column, tables[0], search_of(node), bests[place_of_node[one.node]]);
-        });
-        for (std::size_t k = 0; k < open.size(); ++k)
-            nodes_[open[k]].split = statistics_->finish(nodes_[open[k]].node, std::move(bests[k]));
+        if (options_.random_thresholds)
+            choose_from_draws(asked, place_of_node, choices);
+        else
+            choose_from_tables(asked, place_of_node, choices);
+        for (std::size_t k = 0; k < open.size(); ++k) {
+            WorkNode& node = nodes_[open[k]];
+            node.split = statistics_->finish(node.node, std::move(choices[k].best));
+            node.division = choices[k].division;
+        }
         const auto done = [&](std::size_t index) { return nodes_[index].split.asked || last >= n_columns(nodes_[index]); };
         open.erase(std::remove_if(open.begin(), open.end(), done), open.end());
+    }
+}
+
+void NodeGrower::choose_from_tables(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
+                                    std::vector<Choice>& choices) {
+    measure_columns(asked, 1, [&](const AskedColumn& one, const std::vector<ColumnTable>& tables) {
+        const WorkNode& node = nodes_[one.node];
+        Choice& choice = choices[place_of_node[one.node]];
+        const double before = choice.best.score;
+        statistics_->choose(node.node, one.column, tables[0], search_of(node), choice.best);
+        if (choice.best.score > before) choice.division = division_of(choice.best.split, tables[0]);
+    });
+}
+
+// From the table of the split's column, unless this leaves out the sample weights, or the search some categories.
+std::optional<NodeGrower::Division> NodeGrower::division_of(const Split& split, const ColumnTable& table) const {
+    const bool weighted = target_.row_weights().given();  // known to a worker without rows, too
+    if (data_.is_categorical[split.column] || (table.masses == nullptr && weighted)) return std::nullopt;
+    const SideTable sides = sides_of(data_, split);
+    Division division{0, data_.has_missing[split.column] ? table.counts[table.n_entries - 1] : 0, 0};
+    for (std::size_t entry = 0; entry < table.n_entries; ++entry) {
+        division.left_count += sides[entry] ? table.counts[entry] : 0;
+        division.left_mass += sides[entry] ? (table.masses ? table.masses : table.counts)[entry] : 0;
+    }
+    return division;
+}
+
+// Where the codes of the rows of all workers begin and end says which cuts are drawn; these are then measured.
+void NodeGrower::choose_from_draws(std::vector<AskedColumn>& asked, const std::vector<std::size_t>& place_of_node,
+                                   std::vector<Choice>& choices) {
+    std::size_t size = 0, n_codes = 0;
+    for (AskedColumn& one : asked) {
+        one.offset = size;
+        one.first_code = n_codes;
+        size += n_presence(data_, one.column);
+        n_codes += nodes_[one.node].node.rows.indices != nullptr ? nodes_[one.node].n_rows() : 0;
+    }
+    presence_.resize(size);
+    const bool keep = n_codes <= kMostCodes;
+    if (keep && codes_.size() < n_codes) codes_.resize(n_codes);
+    const auto load = [&](const AskedColumn& one, bool again) -> ColumnCodes& {
+        ColumnCodes& codes = thread_codes();
+        const RowSet& rows = nodes_[one.node].node.rows;
+        if (keep)
+            codes.load(data_, one.column, rows, codes_.data() + one.first_code, again);
+        else
+            codes.load(data_, one.column, rows);
+        return codes;
+    };
+    parallel_for(n_threads_, asked.size(), [&](std::size_t k) {
+        find_presence(data_, load(asked[k], false), presence_.data() + asked[k].offset);
+    });
+    if (size > 0) collective_.maximum(presence_.data(), size);
+    const auto nothing_to_ask = [&](AskedColumn& one) {
+        const SplitSearch search = search_of(nodes_[one.node]);
+        return !draw_cut(data_, one.column, presence_.data() + one.offset, search, one.cut);
+    };
+    asked.erase(std::remove_if(asked.begin(), asked.end(), nothing_to_ask), asked.end());
+    size = 0;
+    for (AskedColumn& one : asked) {
+        one.offset = size;
+        size += DrawnSums::size(nodes_[one.node].node.sums.size());
+    }
+    numbers_.resize(size);
+    const std::int64_t* masses = masses_.of_row.empty() ? nullptr : masses_.of_row.data();
+    parallel_for(n_threads_, asked.size(), [&](std::size_t k) {
+        const AskedColumn& one = asked[k];
+        statistics_->measure_drawn(nodes_[one.node].node, load(one, true), one.cut, masses, numbers_.data() + one.offset);
+    });
+    sum_numbers();
+    for (const AskedColumn& one : asked) {
+        const WorkNode& node = nodes_[one.node];
+        Choice& choice = choices[place_of_node[one.node]];
+        const DrawnSums sums(numbers_.data() + one.offset, node.node.sums.size());
+        const double before = choice.best.score;
+        statistics_->choose_drawn(node.node, one.column, one.cut, sums, search_of(node), choice.best);
+        if (!(choice.best.score > before)) continue;
+        const bool left = choice.best.split.missing_left;
+        choice.division = Division{sums.left_count + (left ? sums.missing_count : 0), sums.missing_count,
+                                   sums.left_mass + (left ? sums.missing_mass : 0)};
     }
 }
 

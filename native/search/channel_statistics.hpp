@@ -138,6 +138,14 @@ public:
                 BestSplit& best) const override {
         choose_from_table<Table>(*this, data_, node, column, table, search, best);
     }
+    void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
+                       std::int64_t* numbers) const override {
+        measure_drawn_cut<Table>(*this, data_, node, codes, cut, masses, numbers);
+    }
+    void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
+                      const SplitSearch& search, BestSplit& best) const override {
+        take_drawn_cut<Table>(*this, node, column, cut, sums, search, best);
+    }
     Split finish(const Node& node, BestSplit&& best) const override {
         if (best.split.valid) best.split.gain = score_.gain(best.score - score_.unsplit(node));
         return std::move(best.split);
@@ -254,11 +262,11 @@ public:
         sum_where(codes, sums, [&](std::uint8_t code) { return sides[code] != 0; });
     }
 
-    double score_sides(const ColumnCodes& codes, const std::int64_t* left_sums) const {
+    double score_sides(std::size_t column, const std::int64_t* left_sums) const {
         thread_local std::vector<std::int64_t> left;
         left.assign(n_, 0);
         double score;
-        statistics_.score_.scores(left_sums, 1, left.data(), node_, codes.column(), &score);
+        statistics_.score_.scores(left_sums, 1, left.data(), node_, column, &score);
         return score;
     }
 
@@ -266,10 +274,6 @@ private:
     template <class Wanted>
     void sum_where(const ColumnCodes& codes, std::int64_t* sums, Wanted&& wanted) const {
         std::fill(sums, sums + n_, 0);
-        if (const ColumnTable* known = codes.table())
-            for (std::size_t code = 0; code < known->n_entries; ++code)
-                for (std::size_t k = 0; wanted(static_cast<std::uint8_t>(code)) && k < n_; ++k)
-                    sums[k] += known->sums[code * n_ + k];
         for (std::size_t i = 0; i < codes.count(); ++i)
             if (wanted(codes.codes()[i])) rows_.add(node_.rows[i], 1, sums);
     }

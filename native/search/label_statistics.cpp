@@ -270,6 +270,16 @@ Split LabelStatistics::finish(const Node& node, BestSplit&& best) const {
     return std::move(best.split);
 }
 
+void LabelStatistics::measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
+                                    std::int64_t* numbers) const {
+    measure_drawn_cut<LabelTable>(*this, data_, node, codes, cut, masses, numbers);
+}
+
+void LabelStatistics::choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
+                                   const SplitSearch& search, BestSplit& best) const {
+    take_drawn_cut<LabelTable>(*this, node, column, cut, sums, search, best);
+}
+
 Split LabelStatistics::find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                                    const SplitSearch& search) {
     Node* const both[] = {&first, &second};

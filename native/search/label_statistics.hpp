@@ -31,6 +31,10 @@ public:
     void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                 BestSplit& best) const override;
     Split finish(const Node& node, BestSplit&& best) const override;
+    void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
+                       std::int64_t* numbers) const override;
+    void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
+                      const SplitSearch& search, BestSplit& best) const override;
     Split find_shared(Node& first, Node& second, ColumnSet columns, std::size_t excluded,
                       const SplitSearch& search) override;
     BestSplit start_shared(const Node& first, const Node& second) const override;

@@ -74,28 +74,25 @@ public:
     }
 
     void sum_up_to(const ColumnCodes& codes, std::uint8_t bin, std::int64_t* out) const {
-        sum_where(codes, out, [=](std::size_t code) { return code <= bin; },
-                  [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
-                      return weight_up_to(code, weights, n, bin);
-                  });
+        sum_segments(codes, out, [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+            return weight_up_to(code, weights, n, bin);
+        });
     }
     void sum_of_code(const ColumnCodes& codes, std::uint8_t wanted, std::int64_t* out) const {
-        sum_where(codes, out, [=](std::size_t code) { return code == wanted; },
-                  [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
-                      return weight_of_code(code, weights, n, wanted);
-                  });
+        sum_segments(codes, out, [=](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+            return weight_of_code(code, weights, n, wanted);
+        });
     }
     void sum_sides(const ColumnCodes& codes, const SideTable& sides, std::int64_t* out) const {
-        sum_where(codes, out, [&](std::size_t code) { return sides[code] != 0; },
-                  [&](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
-                      std::uint32_t sum = 0;
-                      for (std::size_t i = 0; i < n; ++i) sum += sides[code[i]] ? weights[i] : 0;
-                      return sum;
-                  });
+        sum_segments(codes, out, [&](const std::uint8_t* code, const std::uint32_t* weights, std::size_t n) {
+            std::uint32_t sum = 0;
+            for (std::size_t i = 0; i < n; ++i) sum += sides[code[i]] ? weights[i] : 0;
+            return sum;
+        });
     }
-    double score_sides(const ColumnCodes& codes, const std::int64_t* left_sums) const {
+    double score_sides(std::size_t column, const std::int64_t* left_sums) const {
         if (!statistics_.directions_.empty())
-            return statistics_.bounded_score(node_, codes.column(), statistics_.weights_of_two(node_, left_sums),
+            return statistics_.bounded_score(node_, column, statistics_.weights_of_two(node_, left_sums),
                                              statistics_.weights_of_two(node_, node_.sums.data()));
         return split_score(statistics_.criterion_, node_.sums.data(), left_sums, node_.sums.size());
     }
@@ -146,17 +143,10 @@ private:
         }
     }
 
-    // By segment: the sum of the entries that are wanted, or what `sum` finds in the segment's rows.
-    template <class Wanted, class Sum>
-    void sum_where(const ColumnCodes& codes, std::int64_t* out, Wanted&& wanted, Sum&& sum) const {
-        const std::size_t n = node_.segments.size();
-        for (std::size_t s = 0; s < n; ++s) {
-            out[s] = 0;
-            if (const ColumnTable* known = codes.table()) {
-                for (std::size_t code = 0; code < known->n_entries; ++code)
-                    out[s] += wanted(code) ? known->sums[code * n + s] : 0;
-                continue;
-            }
+    // By segment: what `sum` finds in its rows.
+    template <class Sum>
+    void sum_segments(const ColumnCodes& codes, std::int64_t* out, Sum&& sum) const {
+        for (std::size_t s = 0; s < node_.segments.size(); ++s) {
             const Segment& segment = node_.segments[s];
             out[s] = sum(codes.codes() + segment.begin, node_.weights + segment.begin, segment.end - segment.begin);
         }

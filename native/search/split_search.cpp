@@ -24,6 +24,12 @@ RADBOOST_CLONES std::uint8_t highest_but(const std::uint8_t* codes, std::size_t 
     return highest;
 }
 
+RADBOOST_CLONES std::uint32_t count_between(const std::uint8_t* codes, std::size_t n, std::uint8_t low, std::uint8_t high) {
+    std::uint32_t count = 0;  // of fewer than 2^32 rows
+    for (std::size_t i = 0; i < n; ++i) count += (codes[i] >= low) & (codes[i] <= high);
+    return count;
+}
+
 }  // namespace
 
 SideTable sides_of(const BinnedData& data, const Split& split) {
@@ -46,18 +52,29 @@ void ColumnTable::sum_left(const SideTable& sides, std::int64_t* out) const {
 }
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows) {
+    if (rows.indices != nullptr && gathered_.size() < rows.count) gathered_.resize(rows.count);
+    load(data, column, rows, gathered_.data(), false);
+}
+
+void ColumnCodes::load(const BinnedData& data, std::size_t column, const RowSet& rows, std::uint8_t* room, bool gathered) {
     count_ = rows.count;
     column_ = column;
     missing_code_ = data.missing_code(column);
-    codes_ = data.column(column);
     table_ = nullptr;
-    if (rows.indices == nullptr) return;
-    if (gathered_.size() < count_) gathered_.resize(count_);
-    const std::uint8_t* from = codes_;
-    std::uint8_t* to = gathered_.data();
+    const std::uint8_t* from = data.column(column);
+    codes_ = rows.indices == nullptr ? from : room;
+    if (rows.indices == nullptr || gathered) return;
+    // Eight at a time, and nothing of this object read in between: writing bytes may change anything, for all that a compiler
+    // knows.
     const std::uint32_t* indices = rows.indices;
-    for (std::size_t i = 0; i < count_; ++i) to[i] = from[indices[i]];
-    codes_ = to;
+    const std::size_t n = rows.count;
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        std::uint8_t some[8];
+        for (std::size_t k = 0; k < 8; ++k) some[k] = from[indices[i + k]];
+        std::memcpy(room + i, some, sizeof some);
+    }
+    for (; i < n; ++i) room[i] = from[indices[i]];
 }
 
 void ColumnCodes::load(const BinnedData& data, std::size_t column, const ColumnTable& table) {
@@ -189,13 +206,69 @@ SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& c
     return sides_of(data, split);
 }
 
-std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides) {
-    std::int64_t left = 0;
-    if (codes.table() != nullptr)
-        for (std::size_t code = 0; code < codes.table()->n_entries; ++code)
-            left += sides[code] ? codes.table()->masses[code] : 0;
-    for (std::size_t i = 0; i < codes.count(); ++i) left += sides[codes.codes()[i]] ? masses[node.rows[i]] : 0;
-    return left;
+void count_drawn(const BinnedData& data, const ColumnCodes& codes, const Node& node, const DrawnCut& cut,
+                 const std::int64_t* masses, std::int64_t* numbers) {
+    const SideTable left = sides_of(data, codes.column(), cut, false);
+    const std::uint8_t* code = codes.codes();
+    const std::size_t n = codes.count();
+    const int missing = codes.missing_code();
+    std::fill_n(numbers, 4, 0);
+    if (data.is_categorical[codes.column()])
+        for (std::size_t i = 0; i < n; ++i) numbers[0] += left[code[i]];
+    else
+        numbers[0] = static_cast<std::int64_t>(count_between(code, n, 0, cut.bin));
+    if (missing >= 0) {
+        const auto wanted = static_cast<std::uint8_t>(missing);
+        numbers[1] = static_cast<std::int64_t>(count_between(code, n, wanted, wanted));
+    }
+    numbers[2] = numbers[0];
+    numbers[3] = numbers[1];
+    if (masses == nullptr) return;
+    numbers[2] = numbers[3] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t mass = masses[node.rows[i]];
+        numbers[2] += left[code[i]] ? mass : 0;
+        numbers[3] += code[i] == missing ? mass : 0;
+    }
+}
+
+std::size_t n_presence(const BinnedData& data, std::size_t column) {
+    return data.is_categorical[column] ? data.n_bins(column) + 1 : 3;
+}
+
+void find_presence(const BinnedData& data, ColumnCodes& codes, double* presence) {
+    const std::size_t column = codes.column();
+    std::fill_n(presence, n_presence(data, column), 0.0);
+    if (codes.count() == 0) return;
+    if (data.is_categorical[column]) {
+        codes.list();
+        for (std::size_t k = 0; k < codes.n_present(); ++k) presence[codes.present(k)] = 1.0;
+        presence[data.n_bins(column)] = codes.missing() ? 1.0 : 0.0;
+        return;
+    }
+    codes.find_range();
+    const CodeRange& range = codes.range();
+    if (range.low <= range.high) {
+        presence[0] = static_cast<double>(kEntries - range.low);
+        presence[1] = static_cast<double>(range.high + 1);
+    }
+    presence[2] = range.missing ? 1.0 : 0.0;
+}
+
+bool draw_cut(const BinnedData& data, std::size_t column, const double* presence, const SplitSearch& search, DrawnCut& cut) {
+    std::array<std::int64_t, kEntries> counts{};
+    const std::size_t n_bins = data.n_bins(column);
+    if (data.is_categorical[column]) {
+        for (std::size_t code = 0; code <= n_bins; ++code) counts[code] = presence[code] > 0;
+    } else {
+        if (presence[1] > 0) counts[kEntries - static_cast<std::size_t>(presence[0])] = 1;
+        if (presence[1] > 0) counts[static_cast<std::size_t>(presence[1]) - 1] = 1;
+        if (presence[2] > 0) counts[n_bins] = 1;
+    }
+    const ColumnTable table(counts.data(), n_bins + 1);
+    ColumnCodes& codes = thread_codes();
+    codes.load(data, column, table);
+    return draw_cut(data, codes, search, cut);
 }
 
 void forbid_light_groups(const std::int64_t* masses, std::size_t n_entries, std::int64_t missing_mass, std::size_t n,

@@ -10,7 +10,7 @@
 //   bool empty(std::size_t entry) const;                // nothing there: the cut after it is the one before it again
 //   void sum_up_to(const ColumnCodes&, std::uint8_t bin, std::int64_t* sums) const;    // of the rows with such codes
 //   void sum_of_code(const ColumnCodes&, std::uint8_t code, std::int64_t* sums) const;
-//   double score_sides(const ColumnCodes&, const std::int64_t* left_sums) const;
+//   double score_sides(std::size_t column, const std::int64_t* left_sums) const;
 // and for categorical columns
 //   std::size_t order(std::uint8_t* entries) const;     // those that are not empty, as the cuts are tried
 //   void arrange(const std::uint8_t* entries, std::size_t n, bool missing);   // keeps these alone, in this order
@@ -41,6 +41,8 @@ class ColumnCodes {
 public:
     // Gathers; `list` and `find_range` say more about the codes.
     void load(const BinnedData& data, std::size_t column, const RowSet& rows);
+    // The codes are gathered in `room`, which has a place for each row, or lie there already.
+    void load(const BinnedData& data, std::size_t column, const RowSet& rows, std::uint8_t* room, bool gathered);
     // Refers to the table.
     void load(const BinnedData& data, std::size_t column, const ColumnTable& table);
     void list();                        // fills present(), ranks()
@@ -198,48 +200,57 @@ void choose_cut(const Statistics& statistics, const BinnedData& data, const Node
     best.take(column, right.data(), codes.missing() ? left.data() : nullptr, n, &codes);
 }
 
-// A cut that was drawn: a threshold, or a subset of the categories that occur.
-struct DrawnCut {
-    std::uint8_t bin = 0;
-    CategorySet left, placed;  // of categories
-};
-
 // Draws between what occurs in the column, whose `codes` are loaded. Says whether there is anything to ask.
 bool draw_cut(const BinnedData& data, ColumnCodes& codes, const SplitSearch& search, DrawnCut& cut);
+// The same for several workers: the largest of their numbers say where the codes of all rows begin and end and whether values
+// are missing, or which categories there are.
+std::size_t n_presence(const BinnedData& data, std::size_t column);
+void find_presence(const BinnedData& data, ColumnCodes& codes, double* presence);
+bool draw_cut(const BinnedData& data, std::size_t column, const double* presence, const SplitSearch& search, DrawnCut& cut);
 // Where it sends the codes of its column.
 SideTable sides_of(const BinnedData& data, std::size_t column, const DrawnCut& cut, bool missing_left);
-// The sample weight of the codes that go left.
-std::int64_t mass_left(const ColumnCodes& codes, const Node& node, const std::int64_t* masses, const SideTable& sides);
+// Rows and sample weights on the left of a cut and among the missing values: the last four numbers of DrawnSums.
+void count_drawn(const BinnedData& data, const ColumnCodes& codes, const Node& node, const DrawnCut& cut,
+                 const std::int64_t* masses, std::int64_t* numbers);
 
-// The cut that is drawn, with the missing values right and left. `codes` is loaded.
+// The others, of loaded `codes`.
 template <class Table, class Statistics>
-void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
-                      const SplitSearch& search, BestSplit& best) {
-    DrawnCut cut;
-    if (!draw_cut(data, codes, search, cut)) return;
+void sum_drawn(const Statistics& statistics, const BinnedData& data, const Node& node, const ColumnCodes& codes,
+               const DrawnCut& cut, bool missing, std::int64_t* numbers) {
+    const Table table(statistics, node);
+    std::fill_n(numbers, 2 * node.sums.size(), 0);
+    if (data.is_categorical[codes.column()])
+        table.sum_sides(codes, sides_of(cut.left, -1, false), numbers);
+    else
+        table.sum_up_to(codes, cut.bin, numbers);
+    if (missing) table.sum_of_code(codes, static_cast<std::uint8_t>(codes.missing_code()), numbers + node.sums.size());
+}
+
+// All of them, of this worker's rows. Takes DrawnSums::size() numbers.
+template <class Table, class Statistics>
+void measure_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, const ColumnCodes& codes,
+                       const DrawnCut& cut, const std::int64_t* masses, std::int64_t* numbers) {
+    sum_drawn<Table>(statistics, data, node, codes, cut, codes.missing_code() >= 0, numbers);
+    count_drawn(data, codes, node, cut, masses, numbers + 2 * node.sums.size());
+}
+
+// The cut that is drawn, with the missing values right and left.
+template <class Table, class Statistics>
+void take_drawn_cut(const Statistics& statistics, const Node& node, std::size_t column, const DrawnCut& cut,
+                    const DrawnSums& sums, const SplitSearch& search, BestSplit& best) {
     best.split.asked = true;
-    const std::size_t column = codes.column();
-    const bool categorical = data.is_categorical[column];
     const Table table(statistics, node);
     const std::size_t n = node.sums.size();
-    thread_local std::vector<std::int64_t> left_sums, missing_sums;
-    left_sums.assign(n, 0);
-    if (categorical)
-        table.sum_sides(codes, sides_of(cut.left, -1, false), left_sums.data());
-    else
-        table.sum_up_to(codes, cut.bin, left_sums.data());
-    if (codes.missing()) {
-        missing_sums.assign(n, 0);
-        table.sum_of_code(codes, static_cast<std::uint8_t>(codes.missing_code()), missing_sums.data());
-    }
+    thread_local std::vector<std::int64_t> left_sums;
+    left_sums.assign(sums.left, sums.left + n);
     for (const bool to_left : {false, true}) {
-        if (to_left && !codes.missing()) break;
-        for (std::size_t k = 0; to_left && k < n; ++k) left_sums[k] += missing_sums[k];
+        if (to_left && sums.missing_count == 0) break;
+        for (std::size_t k = 0; to_left && k < n; ++k) left_sums[k] += sums.missing[k];
         if (search.minimum_mass > 0) {
-            const std::int64_t left = mass_left(codes, node, search.masses, sides_of(data, column, cut, to_left));
+            const std::int64_t left = sums.left_mass + (to_left ? sums.missing_mass : 0);
             if (left < search.minimum_mass || node.mass - left < search.minimum_mass) continue;
         }
-        const double score = table.score_sides(codes, left_sums.data());
+        const double score = table.score_sides(column, left_sums.data());
         if (!(score > best.score)) continue;
         best.score = score;
         best.split.valid = true;
@@ -252,13 +263,21 @@ void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, cons
     }
 }
 
+// Draws a cut and scores it. `codes` is loaded.
 template <class Table, class Statistics>
-void choose_in_column(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
+void choose_drawn_cut(const Statistics& statistics, const BinnedData& data, const Node& node, ColumnCodes& codes,
                       const SplitSearch& search, BestSplit& best) {
-    if (search.random_thresholds)
-        choose_drawn_cut<Table>(statistics, data, node, codes, search, best);
+    DrawnCut cut;
+    if (!draw_cut(data, codes, search, cut)) return;
+    const std::size_t n = node.sums.size();
+    thread_local std::vector<std::int64_t> numbers;
+    numbers.assign(DrawnSums::size(n), 0);
+    sum_drawn<Table>(statistics, data, node, codes, cut, codes.missing(), numbers.data());
+    if (search.minimum_mass > 0)
+        count_drawn(data, codes, node, cut, search.masses, numbers.data() + 2 * n);
     else
-        choose_cut<Table>(statistics, data, node, codes, search, best);
+        numbers[2 * n + 1] = codes.missing();  // no more is asked than whether there are any
+    take_drawn_cut<Table>(statistics, node, codes.column(), cut, DrawnSums(numbers.data(), n), search, best);
 }
 
 // The best cut of the columns: all cuts between the codes that occur in the rows, or one drawn in each column.
@@ -269,7 +288,10 @@ BestSplit search_rows(const Statistics& statistics, const BinnedData& data, cons
     return best_of_columns(columns.count, to_beat, parallel ? search.n_threads : 1, [&](std::size_t k, BestSplit& best) {
         ColumnCodes& codes = thread_codes();
         codes.load(data, columns[k], node.rows);
-        choose_in_column<Table>(statistics, data, node, codes, search, best);
+        if (search.random_thresholds)
+            choose_drawn_cut<Table>(statistics, data, node, codes, search, best);
+        else
+            choose_cut<Table>(statistics, data, node, codes, search, best);
     });
 }
 
@@ -290,14 +312,14 @@ void measure_column(const Statistics& statistics, const BinnedData& data, const 
     if (search.minimum_mass > 0) masses_by_entry(codes, node, search.masses, counts + n_entries);
 }
 
-// What search_rows does with one column, from the table of all workers. The sums of what goes left are read off it.
+// What search_rows does with all cuts of one column, from the table of all workers. The sums of what goes left are read off it.
 template <class Table, class Statistics>
 void choose_from_table(const Statistics& statistics, const BinnedData& data, const Node& node, std::size_t column,
                        const ColumnTable& table, const SplitSearch& search, BestSplit& best) {
     ColumnCodes& codes = thread_codes();
     codes.load(data, column, table);
     const double before = best.score;
-    choose_in_column<Table>(statistics, data, node, codes, search, best);
+    choose_cut<Table>(statistics, data, node, codes, search, best);
     if (!(best.score > before)) return;
     best.split.left_sums.assign(node.sums.size(), 0);
     table.sum_left(sides_of(data, best.split), best.split.left_sums.data());

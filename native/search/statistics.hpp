@@ -107,11 +107,37 @@ struct ColumnTable {
           sums(numbers),
           counts(numbers + n_entries * width),
           masses(with_masses ? counts + n_entries : nullptr) {}
+    // Without sums.
+    ColumnTable(const std::int64_t* counts, std::size_t n_entries)
+        : n_entries(n_entries), width(0), sums(counts), counts(counts), masses(nullptr) {}
     static std::size_t size(std::size_t n_entries, std::size_t width, bool with_masses) {
         return n_entries * (width + 1 + (with_masses ? 1 : 0));
     }
     // What goes left, by segment or channel.
     void sum_left(const SideTable& sides, std::int64_t* out) const;
+};
+
+// A cut that was drawn: a threshold, or a subset of the categories that occur.
+struct DrawnCut {
+    std::uint8_t bin = 0;
+    CategorySet left, placed;  // of categories
+};
+
+// The rows of a node on the left of a drawn cut, and those that miss the value.
+struct DrawnSums {
+    const std::int64_t *left, *missing;       // by segment or channel, as the node's sums
+    std::int64_t left_count, missing_count;   // rows
+    std::int64_t left_mass, missing_mass;     // sample weights
+
+    // In an array of size() numbers.
+    DrawnSums(const std::int64_t* numbers, std::size_t width)
+        : left(numbers),
+          missing(numbers + width),
+          left_count(numbers[2 * width]),
+          missing_count(numbers[2 * width + 1]),
+          left_mass(numbers[2 * width + 2]),
+          missing_mass(numbers[2 * width + 3]) {}
+    static std::size_t size(std::size_t width) { return 2 * width + 4; }
 };
 
 class NodeStatistics {
@@ -150,6 +176,12 @@ public:
     virtual void choose(const Node& node, std::size_t column, const ColumnTable& table, const SplitSearch& search,
                         BestSplit& best) const = 0;
     virtual Split finish(const Node& node, BestSplit&& best) const = 0;
+    // The same for one cut of each column that was drawn: numbers as DrawnSums has them, of this worker's rows, and the choice
+    // from their sums. The column's `codes` are loaded; `masses` are the rows' sample weights, or null where all are 1.
+    virtual void measure_drawn(const Node& node, const ColumnCodes& codes, const DrawnCut& cut, const std::int64_t* masses,
+                               std::int64_t* numbers) const = 0;
+    virtual void choose_drawn(const Node& node, std::size_t column, const DrawnCut& cut, const DrawnSums& sums,
+                              const SplitSearch& search, BestSplit& best) const = 0;
 };
 
 // Statistics that can also look for the best question asked at two nodes at once.

@@ -195,6 +195,7 @@ def test_what_is_shown_before_the_rounds_and_after_a_loss(
     assert tell(News(2, 1), News(2, 0)) == ["reading, part 1/4"]
     assert tell(News(2, 2), News(2, 2)) == [f"reading, part {k}/4" for k in (2, 3, 4)]
     assert tell(News(2, 3), News(2, 2)) == ["reading, pass 2, part 1/4"]
+    assert tell(News(2, 4, binned=True), News(2, 3)) == []  # a bar that has not moved yet
     line = {"objective": 0.5}
     assert tell(News(2, 4, 3, (line, line), ((0, "looked"), (2, "half"))), News(2, 4)) == [
         "looked",

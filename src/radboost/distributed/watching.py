@@ -36,7 +36,7 @@ class WorkerShare:
     bytes_of_bins, bytes_of_scores : int
         The rows as bins, a byte for each value, by row and by column; and a number of 8 bytes for each score.
     n_exchanges, bytes_sent : int
-        How often it met the other workers, and what it sent them.
+        How often it met the other workers, and what it sent up to the first of them, whose answers are not counted.
     seconds_waiting : float
         For the others, at these meetings.
     """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +195,7 @@ def test_what_is_shown_before_the_rounds_and_after_a_loss(
     assert tell(News(2, 1), News(2, 0)) == ["reading, part 1/4"]
     assert tell(News(2, 2), News(2, 2)) == [f"reading, part {k}/4" for k in (2, 3, 4)]
     assert tell(News(2, 3), News(2, 2)) == ["reading, pass 2, part 1/4"]
+    assert tell(News(2, 4, binned=True), News(2, 3)) == []  # a bar that has not moved yet
     line = {"objective": 0.5}
     assert tell(News(2, 4, 3, (line, line), ((0, "looked"), (2, "half"))), News(2, 4)) == [
         "looked",
@@ -212,3 +216,26 @@ def test_a_quiet_fit_asks_nobody(client: Any, sales: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(watching.Show, "_question", lambda self: pytest.fail("was asked"))
     assert cluster.Show is watching.Show
     cluster_fits.fit(clone(DEEP), str(sales[0]), "bought", columns=["a"], client=client)
+
+
+@pytest.mark.slow
+def test_files_of_a_worker_that_is_killed_are_read_by_the_other(tmp_path: Path) -> None:
+    X, y = table(1, 900, 4, 3, missing=0.05)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+    frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
+    own = DeepBoostClassifier(60, complexity_penalty=0.01, calibration=None)
+    expected = clone(own).fit(frame[list("abcd")], frame["y"])
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
+        distributed.Client(local) as client,
+    ):
+        client.wait_for_workers(2, timeout=180)
+        victim = next(iter(client.run(os.getpid).values()))
+        timer = threading.Timer(2.0, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model = cluster_fits.fit(clone(own), str(tmp_path), "y", client=client)
+        timer.join()
+    assert everything(model) == everything(expected)
+    assert any("goes on after round" in str(one.message) for one in found)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from radboost._progress import Progress
+from radboost._progress import ROUND, Progress
 from radboost.cli.cluster_columns import TOO_MANY, Columns, PartSeen
 from radboost.cli.cluster_parts import (
     Encoding,
@@ -224,11 +224,12 @@ def _counted(one: Hashed, held_out: HeldOut) -> Hashed:
 def _bar(watch: RoundWatch, title: str, total: int, *, n_done: int, what: str) -> Iterator[Progress]:
     """What a fit on a cluster has done, in the bar of the command."""
     done = n_done
+    watch.title = title if what == ROUND else f"{title}: {what}"
+    watch.show(done, total)
 
     def advance(_: Mapping[str, float]) -> None:
         nonlocal done
         done += 1
-        watch.title = title if what == "round" else f"{title}: {what}"
         watch.show(done, total)
 
     yield advance

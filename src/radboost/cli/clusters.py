@@ -34,7 +34,7 @@ def connected(address: str, jobs: int | None) -> Iterator[Any]:
             LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=threads,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.ERROR,
             ) as cluster,
             Client(cluster) as client,

@@ -21,6 +21,7 @@ Bar = Callable[..., AbstractContextManager[Progress]]
 
 SECONDS_BETWEEN_QUESTIONS = 0.5
 SECONDS_FOR_THE_LAST_ANSWER = 10.0
+LOOKING = "looking at the data"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class WorkerShare:
     bytes_of_bins, bytes_of_scores : int
         The rows as bins, a byte for each value, by row and by column; and a number of 8 bytes for each score.
     n_exchanges, bytes_sent : int
-        How often it met the other workers, and what it sent them.
+        How often it met the other workers, and what it sent up to the first of them, whose answers are not counted.
     seconds_waiting : float
         For the others, at these meetings.
     """
@@ -59,6 +60,7 @@ class News:
     n_rounds: int | None = None  # of the whole fit, at most; None before the first
     lines: tuple[Mapping[str, float], ...] = ()  # of the history, as many as were not known
     said: tuple[tuple[int, str], ...] = ()  # after how many rounds, and what
+    binned: bool = False  # whether its rows are ready to learn from
 
 
 @dataclass
@@ -70,6 +72,7 @@ class Doing(Keeper):
     n_rows: int = 0
     bytes_of_bins: int = 0
     bytes_of_scores: int = 0
+    binned: bool = False
     said: list[tuple[int, str]] = field(default_factory=list)
     reason_to_end: str | None = None
 
@@ -89,6 +92,7 @@ class Doing(Keeper):
         self.n_rows = prepared.n_rows
         self.bytes_of_bins = 2 * prepared.data.n_rows * prepared.data.n_columns
         self.bytes_of_scores = 8 * prepared.n_rows * prepared.n_outputs
+        self.binned = True
 
     def on_fit_begin(self, context: FitContext) -> None:
         super().on_fit_begin(context)
@@ -107,7 +111,7 @@ class Doing(Keeper):
         """For somebody who knows so many rounds, and so many of the lines that were said."""
         said = tuple(self.said[n_said:])
         if self._context is None:
-            return News(self.n_parts, self.n_loaded, said=said)
+            return News(self.n_parts, self.n_loaded, said=said, binned=self.binned)
         history = self._context.history
         n_made = min(map(len, history.values()), default=0)  # a round may be written just now
         lines = [{name: history[name][place] for name in history} for place in range(n_rounds, n_made)]
@@ -189,7 +193,9 @@ class Show:
             return
         first = found[0]
         said = list(first.said)
-        if first.n_rounds is None:
+        if first.n_rounds is None and first.binned:
+            self._count(LOOKING, 1)  # short fits, where parameters are "auto"
+        elif first.n_rounds is None:
             self._show_parts(sum(one.n_loaded for one in found), sum(one.n_parts for one in found))
         for line in first.lines:
             self._say(said, self._n_rounds)

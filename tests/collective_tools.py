@@ -18,7 +18,7 @@ class ThreadGroup:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self.n_meetings = 0
+        self.met: list[tuple[str, int]] = []  # the kind of each meeting, and how much the first worker brought
         self._barrier = threading.Barrier(n_workers)
         self._parts: list[Any] = [None] * n_workers
 
@@ -29,7 +29,7 @@ class ThreadGroup:
         parts = list(self._parts)
         self._barrier.wait(PATIENCE)
         if rank == 0:
-            self.n_meetings += 1
+            self.met.append((kind, len(part)))
         met = {(kind, length if kind != "gather" else 0) for kind, length, _ in parts}
         if len(met) > 1:
             raise RuntimeError(f"the workers met for different things: {[p[:2] for p in parts]}")

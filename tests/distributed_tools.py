@@ -12,9 +12,12 @@ import numpy as np
 from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
+from radboost.distributed.arguments import Arguments
 from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import LazyPart, Part
 from radboost.distributed.talking import Workers
+from radboost.distributed.telling import Listener
+from radboost.estimators._checkpoints import open_checkpoint
 
 
 class ThreadWorkers(Workers):
@@ -38,25 +41,59 @@ class ThreadWorkers(Workers):
         return self._group.exchange(self._rank, "gather", data)
 
 
+class LoadedAnew:
+    """A part that is copied whenever it is asked for, and counts how often."""
+
+    def __init__(self, part: Part) -> None:
+        self._part, self.n_rows, self.role, self.n_loads = part, part.n_rows, part.role, 0
+
+    def load(self) -> Part:
+        self.n_loads += 1
+        return deepcopy(self._part)
+
+
 def take(given: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix or a frame."""
     return given.iloc[rows] if hasattr(given, "iloc") else given[rows]
 
 
-def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[Part]:
-    """Rows in parts at random; the second has none."""
+def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[LoadedAnew]:
+    """Rows in parts at random, which are loaded when they are asked for; the second has none."""
     rng = np.random.default_rng(seed)
     owner = rng.choice([part for part in range(n_parts) if part != 1 or n_parts == 1], X.shape[0])
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    return [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
+    parts = [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
+    return [LoadedAnew(part) for part in parts]
 
 
-def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlier: Trace | None = None) -> list[Any]:
+def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[LazyPart]:
+    """Rows of this role, and what they have besides, in parts at random; the first has none."""
+    n_rows = columns["X"].shape[0]
+    owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
+    rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
+    parts = [
+        Part(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}}) for own in rows
+    ]
+    return [LoadedAnew(part) for part in parts]
+
+
+def fit_by_threads(
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    n_workers: int,
+    earlier: Trace | None = None,
+    arguments: Arguments | None = None,
+    listener: Listener | None = None,
+) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     weighted, sourced = (
-        any(getattr(part, name) is not None for part in parts) for name in ("sample_weight", "sources")
+        any(getattr(part.load(), name) is not None for part in parts if part.role == "training")
+        for name in ("sample_weight", "sources")
     )
-    task = Task.of(estimator, weighted=weighted, sourced=sourced)
+    task = Task.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
+    if arguments is not None and arguments.resume_from is not None:
+        found = open_checkpoint(arguments.resume_from, estimator)
+        task, earlier = task.resuming(found), found.saved.trace
     group = ThreadGroup(n_workers)
     return group.run(
         lambda rank, _: task.run(
@@ -65,6 +102,7 @@ def fit_by_threads(estimator: Any, parts: Sequence[Part], n_workers: int, earlie
             first=rank == 0,
             n_threads=1 + rank % 2,
             earlier=deepcopy(earlier),
+            ears=listener if rank == 0 else None,
         )
     )
 
@@ -98,9 +136,9 @@ class BreakingOff(ThreadWorkers):
             raise BrokenOffError
 
 
-def break_off(estimator: Any, parts: Sequence[Part], n_workers: int, n_meetings: int) -> list[Trace | None]:
+def break_off(estimator: Any, parts: Sequence[LazyPart], n_workers: int, n_meetings: int) -> list[Trace | None]:
     """The finished rounds that each worker has when all are stopped at the same meeting."""
-    task = Task.of(estimator, weighted=any(part.sample_weight is not None for part in parts))
+    task = Task.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
     group = ThreadGroup(n_workers)
 
     def work(rank: int, _: Any) -> Trace | None:

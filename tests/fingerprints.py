@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -308,8 +308,9 @@ def fingerprint(model: Any) -> str:
     return digest.hexdigest()
 
 
-def all_fingerprints(n_jobs: int) -> dict[str, str]:
-    return {name: fingerprint(make(n_jobs)) for name, make in all_fits().items()}
+def all_fingerprints(n_jobs: int, asked: Sequence[str] = ()) -> dict[str, str]:
+    """Those of all fits, or of the ones that are asked for."""
+    return {name: fingerprint(make(n_jobs)) for name, make in all_fits().items() if not asked or name in asked}
 
 
 if __name__ == "__main__":
@@ -317,7 +318,7 @@ if __name__ == "__main__":
         before = json.loads(KEPT.read_text(encoding="utf-8"))
         found = before | {name: fingerprint(make(1)) for name, make in all_fits().items() if name not in before}
     else:
-        found = all_fingerprints(n_jobs=1)
+        found = all_fingerprints(n_jobs=1, asked=[name for name in sys.argv[1:] if not name.startswith("--")])
     text = json.dumps(found, indent=1) + "\n"
     if sys.argv[1:] in (["--write"], ["--add"]):
         KEPT.write_text(text, encoding="utf-8")

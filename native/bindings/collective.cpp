@@ -3,7 +3,10 @@
 
 #include <nanobind/trampoline.h>
 
+#include <atomic>
+
 #include "bindings/arrays.hpp"
+#include "core/packing.hpp"
 
 namespace radboost {
 namespace {
@@ -16,9 +19,14 @@ public:
     using Collective::maximum;
     using Collective::sum;
 
+    // Asked once: the number of workers stays.
     bool alone() const override {
-        nb::gil_scoped_acquire gil;
-        return nb::cast<bool>(method("alone"));
+        int known = alone_.load();
+        if (known < 0) {
+            nb::gil_scoped_acquire gil;
+            alone_ = known = nb::cast<bool>(method("alone"));
+        }
+        return known != 0;
     }
     void sum(std::int64_t* values, std::size_t count) const override {
         nb::gil_scoped_acquire gil;
@@ -40,6 +48,8 @@ public:
     }
 
 private:
+    mutable std::atomic<int> alone_{-1};  // -1: not asked yet
+
     nb::object method(const char* name) const { return nb_trampoline.base().attr(name); }
     // A view of the numbers, valid during the call.
     template <class T>
@@ -58,6 +68,26 @@ void bind_collective(nb::module_& m) {
         "the array by its sum over the workers, `maximum(values)`, which does so for float64 and the largest, and "
         "`gather(data)`, which returns the bytes of all workers in the order of the workers.")
         .def(nb::init<>());
+    m.def(
+        "pack",
+        [](Vector<std::int64_t> numbers) {
+            std::vector<std::uint8_t> bytes;
+            {
+                nb::gil_scoped_release release;
+                bytes = pack(numbers.data(), numbers.size());
+            }
+            return nb::bytes(bytes.data(), bytes.size());
+        },
+        "Integers in few bytes: zeros and small numbers take less than the others.");
+    m.def(
+        "add_packed",
+        [](const nb::bytes& packed, nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums) {
+            const auto* bytes = static_cast<const std::uint8_t*>(packed.data());
+            const std::size_t size = packed.size();
+            nb::gil_scoped_release release;
+            add_packed(bytes, size, sums.data(), sums.size());
+        },
+        "Adds to each of the sums what `pack` was given. Refuses other bytes.");
     m.def(
         "sums_of_128_bits",
         [](const Collective& collective, const std::vector<std::int64_t>& highs, const std::vector<std::uint64_t>& lows) {

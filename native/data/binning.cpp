@@ -7,6 +7,7 @@
 #include "data/categories.hpp"
 #include "data/column_cuts.hpp"
 #include "data/encode.hpp"
+#include "data/sketched_binning.hpp"
 #include "core/hashing.hpp"
 #include "core/pool.hpp"
 
@@ -130,21 +131,23 @@ void BinnedData::lay_out_slots() {
         slot_offsets.push_back(slot_offsets.back() + (even_slots ? 256u : bin_counts[c] + std::uint32_t{has_missing[c]}));
 }
 
+namespace {
+
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
-                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
-                      const Collective& collective) {
+BinnedData bin_with(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                    const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                    const Collective& collective, bool sketched) {
     require(max_bins >= 2 && max_bins <= 255, "max_bins must lie between 2 and 255");
     require(n_threads >= 1, "n_threads must be at least 1");
     for (std::size_t c = 0; categories && c < X.n_columns; ++c)
         require(categories[c] >= -1 && categories[c] <= static_cast<std::int32_t>(kMostCategories),
                 "a column can have at most 255 categories");
     BinnedData out;
-    out.n_rows = X.n_rows;
+    out.n_rows = X.n_rows();
     out.n_columns = X.n_columns;
     out.first_threshold.push_back(0);
     const std::vector<ColumnCuts> cuts =
-        cut_columns(X, weights, integer_weights, categories, max_bins, n_threads, check, collective);
+        cut_columns(X, weights, integer_weights, categories, max_bins, n_threads, check, collective, sketched);
     for (std::size_t c = 0; c < X.n_columns; ++c) {
         const std::vector<double>& thresholds = cuts[c].thresholds;
         const bool categorical = categories && categories[c] >= 0;
@@ -156,7 +159,7 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
         out.bin_counts.push_back(static_cast<std::uint16_t>(bins));
         out.is_categorical.push_back(categorical);
     }
-    encode_matrix(X, order, out, n_threads, check);
+    encode_blocks(X, order, out, n_threads, check);
     std::vector<double> missing(out.has_missing.begin(), out.has_missing.end());
     collective.maximum(missing.data(), missing.size());
     for (std::size_t c = 0; c < X.n_columns; ++c) out.has_missing[c] = missing[c] > 0.0;
@@ -164,9 +167,29 @@ BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool intege
     return out;
 }
 
-template BinnedData bin_matrix<float>(const MatrixView<float>&, const double*, bool, const std::int64_t*,
+}  // namespace
+
+template <class T>
+BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                      const Collective& collective) {
+    return bin_with(X, weights, integer_weights, order, categories, max_bins, n_threads, check, collective, false);
+}
+
+template <class T>
+BinnedData bin_by_sketches(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                           const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                           const Collective& collective) {
+    return bin_with(X, weights, integer_weights, order, categories, max_bins, n_threads, check, collective, true);
+}
+
+template BinnedData bin_blocks<float>(const RowBlocks<float>&, const double*, bool, const std::int64_t*,
                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
-template BinnedData bin_matrix<double>(const MatrixView<double>&, const double*, bool, const std::int64_t*,
+template BinnedData bin_blocks<double>(const RowBlocks<double>&, const double*, bool, const std::int64_t*,
+                                       const std::int32_t*, int, int, InterruptCheck, const Collective&);
+template BinnedData bin_by_sketches<float>(const RowBlocks<float>&, const double*, bool, const std::int64_t*,
+                                      const std::int32_t*, int, int, InterruptCheck, const Collective&);
+template BinnedData bin_by_sketches<double>(const RowBlocks<double>&, const double*, bool, const std::int64_t*,
                                        const std::int32_t*, int, int, InterruptCheck, const Collective&);
 
 }  // namespace radboost

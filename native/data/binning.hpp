@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "data/row_blocks.hpp"
 #include "core/collective.hpp"
 #include "core/common.hpp"
 #include "core/large_array.hpp"
@@ -72,8 +73,16 @@ private:
 // column, whose values are then 0, 1, ..., and -1 for a column of numbers; null: all columns are. With several workers X has
 // the rows of this one, and the bins are those of all rows: every worker calls, with the same columns, type and max_bins.
 template <class T>
-BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
                       const Collective& collective = one_worker());
+
+// The same of a matrix that is in memory.
+template <class T>
+BinnedData bin_matrix(const MatrixView<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
+                      const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
+                      const Collective& collective = one_worker()) {
+    return bin_blocks<T>(OneBlock<T>(X), weights, integer_weights, order, categories, max_bins, n_threads, check, collective);
+}
 
 }  // namespace radboost

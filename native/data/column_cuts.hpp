@@ -1,13 +1,13 @@
-// Where the columns of a matrix are cut into bins.
+// Where the columns of rows are cut into bins.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "data/row_blocks.hpp"
 #include "core/collective.hpp"
 #include "core/common.hpp"
-#include "core/matrix_view.hpp"
 
 namespace radboost {
 
@@ -16,11 +16,13 @@ struct ColumnCuts {
     bool empty = false;              // nothing but missing values
 };
 
-// Arguments as those of bin_matrix (binning.hpp).
+// Arguments as those of bin_blocks (binning.hpp). Blocks are visited once, or once for every few hundred columns of wide
+// rows; once more where none of very many rows is drawn, because they are copies of few. `sketched`: quantiles come from
+// summaries of all rows (sketch.hpp), and not from rows that are drawn.
 template <class T>
-std::vector<ColumnCuts> cut_columns(const MatrixView<T>& X, const double* weights, bool integer_weights,
+std::vector<ColumnCuts> cut_columns(const RowBlocks<T>& blocks, const double* weights, bool integer_weights,
                                     const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,
-                                    const Collective& collective);
+                                    const Collective& collective, bool sketched);
 
 constexpr std::size_t kQuantileRows = 262144;
 

@@ -1,12 +1,12 @@
 #include "growth/node_grower.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
 #include "core/hashing.hpp"
 #include "core/pool.hpp"
+#include "search/histogram_words.hpp"
 
 namespace radboost {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 // Histograms of open nodes beyond this are dropped and built anew when their turn comes.
 constexpr std::size_t kHistogramBytes = std::size_t{1} << 30;
 constexpr std::size_t kCheckUpdates = 20000000;  // histogram updates between two looks for Ctrl-C
-// A node of at most this many rows is searched straight from them: cheaper than clearing and scanning histograms.
-constexpr std::size_t kFewRows = 128;
 // Row times column cells from which on subtrees are worth a thread each.
 constexpr std::size_t kCellsForSubtrees = 200000;
 
@@ -35,6 +33,7 @@ NodeGrower::NodeGrower(const BinnedData& data, const GrowthTarget& target, const
       pairs_(options.growth == Growth::stump_pair ? dynamic_cast<PairStatistics*>(statistics_.get()) : nullptr),
       draws_(data.n_columns) {
     require(options.growth != Growth::stump_pair || pairs_ != nullptr, "regression trees have no stump pairs");
+    share_histograms_ = !alone_ && full_search();
     const std::size_t bytes = std::max<std::size_t>(1, statistics_->histogram_bytes(masses.minimum > 0));
     most_lent_ = std::max<std::size_t>(4, kHistogramBytes / bytes);
 }
@@ -59,13 +58,27 @@ void NodeGrower::plant(bool all, std::size_t count, std::uint64_t key) {
     root.key = key;
     root.scope = options_.interactions.root(data_.n_columns);
     statistics_->describe(root.node, n_threads_);
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(count), masses_.sum(root.node.rows)};
-    numbers.insert(numbers.end(), root.node.sums.begin(), root.node.sums.end());
-    collective_.sum(numbers.data(), numbers.size());
-    root.node.count = static_cast<std::size_t>(numbers[0]);
-    root.mass = root.node.mass = numbers[1];
-    root.node.sums.assign(numbers.begin() + 2, numbers.end());
-    if (wants_histogram(root)) build(root);
+    numbers_.assign({static_cast<std::int64_t>(count), masses_.sum(root.node.rows)});
+    numbers_.insert(numbers_.end(), root.node.sums.begin(), root.node.sums.end());
+    const std::size_t known = numbers_.size();
+    if (share_histograms_) {
+        root.own = lend();
+        build(root, *root.own, n_threads_);
+        n_words_ = n_words(data_, *root.own);
+        numbers_.resize(known + n_words_);
+        write_words(data_, *root.own, numbers_.data() + known);
+    }
+    sum_numbers();
+    root.node.count = static_cast<std::size_t>(numbers_[0]);
+    root.mass = root.node.mass = numbers_[1];
+    std::copy(numbers_.begin() + 2, numbers_.begin() + static_cast<std::ptrdiff_t>(known), root.node.sums.begin());
+    if (share_histograms_) {
+        root.histograms = lend();
+        read_words(data_, numbers_.data() + known, *root.own, *root.histograms);
+    } else if (wants_histogram(root)) {
+        root.histograms = lend();
+        build(root, *root.histograms, n_threads_);
+    }
 }
 
 // Finds the splits of the new leaves, which are the nodes from `first` on, and puts those that have one on the list.
@@ -79,7 +92,7 @@ void NodeGrower::open_leaves(std::size_t first, Frontier& open) {
     if (alone_)
         for (const std::size_t index : searched_) search(nodes_[index]);
     else
-        search_together(searched_);
+        search_layer(searched_);
     for (std::size_t index = first; index < nodes_.size(); ++index) {
         WorkNode& node = nodes_[index];
         if (!node.split.valid || n_lent_ >= most_lent_) give_back(node);
@@ -149,157 +162,6 @@ void NodeGrower::split_pair() {
         nodes_[index].split.gain = shared.gain / 2;
     }
     divide({1, 2}, true);
-}
-
-// Categories that the search did not place, because they have no weight in the node, follow the heavier child.
-void NodeGrower::place_other_categories(const Frontier& frontier) {
-    constexpr std::size_t kCodes = 256;
-    Frontier unplaced;
-    for (const std::size_t index : frontier) {
-        const Split& split = nodes_[index].split;
-        const std::size_t n_categories = data_.is_categorical[split.column] ? data_.n_bins(split.column) : 0;
-        for (std::size_t code = 0; code < n_categories; ++code)
-            if (!split.placed.has(code)) {
-                unplaced.push_back(index);
-                break;
-            }
-    }
-    if (unplaced.empty()) return;
-    std::vector<std::int64_t> masses(unplaced.size() * kCodes, 0);  // of each node by code
-    for (std::size_t k = 0; k < unplaced.size(); ++k) {
-        const WorkNode& node = nodes_[unplaced[k]];
-        const std::uint8_t* codes = data_.column(node.split.column);
-        for (std::size_t i = 0; i < node.n_rows(); ++i) {
-            const std::size_t row = node.node.rows[i];
-            masses[k * kCodes + codes[row]] += masses_.of(row);
-        }
-    }
-    collective_.sum(masses.data(), masses.size());
-    for (std::size_t k = 0; k < unplaced.size(); ++k) {
-        Split& split = nodes_[unplaced[k]].split;
-        const std::size_t n_categories = data_.n_bins(split.column);
-        const SideTable sides = sides_of(data_, split);
-        std::int64_t left = 0, right = 0;
-        for (std::size_t code = 0; code < kCodes; ++code) {
-            const bool placed = code >= n_categories || split.placed.has(code);
-            if (placed) (sides[code] ? left : right) += masses[k * kCodes + code];
-        }
-        for (std::size_t code = 0; left >= right && code < n_categories; ++code)
-            if (!split.placed.has(code)) split.left.add(code);
-    }
-}
-
-// Sends the rows of the frontier's nodes to two children each, appended to nodes_, and gives these what they need to be
-// searched, unless they are the last layer.
-void NodeGrower::divide(const Frontier& frontier, bool last_layer) {
-    place_other_categories(frontier);
-    const bool in_place = last_layer && masses_.of_row.empty();
-    for (const std::size_t index : frontier) nodes_[index].left = shared_.n_labels.fetch_add(2);
-    divisions_.clear();
-    numbers_.clear();
-    for (const std::size_t index : frontier) {
-        divisions_.push_back(send_rows(nodes_[index], in_place));
-        const Division& own = divisions_.back();
-        numbers_.insert(numbers_.end(), {own.left_count, own.missing_count, own.left_mass});
-    }
-    collective_.sum(numbers_.data(), numbers_.size());
-    for (std::size_t k = 0; k < frontier.size(); ++k) {
-        Division& division = divisions_[k];
-        division.left_count = numbers_[3 * k];
-        division.missing_count = numbers_[3 * k + 1];
-        division.left_mass = numbers_[3 * k + 2];
-        add_children(frontier[k], division, last_layer, in_place);
-    }
-}
-
-// In place: the rows stay where they are and get the labels of the children.
-NodeGrower::Division NodeGrower::send_rows(const WorkNode& parent, bool in_place) {
-    const Question question{parent.split.column, parent.split.bin, parent.split.missing_left, parent.split.left};
-    Partition partition;
-    std::int64_t left_mass;
-    if (in_place) {
-        partition = assign_children(data_, question, parent.node.rows, static_cast<std::int32_t>(parent.left),
-                                    static_cast<std::int32_t>(parent.left + 1), shared_.leaf_of_row, n_threads_);
-        left_mass = static_cast<std::int64_t>(partition.left_count);
-    } else {
-        std::uint32_t* rows = shared_.rows.data() + parent.begin;
-        partition = partition_rows(data_, question, parent.node.rows, rows, shared_.scratch.data() + parent.begin,
-                                   n_threads_);
-        left_mass = masses_.sum({rows, partition.left_count});
-    }
-    return {partition.left_count, static_cast<std::int64_t>(partition.left_count),
-            static_cast<std::int64_t>(partition.missing_count), left_mass};
-}
-
-void NodeGrower::add_children(std::size_t index, const Division& division, bool last_layer, bool in_place) {
-    WorkNode parent = std::move(nodes_[index]);
-    // Missing values that the node's rows did not have go where most of the weight goes.
-    parent.missing_left = division.missing_count > 0 ? parent.split.missing_left : 2 * division.left_mass >= parent.mass;
-    WorkNode children[2];
-    for (std::size_t side = 0; side < 2; ++side) {
-        WorkNode& child = children[side];
-        child.label = parent.left + side;
-        child.depth = parent.depth + 1;
-        child.key = mix(parent.key, side + 1);
-        child.scope = options_.interactions.below(parent.scope, parent.split.column);
-        child.begin = parent.begin + (side == 0 ? 0 : division.left_rows);
-        child.mass = child.node.mass = side == 0 ? division.left_mass : parent.mass - division.left_mass;
-        const auto left_count = static_cast<std::size_t>(division.left_count);
-        child.node.count = side == 0 ? left_count : parent.node.count - left_count;
-        if (in_place) continue;
-        child.node.rows = {shared_.rows.data() + child.begin,
-                           side == 0 ? division.left_rows : parent.n_rows() - division.left_rows};
-    }
-    if (!last_layer) {
-        statistics_->describe_children(parent.node, parent.split, children[0].node, children[1].node);
-        give_children_histograms(parent, children[0], children[1]);
-    }
-    give_back(parent);
-    nodes_[index] = std::move(parent);
-    nodes_.push_back(std::move(children[0]));
-    nodes_.push_back(std::move(children[1]));
-}
-
-// Whether a node is searched through histograms of all columns: they pay when all columns and thresholds are wanted.
-bool NodeGrower::wants_histogram(const WorkNode& node) const {
-    return alone_ && options_.max_features == 0 && !options_.random_thresholds &&
-           options_.growth != Growth::stump_pair && node.n_rows() > kFewRows && !options_.deepest(node.depth) &&
-           !statistics_->cannot_improve(node.node);
-}
-
-std::unique_ptr<NodeHistograms> NodeGrower::lend() {
-    ++n_lent_;
-    if (spare_.empty()) return std::make_unique<NodeHistograms>();
-    auto histograms = std::move(spare_.back());
-    spare_.pop_back();
-    return histograms;
-}
-
-void NodeGrower::give_back(WorkNode& node) {
-    if (!node.histograms) return;
-    --n_lent_;
-    spare_.push_back(std::move(node.histograms));
-}
-
-void NodeGrower::build(WorkNode& node) {
-    SplitSearch search = search_of(node);
-    search.n_threads = n_threads_;
-    node.histograms = lend();
-    statistics_->build(node.node, search, *node.histograms);
-}
-
-// Builds the smaller child's histograms and takes them from the parent's, which become the larger child's.
-void NodeGrower::give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right) {
-    WorkNode& smaller = left.n_rows() <= right.n_rows() ? left : right;
-    WorkNode& larger = &smaller == &left ? right : left;
-    if (wants_histogram(smaller)) build(smaller);
-    if (!wants_histogram(larger)) return;
-    if (!parent.histograms) {
-        build(larger);
-        return;
-    }
-    larger.histograms = std::move(parent.histograms);
-    statistics_->subtract(smaller.node, smaller.histograms.get(), search_of(larger), *larger.histograms);
 }
 
 std::size_t NodeGrower::n_cells(const Frontier& open) const {

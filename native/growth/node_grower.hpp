@@ -3,8 +3,8 @@
 //
 // Where this process has all rows, a frontier is one node or the two children of one: depth first keeps few histograms,
 // subtrees go to a thread each, and the columns of a node are measured and chosen from one after the other. With several
-// workers a frontier is a whole layer (best first: two children), so that the workers meet a few times per layer; every
-// decision follows from sums over all workers.
+// workers a frontier is a whole layer (best first: two children), and every decision follows from sums over all workers. Where
+// all columns and thresholds are wanted, the workers meet once per layer, with the histograms of one child of each node.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/collective.hpp"
+#include "core/pool.hpp"
 #include "data/binning.hpp"
 #include "growth/growth_options.hpp"
 #include "growth/growth_target.hpp"
@@ -44,7 +45,8 @@ public:
     struct WorkNode : TreeNode {
         Node node;  // its rows are shared.rows[begin, begin + rows.count), or all rows before the first split
         std::size_t begin = 0;
-        std::unique_ptr<NodeHistograms> histograms;
+        std::unique_ptr<NodeHistograms> histograms;  // of the rows of all workers
+        std::unique_ptr<NodeHistograms> own;         // several workers: of this one's rows
 
         std::size_t n_rows() const { return node.rows.count; }  // of this worker
     };
@@ -52,10 +54,16 @@ public:
 
 private:
     using Frontier = std::vector<std::size_t>;  // places in nodes_
+    // Numbers that the workers add up at a time.
+    static constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
     // What a worker brings to the division of a node.
     struct Division {
         std::size_t left_rows;  // of this worker
         std::int64_t left_count, missing_count, left_mass;
+    };
+    // A child whose histograms the workers add up; its sibling's are what is left of the parent's.
+    struct SentChild {
+        std::size_t parent, child, sibling;  // places in nodes_
     };
     // One column of one node, and where its table begins.
     struct AskedColumn {
@@ -79,6 +87,16 @@ private:
         return node.scope ? draws_.draw(node.scope->allowed, key, first, last) : draws_.draw(key, first, last);
     }
     void search(WorkNode& node);
+    // Runs body(k, n_threads) for k = 0 .. n - 1: nodes side by side where they are many, otherwise one after the other with
+    // all threads for each.
+    template <class Body>
+    void for_each_node(std::size_t n, Body&& body) const {
+        if (n_threads_ > 1 && n >= 2 * static_cast<std::size_t>(n_threads_))
+            parallel_for(n_threads_, n, [&](std::size_t k) { body(k, 1); });
+        else
+            for (std::size_t k = 0; k < n; ++k) body(k, n_threads_);
+    }
+    void search_layer(const Frontier& frontier);
     void search_together(const Frontier& frontier);
     Split search_pair_together(ColumnSet columns, std::size_t excluded, const SplitSearch& search);
     template <class Choose>
@@ -86,14 +104,26 @@ private:
 
     void divide(const Frontier& frontier, bool last_layer);
     void place_other_categories(const Frontier& frontier);
-    Division send_rows(const WorkNode& parent, bool in_place);
+    Division send_rows(const WorkNode& parent, bool in_place, int n_threads) const;
     void add_children(std::size_t index, const Division& division, bool last_layer, bool in_place);
+    void count_children(std::size_t index, std::size_t left, const Division& division);
 
+    // Histograms pay when all columns and thresholds are wanted.
+    bool full_search() const {
+        return options_.max_features == 0 && !options_.random_thresholds && options_.growth != Growth::stump_pair;
+    }
     bool wants_histogram(const WorkNode& node) const;
-    void build(WorkNode& node);
+    void build(const WorkNode& node, NodeHistograms& out, int n_threads);
     std::unique_ptr<NodeHistograms> lend();
+    void give_back(std::unique_ptr<NodeHistograms>& histograms);
     void give_back(WorkNode& node);
     void give_children_histograms(WorkNode& parent, WorkNode& left, WorkNode& right);
+    // With several workers.
+    std::size_t add_up_children(const Frontier& frontier, std::size_t begin, std::size_t first_child, bool last_layer);
+    void choose_sent(std::size_t parent, std::size_t left);
+    void build_own(const SentChild& sent, int n_threads);
+    void take_sums(const SentChild& sent, const std::int64_t* words);
+    void sum_numbers();
 
     std::size_t n_cells(const Frontier& open) const;
     bool small_enough(const Frontier& open) const;
@@ -107,6 +137,7 @@ private:
     SharedRows& shared_;
     const Collective& collective_;
     bool alone_;
+    bool share_histograms_;  // the nodes' histograms are summed over several workers
     int n_threads_;
     std::unique_ptr<NodeStatistics> statistics_;
     PairStatistics* pairs_;  // the same, where stump pairs are grown; otherwise null
@@ -119,7 +150,9 @@ private:
     // Of one step, kept for their memory: trees of small data are grown in microseconds.
     Frontier frontier_, searched_;
     std::vector<Division> divisions_;
+    std::vector<SentChild> sent_;
     std::vector<std::int64_t> numbers_;
+    std::size_t n_words_ = 0;  // of a node's histograms
 };
 
 }  // namespace radboost

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 16384;
 constexpr std::size_t kManySlots = 40000;
-// Numbers that the workers add up at a time.
-constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -43,7 +41,15 @@ void NodeGrower::search(WorkNode& node) {
     }
 }
 
-// The same for all nodes of a frontier and all workers.
+// Several workers: from the histograms of all of them, or otherwise together.
+void NodeGrower::search_layer(const Frontier& frontier) {
+    Frontier ready, others;
+    for (const std::size_t index : frontier) (nodes_[index].histograms ? ready : others).push_back(index);
+    for_each_node(ready.size(), [&](std::size_t k, int) { search(nodes_[ready[k]]); });
+    if (!others.empty()) search_together(others);
+}
+
+// Finds the splits of a frontier's nodes from tables of their columns.
 void NodeGrower::search_together(const Frontier& frontier) {
     std::vector<Node*> nodes;
     for (const std::size_t index : frontier) nodes.push_back(&nodes_[index].node);

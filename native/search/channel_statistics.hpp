@@ -11,7 +11,7 @@
 //   using Interface;                                                               // NodeStatistics or PairStatistics
 //   Channels channels() const;
 //   double unsplit(const Node&) const;   double to_beat(double unsplit) const;   double gain(double score) const;
-//   bool cannot_improve(const Node&) const;
+//   bool cannot_improve(const Node&) const;   std::int64_t weight(const Node&) const;
 //   void inherit(const Node& parent, const Split&, Node& left, Node& right) const; // what children have besides sums
 //   void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node&, std::size_t column,
 //               double* out) const;        // of the cuts after each entry; `left` is what lies left of the first
@@ -67,6 +67,7 @@ public:
     }
 
     bool cannot_improve(const Node& node) const override { return score_.cannot_improve(node); }
+    std::int64_t weight(const Node& node) const override { return score_.weight(node); }
 
     std::size_t histogram_bytes(bool with_masses) const override {
         return data_.n_slots() * (width() + (with_masses ? 1 : 0)) * sizeof(std::int64_t);

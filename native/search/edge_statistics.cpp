@@ -1,6 +1,8 @@
 // Splits scored by the gains of every answer: the edge criterion of objectives whose gains differ from row to row.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <numeric>
 
 #include "search/channel_statistics.hpp"
 #include "search/label_statistics.hpp"
@@ -81,6 +83,10 @@ public:
     double to_beat(double unsplit) const { return unsplit; }
     double gain(double score) const { return score * weighting_.edge_unit(); }
     bool cannot_improve(const Node&) const { return false; }
+    std::int64_t weight(const Node& node) const {  // the gains tell no more
+        return std::accumulate(node.sums.begin(), node.sums.end(), std::int64_t{0},
+                               [](std::int64_t sum, std::int64_t gain) { return sum + std::abs(gain); });
+    }
     void inherit(const Node&, const Split&, Node&, Node&) const {}
     void scores(const std::int64_t* entries, std::size_t n, std::int64_t* left, const Node& node, std::size_t,
                 double* out) const {

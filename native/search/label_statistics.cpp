@@ -104,6 +104,10 @@ double LabelStatistics::bounded_score(const Node& node, std::size_t column, std:
 
 bool LabelStatistics::cannot_improve(const Node& node) const { return one_class_only(node.sums.data(), node.sums.size()); }
 
+std::int64_t LabelStatistics::weight(const Node& node) const {
+    return std::accumulate(node.sums.begin(), node.sums.end(), std::int64_t{0});
+}
+
 std::size_t LabelStatistics::histogram_bytes(bool with_masses) const {
     return data_.n_slots() * (weighting_.n_classes() * sizeof(std::uint32_t) + (with_masses ? sizeof(std::int64_t) : 0));
 }
@@ -135,6 +139,8 @@ void LabelStatistics::share_rows(const Node& node, int n_threads, std::uint32_t*
     const std::size_t slots = data_.n_slots(), parts = static_cast<std::size_t>(n_threads), n = node.rows.count;
     scratch_.resize(parts);
     std::vector<std::uint32_t> continued(parts, UINT32_MAX);  // the class that a part found begun
+    for (const Segment& segment : node.segments)
+        if (segment.begin == segment.end) std::fill_n(out + segment.class_index * slots, slots, 0u);
     parallel_for(n_threads, parts, [&](std::size_t part) {
         const std::size_t begin = range_begin(n, parts, part), end = range_begin(n, parts, part + 1);
         for (const Segment& segment : node.segments) {

@@ -17,6 +17,7 @@ public:
     void describe(Node& node, int n_threads) const override;
     void describe_children(const Node& parent, const Split& split, Node& left, Node& right) const override;
     bool cannot_improve(const Node& node) const override;
+    std::int64_t weight(const Node& node) const override;
     std::size_t histogram_bytes(bool with_masses) const override;
     void build(const Node& node, const SplitSearch& search, NodeHistograms& out) override;
     void subtract(const Node& part, const NodeHistograms* known, const SplitSearch& search,

@@ -125,7 +125,10 @@ public:
     // Whether no split can improve on the node.
     virtual bool cannot_improve(const Node& node) const = 0;
 
-    // One worker: histograms of all columns.
+    // How heavy a node is, from its sums: roughly, and the same on all workers.
+    virtual std::int64_t weight(const Node& node) const = 0;
+
+    // Histograms of all columns. With several workers each builds those of its own rows.
     virtual std::size_t histogram_bytes(bool with_masses) const = 0;
     virtual void build(const Node& node, const SplitSearch& search, NodeHistograms& out) = 0;
     // Subtracts the rows of `part` from `whole`; `known` are the part's own histograms, or null.

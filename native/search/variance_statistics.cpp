@@ -130,7 +130,8 @@ public:
     double gain(double score) const {
         return score * weighting_.unit() * weighting_.unit() * weighting_.mass_scale() / weighting_.total_weight();
     }
-    bool cannot_improve(const Node& node) const { return weighting_.words().weight(node.sums[0]) < 2 * minimum_; }
+    bool cannot_improve(const Node& node) const { return weight(node) < 2 * minimum_; }
+    std::int64_t weight(const Node& node) const { return weighting_.words().weight(node.sums[0]); }
 
     // Everything to one side of the middle between the children's values stays there, however far the tree grows.
     void inherit(const Node& parent, const Split& split, Node& left, Node& right) const {

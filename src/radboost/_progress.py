@@ -6,22 +6,39 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 Progress = Callable[[Mapping[str, float]], None]
 
 REFRESH_SECONDS = 0.1
 GLYPHS = "━╸╺…•"  # what rich draws with
+ROUND = "round"
+
+# Who hears the lines of this thread in place of standard error.
+_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def progress_bar(n_rounds: int, verbose: int, n_done: int = 0) -> Iterator[Progress]:
+def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
+    """Lines of this thread are told to a function, and no bars are drawn: somebody else shows them."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+@contextmanager
+def progress_bar(n_rounds: int, verbose: int, n_done: int = 0, what: str = ROUND) -> Iterator[Progress]:
     """Calls to the yielded function, with a line of the history, advance the bar by one round; on standard error.
+
+    `what` is counted, where it is no rounds.
 
     Drawn by rich where that is installed and the stream can show it; otherwise a line is printed ten times. A stream
     that is closed, full, or cannot hold a character makes the bar fall silent for the rest of the fit.
     """
-    bar = _make_bar(n_rounds, n_done) if verbose else None
+    bar = _make_bar(n_rounds, n_done, what) if verbose and _LISTENER.get() is None else None
     quiet = _Quiet(bar)
     quiet.do("start")
     try:
@@ -32,7 +49,10 @@ def progress_bar(n_rounds: int, verbose: int, n_done: int = 0) -> Iterator[Progr
 
 def say(verbose: int, text: str) -> None:
     """A line on standard error, where progress is to be shown."""
-    if verbose:
+    listener = _LISTENER.get()
+    if verbose and listener is not None:
+        listener(text)
+    elif verbose:
         with suppress(Exception):
             print(text, file=sys.stderr)
 
@@ -55,20 +75,21 @@ class _Quiet:
             self._bar = None
 
 
-def _make_bar(n_rounds: int, n_done: int) -> Any:
+def _make_bar(n_rounds: int, n_done: int, what: str) -> Any:
     try:
         GLYPHS.encode(sys.stderr.encoding)
-        return _RichBar(n_rounds, n_done)
+        return _RichBar(n_rounds, n_done, what)
     except Exception:  # no rich, no stream, or one that cannot show the bar
-        return _PlainLines(n_rounds, n_done)
+        return _PlainLines(n_rounds, n_done, what)
 
 
 class _RichBar:
-    def __init__(self, n_rounds: int, n_done: int) -> None:
+    def __init__(self, n_rounds: int, n_done: int, what: str) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
+            *([] if what == ROUND else [TextColumn(what)]),
             # What people look for stands first: a narrow terminal cuts off the end.
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -94,9 +115,10 @@ class _RichBar:
 
 
 class _PlainLines:
-    def __init__(self, n_rounds: int, n_done: int) -> None:
+    def __init__(self, n_rounds: int, n_done: int, what: str) -> None:
         self._n_rounds = n_rounds
         self._done = n_done
+        self._what = what
         self._every = max(1, n_rounds // 10)
 
     def start(self) -> None:
@@ -105,7 +127,8 @@ class _PlainLines:
     def advance(self, line: Mapping[str, float]) -> None:
         self._done += 1
         if self._done % self._every == 0 or self._done == self._n_rounds:
-            print(f"round {self._done}/{self._n_rounds}: {_status(line)}", file=sys.stderr)
+            status = _status(line)
+            print(f"{self._what} {self._done}/{self._n_rounds}{f': {status}' if status else ''}", file=sys.stderr)
 
     def stop(self) -> None:
         """Every line is out."""

@@ -40,6 +40,8 @@ from radboost._native import (
     SoftmaxSums,
     StopFlag,
     WeightedTrees,
+    add_packed,
+    bin_blocks,
     bin_matrix,
     centre_columns,
     compress_columns,
@@ -56,6 +58,7 @@ from radboost._native import (
     make_chain,
     make_layered_arcs,
     make_loss_source,
+    pack,
     side_by_side,
     slope,
     structured_expected_loss,
@@ -66,7 +69,8 @@ from radboost._native import (
 class Engine:
     """The native core: what makes each of the handles. They belong together, and must come from one engine.
 
-    - `bin`, `side_by_side`: rows into small integers, and parts of their columns put together;
+    - `bin`, `bin_blocks`, `side_by_side`: rows into small integers, those that are loaded block by block, and parts of
+      their columns put together;
     - `row_weights`: sample weights, and sums over the rows of all workers; `row_groups`: the source of each row;
     - `margin_scores`, `class_scores`, `softmax_scores`, `gradient_scores`: scores of the rows, their loss, steps;
     - `margin_weighting`, `class_weighting`, `gradient_weighting`: the integers that growers see of the rows;
@@ -76,6 +80,7 @@ class Engine:
     """
 
     bin = staticmethod(bin_matrix)
+    bin_blocks = staticmethod(bin_blocks)
     side_by_side = staticmethod(side_by_side)
     row_weights = RowWeights
     row_groups = RowGroups
@@ -142,6 +147,7 @@ __all__ = [
     "SoftmaxSums",
     "StopFlag",
     "WeightedTrees",
+    "add_packed",
     "centre_columns",
     "compress_columns",
     "compress_columns32",
@@ -158,6 +164,7 @@ __all__ = [
     "make_chain",
     "make_layered_arcs",
     "make_loss_source",
+    "pack",
     "slope",
     "structured_expected_loss",
     "structured_flow",

@@ -79,7 +79,7 @@ def test_rich_failing_is_not_heard(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         def stop(self) -> None:
             calls.append("stop")
 
-    monkeypatch.setattr(progress, "_make_bar", lambda n_rounds, n_done: Failing())
+    monkeypatch.setattr(progress, "_make_bar", lambda *_: Failing())
     model = DeepBoostClassifier(6, verbose=1).fit(*two())
     assert calls == ["start", "advance"]  # and nothing after the first failure
     assert everything(model) == everything(DeepBoostClassifier(6).fit(*two()))
@@ -92,7 +92,7 @@ def test_ctrl_c_is_heard_while_the_bar_is_drawn(monkeypatch: pytest.MonkeyPatch)
 
         def stop(self) -> None: ...
 
-    monkeypatch.setattr(progress, "_make_bar", lambda n_rounds, n_done: Interrupted())
+    monkeypatch.setattr(progress, "_make_bar", lambda *_: Interrupted())
     with pytest.raises(KeyboardInterrupt):
         DeepBoostClassifier(6, verbose=1).fit(*two())
 

@@ -17,9 +17,9 @@ import radboost
 from command_tables import HEADER, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import match_columns
-from radboost.cli.fitting import _left_out
 from radboost.cli.judging import judge_classes, judge_numbers
 from radboost.cli.reading import ReadOptions, read_table
+from radboost.cli.rows import notes_of_left_out
 from radboost.guarantees.holdout import exact_interval
 
 
@@ -214,7 +214,7 @@ def test_tables_that_teach_nothing(
     assert message in fails(capsys, "fit", write_csv(tmp_path / "t.csv", rows, "x,y"), "--target", "y")
 
 
-def test_rows_without_a_target_are_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_rows_without_a_target_arenotes_of_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rows = [line if i % 10 else line.rpartition(",")[0] + ",NA" for i, line in enumerate(lines())]
     said = fitted(capsys, write_csv(tmp_path / "t.csv", rows), "--target", "answer", *FAST)
     assert said["rows"] == 81
@@ -252,7 +252,7 @@ def test_a_wrong_target_is_answered_with_the_last_column_too(
 
 
 def test_columns_left_out_for_one_reason_are_one_note() -> None:
-    notes = _left_out(
+    notes = notes_of_left_out(
         {"a": "has the same value in every row", "b": "has no value", "c": "has the same value in every row"}
     )
     assert notes == [

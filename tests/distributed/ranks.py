@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from distributed_tools import everything
 from fingerprints import fractions, table
 from radboost import (
+    Checkpoint,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
     RGBClassifier,
@@ -54,6 +55,32 @@ def equal_models() -> None:
     assert all(one == models[0] for one in models)
 
 
+def what_else_fit_takes() -> None:
+    """Rows to watch, offsets, costs and a metric; callbacks on the first rank, and a checkpoint to go on from."""
+    X, y = table(1, 200, 5, 3, missing=0.05)
+    first, path = MPI.COMM_WORLD.Get_rank() == 0, sys.argv[2]
+    given = {"offset": 0.1 * np.nan_to_num(X[:, :3]), "X_val": X[::2], "y_val": y[::2]}
+    given["offset_val"] = given["offset"][::2]
+    estimator = DeepBoostClassifier(4, complexity_penalty=0.01, calibration=None)
+    expected = clone(estimator).fit(X, y, **given, eval_metric="accuracy")
+    parts = {name: own(rows) for name, rows in given.items()}
+    parts |= {"eval_metric": "accuracy"}
+    callbacks = [Checkpoint(path)] if first else []
+    short = clone(estimator).set_params(n_rounds=2)
+    mpi.fit(short, own(X), own(y), **parts, callbacks=callbacks)
+    model = mpi.fit(clone(estimator), own(X), own(y), **parts, resume_from=path)
+    assert everything(model) == everything(expected)
+    assert model.history_ == expected.history_
+    cost = 1.0 + np.abs(np.nan_to_num(X[:, :3]))
+    expected = SoftmaxBoostClassifier(2, calibration=None).fit(X, y, cost=cost)
+    model = mpi.fit(SoftmaxBoostClassifier(2, calibration=None), own(X), own(y), cost=own(cost))
+    assert everything(model) == everything(expected)
+    sources = np.random.default_rng(5).choice(["a", "b", "c"], 200)
+    expected = MultiSourceBoostClassifier(3).fit(X, y, sources=sources)
+    model = mpi.fit(MultiSourceBoostClassifier(3), own(X), own(y), sources=own(sources))
+    assert everything(model) == everything(expected)
+
+
 def long_letters() -> None:
     """More bytes than go at once."""
     mpi.MOST_AT_ONCE = 10
@@ -63,6 +90,10 @@ def long_letters() -> None:
     numbers = np.arange(37) * (rank + 1)
     workers.sum(numbers)
     assert numbers.tolist() == (np.arange(37) * size * (size + 1) // 2).tolist()
+    traffic = workers.traffic
+    assert (traffic.n_exchanges, traffic.bytes_brought) == (2, 35 * rank + 37 * 8)
+    assert traffic.bytes_sent == traffic.bytes_brought
+    assert traffic.seconds_waiting > 0.0
 
 
 def failing() -> None:
@@ -74,4 +105,5 @@ def failing() -> None:
 
 
 if __name__ == "__main__":
-    {"equal_models": equal_models, "long_letters": long_letters, "failing": failing}[sys.argv[1]]()
+    tests = (equal_models, what_else_fit_takes, long_letters, failing)
+    {test.__name__: test for test in tests}[sys.argv[1]]()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import radboost.distributed as cluster_fits
 from distributed_tools import everything
 from fingerprints import fractions, table, with_categories
 from radboost import (
+    Checkpoint,
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
     RGBClassifier,
@@ -85,6 +88,115 @@ def test_arrays_and_predictions(client: Any) -> None:
     assert found.shape == (150, 2)
     np.testing.assert_array_equal(found.compute(), expected.predict_proba(X))
     np.testing.assert_array_equal(cluster_fits.predict(model, rows).compute(), expected.predict(X))
+
+
+def stored_files(dask_worker: Any) -> int:
+    return len(list(Path(dask_worker.local_directory).glob("radboost-*.part")))
+
+
+def test_partitions_that_are_computed_are_stored_until_the_fit_has_ended(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table(2, 150, 4)
+    place, seen = cluster._place, []
+
+    def placed(*given: Any) -> Any:
+        found = place(*given)
+        seen.append(sum(client.run(stored_files).values()))
+        return found
+
+    monkeypatch.setattr(cluster, "_place", placed)
+    model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 5), client=client)
+    order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
+    assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
+    assert seen == [5]
+    for _ in range(100):
+        left = sum(client.run(stored_files).values())
+        if not left:
+            break
+        time.sleep(0.05)
+    assert left == 0
+
+
+def remove_stored(dask_worker: Any) -> None:
+    for path in Path(dask_worker.local_directory).glob("radboost-*.part"):
+        path.unlink()
+
+
+def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(2, 150, 4)
+    place, n_placed = cluster._place, []
+
+    def placed(*given: Any) -> Any:
+        found = place(*given)
+        n_placed.append(len(found))
+        if len(n_placed) == 1:
+            client.run(remove_stored)
+        return found
+
+    monkeypatch.setattr(cluster, "_place", placed)
+    with pytest.warns(RuntimeWarning, match="stored rows are gone.* goes on after round 0"):
+        model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 4), client=client)
+    order = np.concatenate([np.arange(150)[part::4] for part in range(4)])
+    assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
+    assert len(n_placed) == 2
+
+
+class Rounds:
+    """Collects what it hears, and fails where it should."""
+
+    def __init__(self, fails_after: int | None = None) -> None:
+        self.losses: list[float] = []
+        self.models: list[Any] = []
+        self.fails_after = fails_after
+        self.lock = threading.Lock()  # cannot be sent anywhere
+
+    def on_round_end(self, context: Any) -> None:
+        self.losses.append(context.history["validation_loss"][-1])
+        self.models.append(context.fitted_estimator)
+        if context.round == self.fails_after:
+            raise OSError("the disk is full")
+
+
+def test_what_else_fit_takes(client: Any, tmp_path: Path) -> None:
+    """Rows to watch in memory and on the cluster, offsets, a metric from here, callbacks and a checkpoint."""
+    X, y = table(1, 160, 5, 3, missing=0.05)
+    offset = 0.1 * X[:, :3] * (y[:, None] == np.arange(3))
+    offset = np.nan_to_num(offset)
+    path = tmp_path / "fit.checkpoint"
+
+    def own_metric(model: Any, rows: Any, labels: Any) -> float:  # cannot be imported
+        return float(np.mean(model.predict(rows) == labels))
+
+    watched = {"X_val": X[::3], "y_val": y[::3], "offset_val": offset[::3]}
+    expected = clone(DEEP).fit(X, y, offset=offset, **watched, eval_metric=own_metric)
+    rows, labels, offsets = (spread(client, part, 5) for part in (X, y, offset))
+    heard = Rounds()
+    for given in (watched, {name: spread(client, part, 2) for name, part in watched.items()}):
+        model = cluster_fits.fit(
+            clone(DEEP),
+            rows,
+            labels,
+            offset=offsets,
+            **given,
+            eval_metric=own_metric,
+            callbacks=[heard, Checkpoint(path)],
+            client=client,
+        )
+        assert everything(model) == everything(expected)
+        assert model.history_ == expected.history_
+    assert heard.losses == 2 * expected.history_["validation_loss"]
+    assert everything(heard.models[2])[0] == everything(expected)[0]
+    longer = clone(DEEP).set_params(n_rounds=5)
+    more = {"offset": offsets, **watched, "eval_metric": own_metric, "resume_from": path, "client": client}
+    expected = clone(longer).fit(X, y, offset=offset, **watched, eval_metric=own_metric)
+    assert everything(cluster_fits.fit(clone(longer), rows, labels, **more)) == everything(expected)
+    given = clone(longer)
+    with pytest.raises(OSError, match="the disk is full"):
+        cluster_fits.fit(given, rows, labels, **more, callbacks=[Rounds(fails_after=3)])
+    assert not hasattr(given, "ensemble_")
+    with pytest.raises(TypeError, match=r"y_val must be a Dask array.*pass plain arrays or frames"):
+        cluster_fits.fit(given, rows, labels, X_val=da.from_array(X), y_val=y, client=client)
 
 
 def test_an_error_of_one_worker_is_the_error_of_the_fit(client: Any) -> None:

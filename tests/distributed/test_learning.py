@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
 import radboost.distributed as cluster_fits
-from distributed_tools import break_off, divide, everything, fit_by_threads
+from distributed_tools import LoadedAnew, ThreadWorkers, break_off, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -26,10 +27,18 @@ from radboost import (
     SparseBoostClassifier,
     TreeOptions,
 )
+from radboost.distributed import reader
 from radboost.distributed.learning import Task
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small parts are loaded for each pass over the rows too."""
+    monkeypatch.setattr(reader, "KEPT_BYTES", 0)
+
 
 TWO, THREE = table(1, 260, 5, missing=0.05), table(3, 240, 5, 3)
 FEW_BINS = TreeOptions(max_bins=16)
@@ -115,6 +124,27 @@ def test_text_and_categories() -> None:
         check(DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None), *words(), fractions(240))
 
 
+def test_text_that_only_some_parts_have() -> None:
+    """A part with nothing but missing values in a column of text is read again."""
+    X, y = words()
+    X.loc[:79, "a"] = None
+    expected = RGBClassifier(2, calibration=None).set_params(categorical_features=["a", "d"]).fit(X, y)
+    parts = [LoadedAnew(Part(X[k : k + 80], y[k : k + 80])) for k in (0, 80, 160)]
+    with pytest.warns(UserWarning, match="holds text"):
+        models = fit_by_threads(RGBClassifier(2, calibration=None), parts, 2)
+    for model in models:
+        assert everything(model)[:-1] == everything(expected)[:-1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_held_back_are_made_of_bins(dtype: Any) -> None:
+    """By early stopping and by calibration, with categories and missing values."""
+    X, y = words()
+    numbers = [name for name in X if name not in ("a", "d")]
+    X[numbers] = X[numbers].astype(dtype)
+    check(RGBClassifier(6, early_stopping=2, categorical_features=["a", "d"]), X, y, fractions(240), (2,))
+
+
 def test_categories_that_only_rows_without_weight_have() -> None:
     X, y = words()
     weights = np.where(X["a"].isin(["w1", "w2", "w3"]), 0.0, fractions(240) + 1.0)
@@ -153,6 +183,38 @@ def test_rows_of_32_bits_and_of_64_on_different_workers() -> None:
     expected = RGBClassifier(2, calibration=None).fit(whole, y)
     for model in fit_by_threads(RGBClassifier(2, calibration=None), parts, 2):
         assert everything(model) == everything(expected)
+
+
+def test_parts_of_any_type() -> None:
+    """Whole numbers, booleans and objects beside floating-point numbers, labels of any kind of number; one is empty."""
+    X, y = TWO
+    X = np.column_stack([np.rint(4.0 * np.nan_to_num(X[:, :3])), X[:, 3] > 0.0])
+    kinds: list[tuple[Any, Any]] = [
+        (np.int8, np.int8),
+        (np.float32, bool),
+        (object, np.int64),
+        (np.float64, np.float64),
+        (np.int64, np.uint8),
+    ]
+    parts = [Part(X[k::5].astype(of_x), y[k::5].astype(of_y)) for k, (of_x, of_y) in enumerate(kinds)]
+    parts.insert(2, Part(X[:0].astype(np.int32), y[:0].astype(np.int16)))
+    estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
+    expected = clone(estimator).fit(X, y * 1.0)
+    for model in fit_by_threads(estimator, parts, 3):
+        assert everything(model)[0] == everything(expected)[0]
+        assert model.classes_.tolist() == [0, 1]
+
+
+def test_a_slow_worker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    meet = ThreadWorkers.sum
+
+    def late(workers: ThreadWorkers, values: np.ndarray) -> None:
+        if workers._rank == 1:
+            time.sleep(0.003)
+        meet(workers, values)
+
+    monkeypatch.setattr(ThreadWorkers, "sum", late)
+    check(DeepBoostClassifier(2, complexity_penalty=0.01, calibration=None), *TWO)
 
 
 def test_a_worker_with_one_class() -> None:
@@ -289,7 +351,6 @@ def test_one_source_needs_no_q(sourced: Any) -> None:
 def test_sources_that_are_refused(sourced: Any) -> None:
     X, y, sources, _ = sourced
     parts = [Part(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
-    refused(parts, "On several workers Q has to be ready", MultiSourceBoostClassifier(3))
     refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
     two = sources != "c"
     ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_

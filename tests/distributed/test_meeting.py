@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost.distributed.meeting import BRANCHES, MeetingPlace, WorkerLostError, above, below, combine
+from radboost.distributed.meeting import BRANCHES, MeetingPlace, WorkerLostError, above, add_to, below, combine, packed
 
 
 def places_of(n_workers: int) -> list[MeetingPlace]:
@@ -90,4 +90,30 @@ def test_workers_that_come_for_different_things() -> None:
     (error,) = asyncio.run(both())
     assert "for 'maximum', others for 'sum'" in str(error)
     with pytest.raises(RuntimeError, match=r"\[1, 2\] numbers"):
-        combine("sum", {0: np.ones(1), 1: np.ones(2)})
+        combine("sum", {0: np.ones(1, dtype=np.int64), 1: np.ones(2, dtype=np.int64)})
+
+
+def test_sums_of_many_numbers_are_packed_on_their_way() -> None:
+    numbers = [np.random.default_rng(rank).integers(-5, 6, 4000) for rank in range(12)]
+
+    async def everybody() -> list[Any]:
+        places = places_of(12)
+        return await asyncio.gather(*(place.bring(0, "sum", rank, numbers[rank]) for rank, place in enumerate(places)))
+
+    for found in asyncio.run(everybody()):
+        assert isinstance(found, bytes)
+        assert len(found) < 4100  # a byte each
+        sums = np.zeros(4000, dtype=np.int64)
+        add_to(sums, found)
+        np.testing.assert_array_equal(sums, np.sum(numbers, axis=0))
+
+
+@pytest.mark.parametrize("bad", [b"", b"123", (2**62).to_bytes(8, "little") + b"\0" * 100])
+def test_bytes_that_announce_more_than_they_have(bad: bytes) -> None:
+    with pytest.raises(ValueError, match="too few"):
+        combine("sum", {0: np.zeros(5000, dtype=np.int64), 1: bad})
+
+
+def test_packed_numbers_must_be_as_many_as_those_of_others() -> None:
+    with pytest.raises(RuntimeError, match=r"\[2000, 2001\] numbers"):
+        combine("sum", {0: np.zeros(2000, dtype=np.int64), 1: packed("sum", np.zeros(2001, dtype=np.int64))})

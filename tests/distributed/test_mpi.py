@@ -23,9 +23,9 @@ MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable)
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec: pip install mpich")
 
 
-def run(n_ranks: int, what: str) -> subprocess.CompletedProcess[str]:
+def run(n_ranks: int, what: str, *more: str) -> subprocess.CompletedProcess[str]:
     assert MPIEXEC is not None
-    command = [MPIEXEC, "-n", str(n_ranks), sys.executable, str(SCRIPT), what]
+    command = [MPIEXEC, "-n", str(n_ranks), sys.executable, str(SCRIPT), what, *more]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -33,6 +33,13 @@ def run(n_ranks: int, what: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("n_ranks", [1, 2, 3])
 def test_ranks_have_the_model_of_all_rows(n_ranks: int) -> None:
     done = run(n_ranks, "equal_models")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_ranks", [1, 3])
+def test_what_else_fit_takes(n_ranks: int, tmp_path: Path) -> None:
+    done = run(n_ranks, "what_else_fit_takes", str(tmp_path / "fit.checkpoint"))
     assert done.returncode == 0, done.stderr
 
 

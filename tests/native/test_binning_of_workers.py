@@ -8,43 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from binning_tools import BINS, described, table, weights_of
 from collective_tools import ThreadGroup, split_at_random
 from radboost.engine import BinnedData
 from radboost.trees import bin_rows
-
-BINS = 31
-
-
-def described(data: BinnedData) -> list[Any]:
-    facts = [data.n_bins().tolist(), data.has_missing().tolist(), data.is_categorical().tolist()]
-    return facts + [data.thresholds(column).tobytes() for column in range(data.n_columns)]
-
-
-def table(m: int, dtype: Any = np.float64) -> np.ndarray:
-    """Columns of many values, of few, of one, of none; missing values in some; zeros of both signs; categories."""
-    rng = np.random.default_rng(m)
-    X = np.column_stack(
-        [
-            rng.normal(size=m),
-            np.floor(rng.normal(size=m) * 300.0),
-            rng.integers(0, 20, m) / 4.0,
-            np.full(m, 7.0),
-            np.full(m, np.nan),
-            np.where(rng.random(m) < 0.3, -0.0, rng.normal(size=m)),
-            rng.integers(0, 9, m),
-            rng.integers(0, 40, m) * 1e-3,
-        ]
-    ).astype(dtype)
-    X[rng.random(m) < 0.1, 1] = np.nan
-    X[0, 2] = np.nan  # one worker alone has a missing value here
-    return X
-
-
-def weights_of(kind: str, m: int) -> np.ndarray | None:
-    rng = np.random.default_rng(7)
-    if kind == "none":
-        return None
-    return rng.integers(1, 5, m).astype(float) if kind == "whole" else rng.integers(1, 50, m) / 7.0
 
 
 def on_workers(X: Any, weights: np.ndarray | None, n_workers: int, empty: int | None, counts: Any) -> list[BinnedData]:

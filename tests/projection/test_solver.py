@@ -83,11 +83,11 @@ def test_many_cells_are_searched_by_descent(monkeypatch):
 
 
 def test_a_descent_lowers_the_objective():
-    problem = make_problem(3, n_kernels=5, rank=6, inverse_sum=200.0)
+    problem = make_problem(3, n_kernels=4, rank=5, inverse_sum=200.0)
     best, _ = best_of_starts(problem, 3)
-    wide = make_problem(3, n_kernels=5, rank=6, inverse_sum=200.0)
+    wide = make_problem(3, n_kernels=4, rank=5, inverse_sum=200.0)
     course = Course()
-    found = descend(wide, scaled_into(wide.mixtures, np.ones(5)), course)
+    found = descend(wide, scaled_into(wide.mixtures, np.ones(4)), course)
     assert best.objective <= found.objective < course.objective[0]
 
 

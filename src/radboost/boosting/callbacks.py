@@ -50,7 +50,7 @@ class FitContext:
         self.estimator_name = estimator_name
         self.parameters: Mapping[str, Any] = MappingProxyType(dict(parameters))
         self.stop_reason: str | None = None
-        self._make_model = make_model
+        self.make_model = make_model
         self._save = save
         self._model: tuple[int, Any] | None = None
 
@@ -71,7 +71,7 @@ class FitContext:
     def fitted_estimator(self) -> Any:
         """A new estimator, ready to predict, as if the fit had ended here with all its rounds; made when asked for."""
         if self._model is None or self._model[0] != self._trace.n_rounds:
-            self._model = self._trace.n_rounds, self._make_model(self._trace)
+            self._model = self._trace.n_rounds, self.make_model(self._trace)
         return self._model[1]
 
     def finished_rounds(self) -> Trace:

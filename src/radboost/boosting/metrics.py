@@ -111,19 +111,19 @@ def _read_metric(given: Any) -> Metric:
 class Measures:
     """The metrics of a fit on its validation rows.
 
-    `answering` makes of the scores of these rows what stands for the model: it answers for them alone.
+    `answering` makes of the scores of these rows what stands for the model: it answers for them alone. `rows` are
+    columns, labels and weights of the rows of all workers, `gather` makes of the scores here those of all of them.
     """
 
     def __init__(
         self,
         metrics: Sequence[Metric],
         answering: Callable[[FloatArray], Any],
-        X: Any,
-        y: npt.NDArray[Any],
-        weights: FloatArray | None,
+        rows: tuple[Any, npt.NDArray[Any], FloatArray | None],
+        gather: Callable[[FloatArray], FloatArray],
     ) -> None:
         self._metrics, self._answering = metrics, answering
-        self._rows = (X, y, weights)
+        self._rows, self._gather = rows, gather
 
     @property
     def names(self) -> list[str]:
@@ -131,5 +131,8 @@ class Measures:
         return [metric.name for metric in self._metrics]
 
     def of(self, scores: FloatArray) -> dict[str, float]:
-        model = self._answering(scores)
-        return {metric.name: metric.measure(model, *self._rows) for metric in self._metrics}
+        model = self._answering(self._gather(scores))
+        found = np.array([[metric.measure(model, *self._rows) for metric in self._metrics]])
+        # Those of the first worker: another one may have another processor.
+        of_first = self._gather(found)[0].tolist()
+        return dict(zip(self.names, of_first, strict=True))

@@ -68,6 +68,8 @@ class Trace:
             self.complexities[:n_used],
             steps,
             {name: column[:n_rounds] for name, column in self.history.items()},
+            n_skipped=self.n_skipped,
+            stop_reason=self.stop_reason,
             pushed=self.pushed,
             details={name: column[:n_used] for name, column in self.details.items()},
         )

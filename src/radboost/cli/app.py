@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from radboost.cli.entry import COMMANDS
-from radboost.cli.fitting import FitOptions, run_fit
+from radboost.cli.fitting import run_fit
+from radboost.cli.options import FitOptions
 from radboost.cli.reading import ReadOptions
 from radboost.cli.talking import Talk
 from radboost.cli.using import PredictOptions, run_evaluate, run_explain, run_export, run_info, run_predict, run_report
@@ -95,10 +96,10 @@ def _reading(
     return ReadOptions(format_, separator, header, None if names is None else _listed(names), skip)
 
 
-@app.command(help=_about("fit", DATA_IS))
+@app.command(help=_about("fit", DATA_IS, "Several files are one table: they have the same columns."))
 def fit(
     context: typer.Context,
-    data: Data,
+    data: Annotated[list[str], typer.Argument(metavar="DATA...")],
     target: Annotated[str, typer.Option(metavar="COL", help="Column to predict.", rich_help_panel=IN_DATA)],
     estimator: Annotated[
         str,
@@ -170,6 +171,15 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the rows held out and of the fit.", rich_help_panel=IN_MODEL)] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores otherwise.", rich_help_panel=IN_MODEL)] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local|local:4",
+            help="Fit on a Dask cluster: that of the scheduler at this address, or one on this machine with so many "
+            "workers. DATA are then Parquet files that all workers see.",
+            rich_help_panel=IN_MODEL,
+        ),
+    ] = None,
     force: Force = False,
     format_: Format = None,
     separator: Separator = None,
@@ -181,7 +191,7 @@ def fit(
     _among("--tune", tune, ("quick", "thorough"))
     _among("--task", task, ("classes", "numbers"))
     options = FitOptions(
-        data=data,
+        data=tuple(data),
         target=target,
         estimator=estimator,
         out=out,
@@ -201,6 +211,7 @@ def fit(
         force=force,
         read=_reading(format_, separator, header, names, skip),
         command=shlex.join(["radboost", *context.find_root().obj]) if context.find_root().obj else "radboost fit",
+        dask=dask,
     )
     return partial(run_fit, options, Talk(as_json=json))
 

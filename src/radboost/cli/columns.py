@@ -78,7 +78,7 @@ def with_means(columns: Sequence[ColumnSchema], table: Table) -> tuple[ColumnSch
     return tuple(learned)
 
 
-def find_column(given: Given, name: str, option: str) -> str:
+def find_column(given: Any, name: str, option: str) -> str:
     """The name of a column that an option gives."""
     if name in given.names:
         return name
@@ -98,40 +98,91 @@ class Choice:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What decides whether a column can help: of all rows."""
+
+    kind: str
+    n_rows: int
+    n_present: int
+    texts: Mapping[str, int]
+    """Of categories: in how many rows each is."""
+    same: bool = False
+    """Whether the values that are there are all the same."""
+    counts_rows: bool = False
+    """Whether they are whole numbers, a different one in every row, without a gap."""
+    numbers_rows: bool = False
+    """Whether they are 0, 1, 2, ... in the order of the rows."""
+
+    @classmethod
+    def of_texts(cls, texts: Texts) -> Seen:
+        counts = texts.counts
+        found = {text: int(n) for text, n in zip(texts.values, counts.tolist(), strict=True) if n}
+        return cls("category", len(texts.places), int(counts.sum()), found)
+
+    @classmethod
+    def of_numbers(cls, kind: str, values: FloatArray) -> Seen:
+        there = values[~np.isnan(values)]
+        return cls(
+            kind,
+            len(values),
+            len(there),
+            {},
+            same=len(there) > 0 and bool((there == there[0]).all()),
+            counts_rows=kind == "number" and _counts_rows(values),
+            numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
+        )
+
+
 def choose_columns(given: Given, names: Sequence[str], categorical: Collection[str], missing: Sequence[str]) -> Choice:
     """Takes each column for what it holds, and leaves out those that cannot help."""
-    columns: list[ColumnSchema] = []
-    values: dict[str, Any] = {}
-    left_out: dict[str, str] = {}
-    notes: list[str] = []
-    for place, name in enumerate(names):
+    seen: dict[str, Seen] = {}
+    found: dict[str, Any] = {}
+    for name in names:
         cells = cells_of(given, name, missing)
         kind = "category" if name in categorical else kind_of(cells)
-        found: Any
         if kind == "category":
-            texts = as_texts(cells)
-            useless = _useless_texts(texts, name in categorical)
-            column, found, said = _category(name, texts)
-            notes += said if useless is None else []
+            found[name] = as_texts(cells)
+            seen[name] = Seen.of_texts(found[name])
         else:
-            column, found = ColumnSchema(name, kind), _numbers_of(cells, kind)
-            useless = _useless_numbers(name, found, first=place == 0)
-            if useless is None and kind == "date":
+            found[name] = numbers_of(cells, kind)
+            seen[name] = Seen.of_numbers(kind, found[name])
+    columns, left_out, notes = decide_columns(given.name, seen, categorical)
+    values = {
+        column.name: places_among(found[column.name], column) if column.kind == "category" else found[column.name]
+        for column in columns
+    }
+    return Choice(Table(columns, values), left_out, notes)
+
+
+def decide_columns(
+    where: str, seen: Mapping[str, Seen], categorical: Collection[str]
+) -> tuple[tuple[ColumnSchema, ...], dict[str, str], tuple[str, ...]]:
+    """The columns that can help, why others are left out, and what is to be said."""
+    columns: list[ColumnSchema] = []
+    left_out: dict[str, str] = {}
+    notes: list[str] = []
+    for place, (name, one) in enumerate(seen.items()):
+        useless = _useless(name, one, wanted=name in categorical, first=place == 0)
+        if useless is not None:
+            left_out[name] = useless
+        elif one.kind == "category":
+            column, said = _category(name, one.texts)
+            columns.append(column)
+            notes += said
+        else:
+            columns.append(ColumnSchema(name, one.kind))
+            if one.kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
-            if useless is None and kind == "number" and _counts_rows(found):
+            if one.counts_rows:
                 notes.append(
                     f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
                     f"with --ignore {name!r}"
                 )
-        if useless is not None:
-            left_out[name] = useless
-            continue
-        columns.append(column)
-        values[name] = found
     if not columns:
         reasons = "; ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:5])
-        raise ValueError(f"{given.name} has no column left to learn from" + (f": {reasons}" if reasons else ""))
-    return Choice(Table(tuple(columns), values), left_out, tuple(notes))
+        raise ValueError(f"{where} has no column left to learn from" + (f": {reasons}" if reasons else ""))
+    return tuple(columns), left_out, tuple(notes)
 
 
 def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
@@ -139,48 +190,44 @@ def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
     return read_cells(name, given.table.column(name), missing, spelled=given.as_text, decimal_comma=given.decimal_comma)
 
 
-def _numbers_of(cells: Cells, kind: str) -> FloatArray:
+def numbers_of(cells: Cells, kind: str) -> FloatArray:
+    """A column of this kind, as `kind_of` has seen it."""
     found = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[kind](cells)
     assert found is not None  # what `kind_of` has seen
     return found
 
 
-def _category(name: str, texts: Texts) -> tuple[ColumnSchema, npt.NDArray[np.int64], list[str]]:
+def places_among(texts: Texts, column: ColumnSchema) -> npt.NDArray[np.int64]:
+    """The place of each row's text among the categories of a column; -1 where it is none of them, or missing."""
+    place = {value: index for index, value in enumerate(column.categories)}
+    return np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)[texts.places]
+
+
+def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[str]]:
     """At most 255 texts are told apart: the most frequent ones, of equally frequent ones the first."""
-    counts = texts.counts
-    frequent = np.sort(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES])
-    frequent = frequent[counts[frequent] > 0]
-    place_of = np.full(len(texts.values) + 1, -1, dtype=np.int64)
-    place_of[frequent] = np.arange(len(frequent))
-    n_texts = int((counts > 0).sum())
+    frequent = sorted(sorted(texts, key=lambda text: (-texts[text], text))[:MOST_CATEGORIES])
     said = []
-    if n_texts > MOST_CATEGORIES:
+    if len(texts) > MOST_CATEGORIES:
         said.append(
-            f"{name!r} has {n_texts:,} different texts; the {MOST_CATEGORIES} most frequent are told apart, and the "
+            f"{name!r} has {len(texts):,} different texts; the {MOST_CATEGORIES} most frequent are told apart, and the "
             "others are taken as missing values"
         )
-    column = ColumnSchema(name, "category", tuple(texts.values[place] for place in frequent))
-    return column, place_of[texts.places], said
+    return ColumnSchema(name, "category", tuple(frequent)), said
 
 
-def _useless_texts(texts: Texts, wanted: bool) -> str | None:
-    counts = texts.counts
-    n_texts, n_present = int((counts > 0).sum()), int(counts.sum())
-    if n_texts == 1 and n_present == len(texts.places):
-        return "has the same text in every row"
-    if n_texts > 1 and n_texts == n_present and not wanted:
-        return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
-    return "has no value in any row" if not n_texts else None
-
-
-def _useless_numbers(name: str, values: FloatArray, *, first: bool) -> str | None:
-    there = values[~np.isnan(values)]
-    if not len(there):
+def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
+    if not seen.n_present:
         return "has no value in any row"
-    if len(there) == len(values) and (there == there[0]).all():
+    if seen.kind == "category":
+        if len(seen.texts) == 1 and seen.n_present == seen.n_rows:
+            return "has the same text in every row"
+        if 1 < len(seen.texts) == seen.n_present and not wanted:
+            return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
+        return None
+    if seen.same and seen.n_present == seen.n_rows:
         return "has the same value in every row"
     # what data frames write in front of their rows, without a name
-    if first and name == "column_1" and len(values) > 1 and np.array_equal(values, np.arange(len(values))):
+    if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"
     return None
 

@@ -10,6 +10,7 @@ import re
 import sys
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,50 @@ def read_table(path: str, options: ReadOptions) -> Given:
     if not given.n_rows:
         raise ValueError(f"{name} has names of columns ({_listed(given.names)}) and no rows")
     return given
+
+
+def read_tables(paths: Sequence[str], options: ReadOptions) -> Given:
+    """The table in one file, or in several that have the same columns, one below the other."""
+    given = [read_table(path, options) for path in paths]
+    first = given[0]
+    if len(given) == 1:
+        return first
+    import pyarrow as pa
+
+    tables = [_plain_table(one.table) for one in given]
+    for table, other in zip(tables[1:], given[1:], strict=True):
+        if (other.as_text, other.decimal_comma) != (first.as_text, first.decimal_comma):
+            raise ValueError(f"{first.name} and {other.name} are not of one format; convert them to one")
+        _check_same_columns(first.name, tables[0].schema, other.name, table.schema)
+    remarks = tuple(dict.fromkeys(remark for one in given for remark in one.remarks))
+    together = pa.concat_tables([table.select(first.names) for table in tables])
+    return Given(first.name, together, first.as_text, first.decimal_comma, remarks)
+
+
+def _plain_table(table: Any) -> Any:
+    """Texts and categories in one of their forms."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = pa.string() if pa.types.is_large_string(kind) else kind
+        if kind != field.type:
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
+    return table.replace_schema_metadata()
+
+
+def _check_same_columns(one: str, schema: Any, other: str, other_schema: Any) -> None:
+    for has, there, lacks, absent in ((one, schema, other, other_schema), (other, other_schema, one, schema)):
+        only = [name for name in there.names if name not in absent.names]
+        if only:
+            raise ValueError(f"{has} has a column {only[0]!r}, and {lacks} has none; the files must have the same ones")
+    for name in schema.names:
+        types = [each.field(name).type for each in (schema, other_schema)]
+        if types[0] != types[1]:
+            raise ValueError(
+                f"the column {name!r} holds {types[0]} in {one}, and {types[1]} in {other}; write it with one type "
+                "everywhere"
+            )
 
 
 def _format_of(path: str, options: ReadOptions) -> str:

@@ -11,7 +11,7 @@ from radboost.cli.files import check_new
 from radboost.model_file import Schema
 
 if TYPE_CHECKING:
-    from radboost.cli.fitting import Part
+    from radboost.cli.rows import Part
 
 
 def check_report(path: Path, *, force: bool, inputs: Sequence[str | None], option: str = "--report") -> None:

@@ -27,16 +27,16 @@ def row_hashes(table: Table) -> Hashes:
         else:
             # one zero, and one way to be missing
             numbers = np.where(np.isnan(values), np.nan, np.asarray(values, dtype=np.float64) + 0.0)
-            hashes = _mixed(np.ascontiguousarray(numbers).view(np.uint64) ^ np.uint64(_hash_of(column.name)))
+            hashes = mixed(np.ascontiguousarray(numbers).view(np.uint64) ^ np.uint64(_hash_of(column.name)))
         total += hashes  # modulo 2^64, in any order
-    return _mixed(total)
+    return mixed(total)
 
 
 def fingerprint(hashes: Hashes, y: npt.NDArray[Any]) -> str:
     """A text that is the same for the same rows with the same targets, in any order."""
     labels, places = np.unique(y, return_inverse=True)
     of_labels = np.array([_hash_of(str(label)) for label in labels.tolist()], dtype=np.uint64)
-    return f"{int(_mixed(hashes ^ of_labels[places.reshape(-1)]).sum(dtype=np.uint64)):016x}"
+    return f"{int(mixed(hashes ^ of_labels[places.reshape(-1)]).sum(dtype=np.uint64)):016x}"
 
 
 def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, stratify: bool) -> tuple[Rows, Rows]:
@@ -48,7 +48,7 @@ def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, st
     different, group_of = np.unique(hashes, return_inverse=True)
     group_of = group_of.reshape(-1)
     class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
-    order = _mixed(different ^ np.uint64(_hash_of(f"held out, seed {seed}")))
+    order = order_of(different, seed)
     out = np.zeros(len(different), dtype=bool)
     for one in np.unique(class_of):
         members = np.flatnonzero(class_of == one)
@@ -57,6 +57,11 @@ def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, st
         out[members[np.argsort(order[members], kind="stable")[:n_out]]] = True
     is_out = out[group_of]
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
+
+
+def order_of(hashes: Hashes, seed: int) -> Hashes:
+    """Rows with the lowest of these numbers are held out."""
+    return mixed(hashes ^ np.uint64(_hash_of(f"held out, seed {seed}")))
 
 
 def _classes_of_groups(group_of: npt.NDArray[Any], n_groups: int, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -74,10 +79,10 @@ def _hash_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def _mixed(values: Hashes) -> Hashes:
+def mixed(values: Hashes) -> Hashes:
     """The finaliser of SplitMix64."""
     values = values + _GOLDEN
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Hashes = values ^ (values >> np.uint64(31))
-    return mixed
+    found: Hashes = values ^ (values >> np.uint64(31))
+    return found

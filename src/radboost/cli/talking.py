@@ -51,13 +51,13 @@ class Talk:
             print(_HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     @contextmanager
-    def warnings_as_notes(self) -> Iterator[None]:
-        """What the library warns of meanwhile is a note."""
+    def warnings_as_notes(self, *kinds: type[Warning]) -> Iterator[None]:
+        """What the library warns of meanwhile is a note; of these kinds too."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
         for warning in caught:
-            if issubclass(warning.category, UserWarning):
+            if issubclass(warning.category, (UserWarning, *kinds)):
                 self.note(str(warning.message))
 
     @contextmanager
@@ -125,7 +125,7 @@ class _BarWatch(RoundWatch):
                 self._bar.start()
 
     def show(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, total=total)
+        self._bar.update(self._task, completed=done, total=total, description=self.title)
 
     def stop(self) -> None:
         self._timer.cancel()

@@ -29,14 +29,37 @@ class Target:
     """The rows that have a value."""
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What a target is taken for, and why; of classes also the texts."""
+
+    task: str
+    reason: str
+    texts: Texts | None = None
+
+
 def read_target(cells: Cells, task: str | None) -> Target:
     """The target of a fit."""
     kept = present(cells)
-    if not len(kept):
+    decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
+    if decided.texts is not None:
+        return Target(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
+    numbers = as_numbers(cells)
+    assert numbers is not None  # it was decided so
+    return Target(cells.name, decided.task, decided.reason, numbers[kept], kept)
+
+
+def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None) -> Decided:
+    """Whether a target is classes or numbers; an error where there is nothing to learn.
+
+    `counts` says in how many rows each of the values that are there is.
+    """
+    if not len(counts):
         raise ValueError(
             f"the target {cells.name!r} is missing in every row; there is nothing to learn from. Name another --target"
         )
-    decided, reason = _decide(cells) if task is None else (task, f"--task {task}")
+    n_rows = int(counts.sum())
+    decided, reason = _decide(cells, n_rows) if task is None else (task, f"--task {task}")
     if decided == "numbers":
         numbers = as_numbers(cells)
         if numbers is None:
@@ -45,10 +68,10 @@ def read_target(cells: Cells, task: str | None) -> Target:
                 f"the target {cells.name!r} holds {example!r}, which is no number, and --task numbers was given; "
                 "use --task classes, or correct the column"
             )
-        y: npt.NDArray[Any] = numbers[kept]
-        if len(y) > 1 and (y == y[0]).all():
-            raise ValueError(f"the target {cells.name!r} is {y[0]:g} in every row; there is nothing to learn")
-        return Target(cells.name, decided, reason, y, kept)
+        found = numbers[~np.isnan(numbers)]
+        if n_rows > 1 and (found == found[0]).all():
+            raise ValueError(f"the target {cells.name!r} is {found[0]:g} in every row; there is nothing to learn")
+        return Decided(decided, reason)
     texts = as_texts(cells)
     used = np.flatnonzero(texts.counts)
     if len(used) < 2:
@@ -56,16 +79,16 @@ def read_target(cells: Cells, task: str | None) -> Target:
             f"the target {cells.name!r} has one class, {texts.values[used[0]]!r}, in every row; a classifier needs two "
             "or more. Name another --target"
         )
-    if len(used) > max(2, len(kept) // 2):
+    if len(used) > max(2, n_rows // 2):
         raise ValueError(
-            f"the target {cells.name!r} has {len(used):,} different values in {len(kept):,} rows, which are too many "
+            f"the target {cells.name!r} has {len(used):,} different values in {n_rows:,} rows, which are too many "
             "to be classes; name another --target"
             + (", or use --task numbers" if as_numbers(cells) is not None else "")
         )
-    return Target(cells.name, decided, reason, labels_of(texts)[kept], kept)
+    return Decided(decided, reason, texts)
 
 
-def _decide(cells: Cells) -> tuple[str, str]:
+def _decide(cells: Cells, n_rows: int) -> tuple[str, str]:
     numbers = as_numbers(cells) if cells.form != "boolean" and (cells.spelled or cells.form == "number") else None
     if numbers is None:
         return "classes", f"{cells.name!r} holds {'true and false' if cells.form == 'boolean' else 'text'}"
@@ -75,9 +98,9 @@ def _decide(cells: Cells) -> tuple[str, str]:
         return "classes", f"{cells.name!r} has {n_values} different values"
     if not (found == np.round(found)).all():
         return "numbers", f"{cells.name!r} holds numbers with fractions"
-    if n_values <= MOST_WHOLE_NUMBERS and len(found) >= FEWEST_ROWS_OF_EACH * n_values:
+    if n_values <= MOST_WHOLE_NUMBERS and n_rows >= FEWEST_ROWS_OF_EACH * n_values:
         return "classes", f"{cells.name!r} holds only {n_values} different whole numbers (--task numbers if they count)"
-    return "numbers", f"{cells.name!r} holds {n_values:,} different whole numbers in {len(found):,} rows"
+    return "numbers", f"{cells.name!r} holds {n_values:,} different whole numbers in {n_rows:,} rows"
 
 
 def labels_of(texts: Texts) -> npt.NDArray[Any]:

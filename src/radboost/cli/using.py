@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from radboost.cli.columns import Table, find_column, match_columns
 from radboost.cli.files import check_new, write_whole
-from radboost.cli.fitting import Part, part_of
 from radboost.cli.judging import Verdict, judge_classes, judge_numbers
 from radboost.cli.models import probabilities_of
 from radboost.cli.reading import STDIN, Given, ReadOptions, read_table
 from radboost.cli.reporting import check_report, write_report
+from radboost.cli.rows import Part, part_of
 from radboost.cli.splitting import fingerprint, row_hashes
 from radboost.cli.talking import Talk
 from radboost.cli.writing import format_to_write, write_table

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from radboost.distributed.reading import Part
+import numpy as np
+from sklearn.utils import _safe_indexing as rows_of
+
+from radboost.distributed.arguments import SUFFIXES, TRAINING, UNLABELLED, VALIDATION
+from radboost.distributed.parts import Part
+from radboost.distributed.stored import StoredPart, store_here
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 
@@ -22,31 +28,63 @@ def need_dask() -> None:
         ) from error
 
 
-def delayed_parts(X: Any, y: Any, sample_weight: Any = None, sources: Any = None) -> list[Any]:
-    """The partitions of rows, labels, weights and sources together, as delayed `Part`s."""
+def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> list[Any]:
+    """The partitions of rows and of what they have beside their columns, by name, as delayed `LazyPart`s.
+
+    Those that have to be computed are stored in files of their workers: Dask gives up the values of one before it has
+    computed all. Futures are of partitions that the user holds in memory, and stay there.
+    """
     from dask import delayed
 
-    rows = _pieces("X", X)
-    beside = {"y": y, "sample_weight": sample_weight, "sources": sources}
-    pieces_of = {name: _pieces(name, _aligned(name, given, X)) for name, given in beside.items() if given is not None}
+    from distributed import Future
+
+    suffix = SUFFIXES[role]
+    rows = _pieces(f"X{suffix}", X)
+    pieces_of = {name: _pieces(name + suffix, _aligned(name + suffix, given, X)) for name, given in beside.items()}
     for name, pieces in pieces_of.items():
         if len(pieces) != len(rows):
             raise ValueError(
-                f"X has {len(rows)} partitions and {name} has {len(pieces)}; they must be divided alike. Divide both "
-                "in the same way, for example with repartition or rechunk."
+                f"X{suffix} has {len(rows)} partitions and {name}{suffix} has {len(pieces)}; they must be divided "
+                "alike. Divide both in the same way, for example with repartition or rechunk."
             )
-    make = delayed(_make_part, pure=False)
+    in_memory = all(isinstance(piece, Future) for piece in rows)
+    make = delayed(_make_part if in_memory else _store_part, pure=False)
     return [
-        make(X=piece, **{name: pieces[place] for name, pieces in pieces_of.items()}) for place, piece in enumerate(rows)
+        make(X=piece, role=role, **{name: pieces[place] for name, pieces in pieces_of.items()})
+        for place, piece in enumerate(rows)
     ]
 
 
-def _make_part(X: Any, **beside: Any) -> Part:
-    n_rows = Part(X, None).n_rows
+def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> list[Part]:
+    """Rows in the client's memory in so many parts, to be sent to the workers."""
+    whole = _make_part(X, role, **beside)
+    places = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
+    return [
+        Part(rows_of(X, own), **{"y": None, **{name: rows_of(given, own) for name, given in beside.items()}}, role=role)
+        for own in places
+    ]
+
+
+def is_collection(given: Any) -> bool:
+    """Whether this is what Dask has, and no rows in memory."""
+    delayed = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(piece, "key") for piece in given)
+    return is_array(given) or is_frame(given) or delayed
+
+
+def _make_part(X: Any, role: str, **beside: Any) -> Part:
+    n_rows, suffix = Part(X, None).n_rows, SUFFIXES[role]
     for name, given in beside.items():
-        if len(given) != n_rows:
-            raise ValueError(f"A partition of X has {n_rows} rows, and the one of {name} beside it has {len(given)}.")
-    return Part(X, **beside)
+        shape = getattr(given, "shape", None)
+        height = len(given) if shape is None else int(shape[0])
+        if height != n_rows:
+            raise ValueError(
+                f"A partition of X{suffix} has {n_rows} rows, and the one of {name}{suffix} beside it has {height}."
+            )
+    return Part(X, **{"y": None, **beside}, role=role)
+
+
+def _store_part(X: Any, role: str, **beside: Any) -> StoredPart:
+    return store_here(_make_part(X, role, **beside))
 
 
 def is_array(given: Any) -> bool:
@@ -66,12 +104,21 @@ def _pieces(name: str, given: Any) -> list[Any]:
         return list(given.to_delayed().ravel())
     if is_frame(given):
         return list(given.to_delayed())
-    if isinstance(given, list | tuple) and given and all(hasattr(piece, "key") for piece in given):
+    if is_collection(given):
         return list(given)
+    advice = "For rows in memory call fit of the estimator itself, or"
+    if name.endswith((SUFFIXES[VALIDATION], SUFFIXES[UNLABELLED])):
+        advice = "Its rows may also be in memory, all that belongs to them too: then pass plain arrays or frames, or"
+    forms = f"{FORMS}, or name Parquet files" if name == "X" else FORMS
     raise TypeError(
-        f"{name} must be {FORMS}; got {type(given).__name__}. For rows in memory call fit of the estimator itself, or "
+        f"{name} must be {forms}; got {type(given).__name__}. {advice} "
         "make a Dask collection of them: dask.array.from_array(X, chunks=...)."
     )
+
+
+def _x_of(name: str) -> str:
+    """What the rows are called that this belongs to."""
+    return next(f"X{suffix}" for suffix in sorted(SUFFIXES.values(), key=len, reverse=True) if name.endswith(suffix))
 
 
 def _aligned(name: str, given: Any, X: Any) -> Any:
@@ -80,7 +127,7 @@ def _aligned(name: str, given: Any, X: Any) -> Any:
         return given
     sizes = X.chunks[0]
     if given.shape[:1] != X.shape[:1] and not math.isnan(given.shape[0]) and not math.isnan(X.shape[0]):
-        raise ValueError(f"X has {X.shape[0]} rows, and {name} has {given.shape[0]}.")
+        raise ValueError(f"{_x_of(name)} has {X.shape[0]} rows, and {name} has {given.shape[0]}.")
     if any(map(math.isnan, sizes)) or any(map(math.isnan, given.chunks[0])):
         return given
     return given.rechunk({0: sizes})

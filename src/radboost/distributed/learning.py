@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 from radboost.boosting import FitContext, Trace
-from radboost.distributed.reading import Part, read_parts
+from radboost.boosting.metrics import Metric, read_metrics
+from radboost.distributed.arguments import TRAINING, VALIDATION, Arguments
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
 from radboost.distributed.talking import Workers
+from radboost.distributed.telling import Ears, Teller
+from radboost.distributed.validation import costs_of, offsets_of, parts_of, watched_rows
 from radboost.estimators import (
     DeepBoostClassifier,
     MultiSourceBoostClassifier,
@@ -19,7 +24,14 @@ from radboost.estimators import (
     SoftmaxBoostClassifier,
     learn,
 )
-from radboost.rows.prepare import digest_of
+from radboost.estimators._checkpoints import OpenedCheckpoint, SavedData
+from radboost.estimators._learning import FitSettings
+from radboost.families import StumpPairs, Stumps, TreeFamilies, Trees, get_families
+from radboost.model_file import ModelFileError
+from radboost.rows.content import content_digests
+from radboost.rows.prepare import PreparedRows, digest_of
+
+BINS = ("exact", "sketch")
 
 SUPPORTED: tuple[type[Any], ...] = (
     DeepBoostClassifier,
@@ -40,6 +52,19 @@ def check_estimator(estimator: Any) -> None:
         )
 
 
+def needs_values(estimator: Any) -> bool:
+    """Whether a fit asks for the values of rows, and not only for their bins, which are enough for trees of its own.
+
+    That is so of trees of another fit, which a warm start goes on from, and of families of other hypotheses.
+    """
+    if estimator.warm_start and estimator.__sklearn_is_fitted__():
+        return True
+    family = getattr(estimator, "family", None)
+    if family is None or isinstance(family, TreeFamilies):
+        return False
+    return any(type(one) not in (Trees, Stumps, StumpPairs) for one in get_families(family))
+
+
 class Keeper:
     """Told of every round, and asked for them where the fit ends early: each worker has the rounds of all."""
 
@@ -48,6 +73,9 @@ class Keeper:
 
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
+
+    def hold(self, prepared: PreparedRows) -> None:
+        """Told of the rows of this worker, when they are binned."""
 
     def rounds(self) -> Trace | None:
         """The finished ones; None before the first. To be asked when the fit has ended."""
@@ -63,46 +91,107 @@ class Task:
     seed: int  # drawn once: a random_state of None would be another one on every worker
     weighted: bool
     sourced: bool = False  # whether the sources of rows were given
+    given: frozenset[str] = frozenset()  # the names of the arguments of `fit`
+    metrics: tuple[Metric, ...] = ()
+    bins: str = "exact"  # those of one machine, or of a "sketch"
+    resumed: SavedData | None = None  # what the fit that this one goes on from says of its rows
 
     @classmethod
-    def of(cls, estimator: Any, *, weighted: bool, sourced: bool = False) -> Task:
+    def of(
+        cls,
+        estimator: Any,
+        *,
+        weighted: bool,
+        sourced: bool = False,
+        arguments: Arguments | None = None,
+        bins: str = "exact",
+    ) -> Task:
         check_estimator(estimator)
+        if bins not in BINS:
+            raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
         if sourced and not isinstance(estimator, MultiSourceBoostClassifier):
             raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
+        arguments = Arguments() if arguments is None else arguments
+        arguments.check(estimator)
         # Once: a generator that is asked for a seed goes on.
-        return cls(estimator, estimator._read_parameters().growth.seed, weighted, sourced)
+        seed = estimator._read_parameters().growth.seed
+        return cls(estimator, seed, weighted, sourced, arguments.given, read_metrics(arguments.eval_metric), bins)
+
+    def resuming(self, found: OpenedCheckpoint) -> Task:
+        """The same with the seed of an earlier fit, whose rows must be these."""
+        if not found.in_any_order:
+            raise ModelFileError(
+                f"The checkpoint {found.data.path} is of a fit on one machine, which tells rows apart by their order, "
+                "too. Go on from it with estimator.fit(..., resume_from=...), or leave resume_from out to start again."
+            )
+        return replace(self, seed=found.saved.seed, resumed=found.data)
 
     def run(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[LazyPart],
         workers: Workers,
         *,
         first: bool,
         n_threads: int | None = None,
         earlier: Trace | None = None,
         keeper: Keeper | None = None,
+        ears: Ears | None = None,
     ) -> Any:
         """The fitted estimator, with the parameters as they were given.
 
         `first`: whether this worker shows how far the fit is; `n_threads` is what n_jobs=None stands for here;
-        `earlier` are rounds that are not made again, `keeper` knows those that were made.
+        `earlier` are rounds that are not made again, `keeper` knows those that were made; `ears`, of the first worker
+        where there are callbacks, are told of each.
         """
         own = copy(self.estimator)
         own.random_state = self.seed
         own.verbose = own.verbose if first else 0
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
-        training = read_parts(own, parts, workers, weighted=self.weighted)
-        own._check_training(training)
-        prepared = training.prepare(settings.growth.options.max_bins, settings.growth.n_threads)
-        if self.sourced:
-            prepared = replace(prepared, sources=sources_of(own, parts, training, workers))
-        del training
-        callbacks = [] if keeper is None else [keeper]
+        prepared = self._prepare(own, parts, workers, settings, first)
+        if keeper is not None:
+            keeper.hold(prepared)
+        callbacks: list[Any] = [] if keeper is None else [keeper]
+        if "callbacks" in self.given or self.resumed is not None:
+            digests = content_digests(prepared, settings.growth.n_threads)
+            if self.resumed is not None:
+                self.resumed.check(digests)
+            if "callbacks" in self.given:
+                callbacks.append(Teller(workers, ears, self.seed, digests))
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
         for name in ("random_state", "verbose", "n_jobs"):
             setattr(fitted, name, getattr(self.estimator, name))
         return fitted
+
+    def _prepare(
+        self, own: Any, parts: Sequence[LazyPart], workers: Workers, settings: FitSettings, first: bool
+    ) -> PreparedRows:
+        """The rows of this worker, with all that was given of them."""
+        rows, to_watch = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
+        training = read_parts(own, rows, workers, weighted=self.weighted, keep_values=needs_values(own))
+        training = replace(training, sketched=self.bins == "sketch")
+        own._check_training(training)
+        watched = None
+        if "X_val" in self.given:
+            watched = watched_rows(own, to_watch, training, workers, weighted="sample_weight_val" in self.given)
+        if "offset" in self.given:
+            training = replace(training, offset=offsets_of(rows, training.kept, training, workers, TRAINING))
+            if watched is not None:
+                offset = offsets_of(to_watch, watched.kept, training, workers, VALIDATION)
+                watched = replace(watched, offset=offset)
+        added: Mapping[str, Any] = {"validation": watched, "metrics": self.metrics}
+        if "cost" in self.given:
+            added = {**added, "costs": costs_of(rows, training.kept, training, workers, TRAINING)}
+            if watched is not None:
+                of_watched = costs_of(to_watch, watched.kept, training, workers, VALIDATION)
+                added = {**added, "validation_costs": of_watched}
+        growth = settings.growth
+        prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
+        if self.sourced:
+            named = "sources_val" in self.given
+            found = sources_of(own, parts, training, prepared, workers, settings, first=first, watched_are_named=named)
+            prepared = replace(prepared, **found)
+        return prepared
 
 
 def digest_of_model(model: Any) -> str:

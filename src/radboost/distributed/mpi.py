@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost.boosting import Trace
+from radboost.boosting.callbacks import check_callbacks
+from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
 from radboost.distributed.learning import Task, digest_of_model
-from radboost.distributed.reading import Part
+from radboost.distributed.parts import Part
 from radboost.distributed.talking import Workers
-from radboost.estimators._checkpoints import describe_parameters
+from radboost.distributed.telling import Listener
+from radboost.estimators._checkpoints import describe_parameters, open_checkpoint
 
 WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on what all ranks do together
 MOST_AT_ONCE = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too
@@ -38,6 +44,10 @@ class MPIWorkers(Workers):
         self._reduce(values, "MAX")
 
     def gather(self, data: bytes) -> list[bytes]:
+        with self._counted(len(data)):
+            return self._gather(data)
+
+    def _gather(self, data: bytes) -> list[bytes]:
         sizes = np.array(self._comm.allgather(len(data)), dtype=np.int64)
         pieces: list[list[bytes]] = [[] for _ in sizes]
         for first in range(0, int(sizes.max()), MOST_AT_ONCE // len(sizes)):
@@ -52,12 +62,41 @@ class MPIWorkers(Workers):
     def _reduce(self, values: npt.NDArray[Any], operation: str) -> None:
         from mpi4py import MPI
 
-        for first in range(0, len(values), MOST_AT_ONCE):
-            own = values[first : first + MOST_AT_ONCE]
-            self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
+        with self._counted(values.nbytes):
+            for first in range(0, len(values), MOST_AT_ONCE):
+                own = values[first : first + MOST_AT_ONCE]
+                self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
+
+    @contextmanager
+    def _counted(self, n_bytes: int) -> Iterator[None]:
+        with self.traffic.exchange(n_bytes):
+            yield
+        self.traffic.bytes_sent += n_bytes
 
 
-def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: Any = None, comm: Any = None) -> Any:
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    sources: Any = None,
+    offset: Any = None,
+    cost: Any = None,
+    X_val: Any = None,
+    y_val: Any = None,
+    sample_weight_val: Any = None,
+    sources_val: Any = None,
+    offset_val: Any = None,
+    cost_val: Any = None,
+    X_unlabelled: Any = None,
+    sources_unlabelled: Any = None,
+    eval_metric: Any = None,
+    callbacks: Any = None,
+    resume_from: Any = None,
+    bins: str = "exact",
+    comm: Any = None,
+) -> Any:
     """Fits an estimator on the rows of all ranks; each calls with its own, and has the same model at the end.
 
     The model is that of `estimator.fit` on all rows, bit for bit, for any number of ranks. A rank may have no rows: it
@@ -68,8 +107,17 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     ----------
     estimator : as for `radboost.distributed.fit`, with the same parameters on every rank
         n_jobs=None stands for all cores that the rank may use.
-    X, y, sample_weight, sources : the rows of this rank, as `estimator.fit` takes them
-        Either all ranks give weights, or none; the same of sources.
+    X, y, sample_weight, sources, offset, cost : the rows of this rank, as `estimator.fit` takes them
+        Either all ranks give weights, or none; the same of all others.
+    X_val, y_val, sample_weight_val, sources_val, offset_val, cost_val, X_unlabelled, sources_unlabelled : the same
+        Rows of this rank alone: together with those of the others each is watched, or learned from, once.
+    eval_metric : as for `estimator.fit`
+    callbacks : list of objects, or None
+        Those of the first rank are called, and the others wait for them; all ranks give some, perhaps an empty list.
+    resume_from : path or None
+        A checkpoint that the first rank reads; all ranks give it.
+    bins : "exact" or "sketch"
+        As for `radboost.distributed.fit`; the same on every rank.
     comm : mpi4py.MPI.Comm or None
         None is COMM_WORLD.
 
@@ -78,11 +126,37 @@ def fit(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, sources: A
     estimator : the estimator that was given, fitted
     """
     comm = _comm(comm)
-    task = Task.of(estimator, weighted=sample_weight is not None, sourced=sources is not None)
-    workers = MPIWorkers(comm)
+    callbacks = None if callbacks is None else check_callbacks(callbacks)
+    arguments = Arguments(
+        sample_weight=sample_weight,
+        sources=sources,
+        offset=offset,
+        cost=cost,
+        X_val=X_val,
+        y_val=y_val,
+        sample_weight_val=sample_weight_val,
+        sources_val=sources_val,
+        offset_val=offset_val,
+        cost_val=cost_val,
+        X_unlabelled=X_unlabelled,
+        sources_unlabelled=sources_unlabelled,
+        eval_metric=eval_metric,
+        callbacks=callbacks,
+        resume_from=resume_from,
+    )
+    task = Task.of(
+        estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
+    )
+    workers, first = MPIWorkers(comm), comm.Get_rank() == 0
     try:
-        task = _same_for_all(task, workers)
-        fitted = task.run([Part(X, y, sample_weight, sources)], workers, first=comm.Get_rank() == 0)
+        task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
+        fitted = task.run(
+            _parts(X, y, arguments),
+            workers,
+            first=first,
+            earlier=earlier,
+            ears=Listener(estimator, callbacks) if first and callbacks is not None else None,
+        )
         if len(set(workers.tell(digest_of_model(fitted)))) > 1:
             raise RuntimeError("The ranks ended with different models, which must not happen. Please report it.")
     except Exception as error:
@@ -111,17 +185,35 @@ def _comm(comm: Any) -> Any:
     return comm
 
 
+def _parts(X: Any, y: Any, arguments: Arguments) -> list[Part]:
+    parts = [Part(X, y, **arguments.of_rows(TRAINING))]
+    for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
+        if more is not None:
+            parts.append(Part(more, **{"y": None, **arguments.of_rows(role)}, role=role))
+    return parts
+
+
+def _resumed(task: Task, path: Any, workers: Workers, first: bool) -> tuple[Task, Trace | None]:
+    """The task and the rounds of the checkpoint that the first rank has read."""
+    if path is None:
+        return task, None
+    found = workers.tell(open_checkpoint(path, task.estimator) if first else None)[0]
+    assert found is not None
+    return task.resuming(found), task.estimator._supplied(found.saved.trace)
+
+
 def _same_for_all(task: Task, workers: Workers) -> Task:
     """The task with the seed of the first rank; refuses ranks with other parameters, or some with weights alone."""
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
-    told = workers.tell(
-        (type(task.estimator).__name__, json.dumps(parameters), (task.weighted, task.sourced), task.seed)
-    )
-    if len({one[2] for one in told}) > 1:
-        raise ValueError(
-            "Some ranks have a sample_weight or sources, and others none. Give weights of 1 where rows count once."
-        )
+    settings = json.dumps([parameters, task.bins])
+    told = workers.tell((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
+    for name in sorted(set().union(*(one[2] for one in told))):
+        if not all(name in one[2] for one in told):
+            raise ValueError(
+                f"Some ranks have {name}, and others none. All must give the same arguments: weights of 1 where rows "
+                "count once, and for a rank without rows those of no rows."
+            )
     if len({one[:2] for one in told}) > 1:
         raise ValueError("The ranks have different estimators or parameters. Give every rank the same.")
     return replace(task, seed=told[0][3])

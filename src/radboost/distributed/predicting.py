@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.distributed.collections import FORMS, is_array, is_frame, need_dask
-from radboost.distributed.reading import Part
+from radboost.distributed.parquet import ParquetPart, are_files, parquet_parts
+from radboost.distributed.parts import Part
 
 
 def predict(model: Any, X: Any) -> Any:
     """The label or the number that a fitted model predicts for each row, as a Dask array (of a list: a list).
 
-    Nothing is computed before it is asked for. Each partition is predicted where it lies, with one thread.
+    Nothing is computed before it is asked for. Each partition is predicted where it lies, with one thread. X may be the
+    names of Parquet files too, as in `fit`: the columns are found by their names, and others may be there.
     """
     return _by_partition(model, X, "predict")
 
@@ -38,11 +40,16 @@ def _by_partition(model: Any, X: Any, method: str) -> Any:
     shape, dtype = _answer(single, method)
     sent = delayed(single, pure=False)
     ask = delayed(_ask, pure=False)
+    heights: tuple[float, ...]
     if isinstance(X, list | tuple) and X and all(hasattr(piece, "key") for piece in X):
         return [ask(sent, piece, method, shape, dtype) for piece in X]
     if is_array(X):
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         pieces, heights = list(X.to_delayed().ravel()), X.chunks[0]
+    elif are_files(X):
+        names = getattr(model, "feature_names_in_", None)
+        pieces = parquet_parts(X, {}, None if names is None else names.tolist())
+        heights = tuple(part.n_rows for part in pieces)
     elif is_frame(X):
         pieces, heights = list(X.to_delayed()), (np.nan,) * X.npartitions
     else:
@@ -64,6 +71,8 @@ def _answer(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _ask(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if isinstance(X, ParquetPart):
+        X = X.load().X
     if Part(X, None).n_rows == 0:
         return np.zeros((0, *shape), dtype=dtype)
     answer: npt.NDArray[Any] = getattr(model, method)(X)

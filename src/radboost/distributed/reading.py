@@ -7,8 +7,6 @@ found here together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
@@ -18,109 +16,86 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from radboost._tables import column_names
 from radboost._typing import Category, FloatArray
-from radboost._validation import check_total_weight, read_sample_weight, warn_small_total
+from radboost._validation import check_total_weight, warn_small_total
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.reader import Columns, PartBlocks, Reader, ReadPart, seen_places
 from radboost.distributed.talking import Workers
 from radboost.rows.categories import (
+    MOST_CATEGORIES,
     Categories,
     Codes,
     categorical_columns,
-    drop_unseen,
-    keep_frequent,
+    most_frequent,
     sorted_categories,
     warn_of_text,
 )
 from radboost.rows.class_weights import weights_of_classes
 from radboost.rows.prepare import CheckedRows
-from radboost.rows.read import Rows, check_classes, plain_labels, read_rows, read_targets
+from radboost.rows.read import Rows, check_classes, read_targets
 
 TEXT_KINDS = "OUST"
 
 
-@dataclass(frozen=True)
-class Part:
-    """Rows of one partition, in any form that `fit` of an estimator takes."""
+def read_parts(
+    estimator: Any, parts: Sequence[LazyPart], workers: Workers, *, weighted: bool, keep_values: bool = False
+) -> CheckedRows:
+    """Checks the parts of this worker, of which there may be none. `weighted`: whether sample weights were given.
 
-    X: Any
-    y: Any
-    sample_weight: Any = None
-    sources: Any = None
-
-    @property
-    def n_rows(self) -> int:
-        shape = getattr(self.X, "shape", None)
-        return len(self.X) if shape is None else int(shape[0])
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What all parts must agree on."""
-
-    n_features: int
-    feature_names: tuple[str, ...] | None
-    column_names: tuple[Any, ...] | None
-    sparse: bool
-    n_targets: int | None  # where a row has several
-
-    @property
-    def columns(self) -> tuple[Any, ...] | None:
-        """Their names, as a data frame has them."""
-        return self.column_names
-
-
-@dataclass
-class ReadPart:
-    """A part whose rows are checked."""
-
-    rows: Rows
-    columns: Columns
-    weights: FloatArray | None
-    class_ids: npt.NDArray[np.int64]
-    kept: npt.NDArray[np.int64]  # the places of the rows among those of the part
-
-
-def read_parts(estimator: Any, parts: Sequence[Part], workers: Workers, *, weighted: bool) -> CheckedRows:
-    """Checks the parts of this worker, of which there may be none. `weighted`: whether sample weights were given."""
+    One part at a time is in memory, here and where the result is binned; with `keep_values` all rows are kept.
+    """
     check_versions(workers)
     regression = bool(estimator._regression)
     given = [part for part in parts if part.n_rows]
-    read = _read_each(estimator, given, workers, weighted)
+    reader = Reader(estimator, weighted=weighted)
+    read = _look_at_each(estimator, reader, given, workers)
     columns = _agreed(read, workers)
     classes = None if regression else _label(read, workers)
     if classes is not None:
         weighted |= _weigh_classes(estimator, read, classes, workers)
     _check_weights(read, weighted, workers)
-    if weighted:
-        _leave_out_zero_weights(read)
+    for part in read:
+        part.leave_out_zero_weights()
     if classes is not None:
         classes = _used_classes(read, classes, workers)
-    categories = _merge_categories(read, workers)
-    X = _stacked([part.rows.X for part in read], columns, workers)
-    weights = np.concatenate([np.zeros(0), *(part.weights for part in read)]) if weighted else None
-    categories = keep_frequent(
-        X, categories, weights, columns, lambda codes, of_rows: _of_all_rows(codes, of_rows, workers)
+    categories = _merge_categories(reader, read, columns, workers)
+    dtype = (
+        np.float64 if any("float64" in one for one in workers.tell([str(part.dtype) for part in read])) else np.float32
     )
+    X: Any
+    if columns.sparse:
+        empty = sparse.csr_matrix((0, columns.n_features), dtype=dtype)
+        X = sparse.vstack([empty, *(reader.values(part) for part in read)], format="csr").astype(dtype, copy=False)
+    else:
+        X = PartBlocks(reader, read, columns, dtype)
+        X = X.whole() if keep_values else X
     class_ids = np.concatenate([np.zeros(0, dtype=np.uint16), *(part.class_ids.astype(np.uint16) for part in read)])
     targets = None
     if regression:
         shape = (0,) if columns.n_targets is None else (0, columns.n_targets)
-        targets = np.concatenate([np.zeros(shape), *(read_targets(part.rows.y) for part in read)])
+        targets = np.concatenate([np.zeros(shape), *(read_targets(part.targets) for part in read if part.n_kept)])
     names = columns.feature_names
-    starts = np.cumsum([0, *(part.n_rows for part in given)])
-    kept = [start + part.kept for start, part in zip(starts.tolist(), read, strict=False)]
     return CheckedRows(
         Rows(categories, X, class_ids if targets is None else targets),
-        kept=np.concatenate([np.zeros(0, dtype=np.int64), *kept]),
-        n_given=int(starts[-1]),
+        kept=_kept(read),
+        n_given=sum(part.n_rows for part in given),
         classes=classes,
         class_ids=class_ids,
-        weights=weights,
+        weights=np.concatenate([np.zeros(0), *(part.weights for part in read)]) if weighted else None,
         targets=targets,
         feature_names=None if names is None else np.array(names, dtype=object),
         column_names=None if columns.column_names is None else list(columns.column_names),
         collective=workers,
     )
+
+
+def _kept(read: list[ReadPart]) -> Codes | None:
+    """The places of the rows that stay among those that this worker was given."""
+    if all(part.kept is None for part in read):
+        return None
+    starts = np.cumsum([0, *(part.part.n_rows for part in read)]).tolist()
+    own = [np.arange(part.part.n_rows) if part.kept is None else part.kept for part in read]
+    return np.concatenate([start + kept for start, kept in zip(starts, own, strict=False)])
 
 
 def check_versions(workers: Workers) -> None:
@@ -132,35 +107,34 @@ def check_versions(workers: Workers) -> None:
         )
 
 
-def _read_each(estimator: Any, parts: list[Part], workers: Workers, weighted: bool) -> list[ReadPart]:
-    reader = copy(estimator)
-    if isinstance(estimator.categorical_features, str):
-        own = {column for part in parts for column in categorical_columns(estimator.categorical_features, part.X)}
-        # A column of text or categories is one for all, also where a part has nothing but missing values in it.
-        of_all = sorted(set().union(*workers.tell(own)))
-        for part in parts[:1]:
-            warn_of_text(part.X, of_all)
-        reader.categorical_features = of_all or None
-    return [_read_part(reader, part, weighted) for part in parts]
+def _look_at_each(estimator: Any, reader: Reader, parts: list[LazyPart], workers: Workers) -> list[ReadPart]:
+    given = estimator.categorical_features
+    if not isinstance(given, str):
+        return [reader.look_at(part, part.load(), given) for part in parts]
+    # A column of text or categories is one for all, also where a part has nothing but missing values in it: such parts
+    # are read again.
+    found = [_look_with_own_categories(reader, part, given) for part in parts]
+    of_all = sorted({column for told in workers.tell([own for own, _ in found]) for own in told for column in own})
+    if of_all and parts:
+        warn_of_text(parts[0].load().X, of_all)
+    read = []
+    for part, (own, result) in zip(parts, found, strict=True):
+        if own != of_all:
+            result = reader.look_at(part, part.load(), of_all or None)
+        if isinstance(result, Exception):
+            raise result
+        read.append(result)
+    return read
 
 
-def _read_part(reader: Any, part: Part, weighted: bool) -> ReadPart:
-    reader.__dict__.pop("feature_names_in_", None)
-    rows = read_rows(reader, part.X, part.y)
-    weights = None
-    if weighted:
-        weights = read_sample_weight(part.sample_weight, rows.n_rows)
-    names = column_names(part.X) or []
-    named = len(names) > 0 and all(isinstance(name, str | int | np.integer) for name in names)
-    feature_names = getattr(reader, "feature_names_in_", None)
-    columns = Columns(
-        rows.n_features,
-        None if feature_names is None else tuple(feature_names.tolist()),
-        tuple(names) if named else None,
-        bool(sparse.issparse(rows.X)),
-        rows.y.shape[1] if rows.y.ndim == 2 else None,
-    )
-    return ReadPart(rows, columns, weights, np.zeros(rows.n_rows, dtype=np.int64), np.arange(rows.n_rows))
+def _look_with_own_categories(reader: Reader, part: LazyPart, given: str) -> tuple[list[int], ReadPart | Exception]:
+    """The columns of a part that hold categories or text, and the part read with them, or why it cannot be."""
+    loaded = part.load()
+    own = categorical_columns(given, loaded.X)
+    try:
+        return own, reader.look_at(part, loaded, own or None)
+    except (TypeError, ValueError) as error:
+        return own, error
 
 
 def _agreed(read: list[ReadPart], workers: Workers) -> Columns:
@@ -185,8 +159,7 @@ def _shown(columns: Columns) -> str:
 
 def _label(read: list[ReadPart], workers: Workers) -> npt.NDArray[Any]:
     """All classes, ascending; each part's rows are told the places of theirs."""
-    labels = [plain_labels(part.rows.y) for part in read]
-    found = [own for of_worker in workers.tell([np.unique(own) for own in labels]) for own in of_worker]
+    found = [own for of_worker in workers.tell([part.classes for part in read]) for own in of_worker if own is not None]
     if len({own.dtype.kind in TEXT_KINDS for own in found}) > 1:
         kinds = sorted({str(own.dtype) for own in found})
         raise ValueError(
@@ -196,8 +169,10 @@ def _label(read: list[ReadPart], workers: Workers) -> npt.NDArray[Any]:
     classes = np.unique(np.concatenate(found))
     # Each label thrice: scikit-learn warns of y that holds hardly anything twice.
     check_classification_targets(np.tile(classes, 3))
-    for part, own in zip(read, labels, strict=True):
-        part.class_ids = np.searchsorted(classes, own)
+    for part in read:
+        assert part.classes is not None
+        place_of = np.searchsorted(classes, part.classes).astype(np.min_scalar_type(len(classes)))
+        part.class_ids = place_of[part.class_ids]
     return classes
 
 
@@ -216,7 +191,7 @@ def _weigh_classes(estimator: Any, read: list[ReadPart], classes: npt.NDArray[An
         class_weight, classes[learned], lambda: [float(total) for total in totals if total > 0]
     )
     for part in read:
-        given = np.ones(part.rows.n_rows) if part.weights is None else part.weights
+        given = np.ones(part.part.n_rows) if part.weights is None else part.weights
         part.weights = given * of_class[part.class_ids]
     return True
 
@@ -244,56 +219,64 @@ def _check_weights(read: list[ReadPart], weighted: bool, workers: Workers) -> No
     warn_small_total(total, n_rows)
 
 
-def _leave_out_zero_weights(read: list[ReadPart]) -> None:
-    for part in read:
-        rows, part.weights, kept = part.rows.without_zero_weights(part.weights)
-        part.rows = rows
-        if kept is not None:
-            part.class_ids, part.kept = part.class_ids[kept], kept
-
-
 def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers) -> npt.NDArray[Any]:
     """Those of rows with a positive weight; the rows are told their places among them."""
-    own = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(part.class_ids for part in read)]))
+    own = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(np.unique(part.class_ids) for part in read)]))
     used = np.unique(workers.gathered(own))
     check_classes(classes[used])
     for part in read:
-        part.class_ids = np.searchsorted(used, part.class_ids)
+        place_of = np.full(len(classes), 0, dtype=np.uint16)
+        place_of[used] = np.arange(len(used))
+        part.class_ids = place_of[part.class_ids]
     of_rows: npt.NDArray[Any] = classes[used]
     return of_rows
 
 
-def _merge_categories(read: list[ReadPart], workers: Workers) -> Categories:
-    """The categories that any row has; the places of all rows are written anew among them."""
-    of_parts = [drop_unseen(part.rows.X, part.rows.categories) for part in read]
-    own = {column: sorted_categories([own[column] for own in of_parts]) for column in (of_parts or [{}])[0]}
-    told = workers.tell(own)
-    columns = sorted(set().union(*told))
-    merged: dict[int, tuple[Category, ...]] = {
-        column: sorted_categories([one[column] for one in told if column in one]) for column in columns
+def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, workers: Workers) -> Categories:
+    """The categories that any row has, 255 at most; each part is told the places of its own among them."""
+    for part in read:
+        if part.kept is not None and part.categories:
+            part.seen = seen_places(reader.values(part), part.categories)
+    own = {
+        column: sorted_categories([[part.categories[column][k] for k in part.seen[column]] for part in read])
+        for column in (read[0].categories if read else {})
     }
-    for part, known in zip(read, of_parts, strict=True):
-        for column, values in known.items():
-            place = {value: index for index, value in enumerate(merged[column])}
-            place_of = np.array([place[value] for value in values] or [0], dtype=np.float64)
-            places = part.rows.X[:, column]
-            there = ~np.isnan(places)
-            part.rows.X[there, column] = place_of[places[there].astype(np.int64)]
+    told = workers.tell(own)
+    merged: dict[int, tuple[Category, ...]] = {
+        column: sorted_categories([one[column] for one in told if column in one])
+        for column in sorted(set().union(*told))
+    }
+    places = {column: {value: float(k) for k, value in enumerate(known)} for column, known in merged.items()}
+    for part in read:
+        part.place_of = {
+            column: np.array([places[column].get(value, np.nan) for value in known] or [np.nan])
+            for column, known in part.categories.items()
+        }
+    for column, known in merged.items():
+        if len(known) <= MOST_CATEGORIES:
+            continue
+        codes, weights = _of_all_rows(reader, read, column, workers)
+        frequent = most_frequent(codes, weights, len(known), columns, column)
+        place_of = np.full(len(known) + 1, np.nan)
+        place_of[frequent] = np.arange(len(frequent))
+        for part in read:
+            assert part.place_of is not None
+            before = part.place_of[column]
+            part.place_of[column] = place_of[np.where(np.isnan(before), len(known), before).astype(np.int64)]
+        merged[column] = tuple(known[int(place)] for place in frequent)
     return merged
 
 
-def _stacked(matrices: list[Any], columns: Columns, workers: Workers) -> Any:
-    """One matrix, of 32 bits where those of all workers are; the parts are given up on the way."""
-    own = [str(matrix.dtype) for matrix in matrices]
-    dtype = np.float64 if any("float64" in one for one in workers.tell(own)) else np.float32
-    if columns.sparse:
-        empty = sparse.csr_matrix((0, columns.n_features), dtype=dtype)
-        return sparse.vstack([empty, *matrices], format="csr").astype(dtype, copy=False)
-    if len(matrices) == 1:
-        return matrices[0].astype(dtype, copy=False)
-    return np.concatenate([np.zeros((0, columns.n_features), dtype=dtype), *matrices])
-
-
-def _of_all_rows(codes: Codes, weights: FloatArray | None, workers: Workers) -> tuple[Codes, FloatArray | None]:
-    """Places of categories, and weights, of the rows of all workers."""
-    return workers.gathered(codes), None if weights is None else workers.gathered(weights)
+def _of_all_rows(
+    reader: Reader, read: list[ReadPart], column: int, workers: Workers
+) -> tuple[Codes, FloatArray | None]:
+    """The places of the categories of a column, and the weights, of those rows of all workers that have one."""
+    codes, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for part in read:
+        assert part.place_of is not None
+        own = reader.values(part)[:, column]
+        there = ~np.isnan(own)
+        codes.append(part.place_of[column][own[there].astype(np.int64)].astype(np.int64))
+        weights.append(np.zeros(0) if part.weights is None else part.weights[there])
+    of_all = workers.gathered(np.concatenate(weights))
+    return workers.gathered(np.concatenate(codes)), of_all if len(of_all) else None

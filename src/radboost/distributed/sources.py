@@ -1,47 +1,103 @@
-"""The sources of the rows of one worker, and Q of each row, which is given ready."""
+"""The sources of the rows of one worker, and Q of each row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.frozen import FrozenEstimator
 
-from radboost._validation import resolve_n_jobs
-from radboost.distributed.reading import Part
+from radboost._typing import FloatArray
+from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION
+from radboost.distributed.domains import fit_on_sample
+from radboost.distributed.parts import LazyPart
 from radboost.distributed.talking import Workers
+from radboost.distributed.validation import parts_of, staying
+from radboost.estimators._learning import FitSettings
+from radboost.estimators._sources import check_fitting, check_watched_sources
 from radboost.rows.domains import DomainModel, shares_of_own
-from radboost.rows.prepare import CheckedRows
+from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.sources import Sources, ids_among, known_sources, on_share_grid, read_sources
 
 
-def sources_of(estimator: Any, parts: Sequence[Part], training: CheckedRows, workers: Workers) -> Sources:
-    """The names of all sources, and of each row of this worker its source and Q."""
-    given = [part for part in parts if part.n_rows]
-    found = [read_sources(part.sources, part.n_rows) for part in given]
-    kept = np.zeros(0, dtype=np.int64) if training.kept is None else training.kept
-    own = np.concatenate(found)[kept] if found else np.zeros(0)
+def sources_of(
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    training: CheckedRows,
+    prepared: PreparedRows,
+    workers: Workers,
+    settings: FitSettings,
+    *,
+    first: bool,
+    watched_are_named: bool,
+) -> Mapping[str, Any]:
+    """The names of all sources, and of each row of this worker its source and Q; the same of validation rows."""
+    rows = [part for part in parts_of(parts, TRAINING) if part.n_rows]
+    own = _names_of(rows, training.kept, "sources")
     told = [names for names in workers.tell(np.unique(own)) if len(names)]
     names = known_sources(np.concatenate(told))
     ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
-    if len(names) == 1:
-        return Sources(names, ids, np.ones((len(ids), 1)), None)
+    several, n_threads, n_classes = len(names) > 1, settings.growth.n_threads, len(training.known_classes)
+    domain = None
+    if several:
+        named = replace(prepared, sources=Sources(names, ids, np.zeros((len(ids), 1)), None))
+        domain = _domain(estimator, parts, training, named, workers, settings, first)
+
+    def shares(X: Any, of: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None) -> FloatArray:
+        if domain is None:
+            return np.ones((X.shape[0], 1))
+        if isinstance(domain, DomainModel):
+            found = domain.shares(X, n_threads)
+        else:
+            of_parts = [shares_of_own(domain, part.load().X, names) for part in of]
+            found = staying(np.concatenate([np.zeros((0, len(names))), *of_parts]), kept)
+        return on_share_grid(found, n_classes)
+
+    of_rows = Sources(names, ids, shares(training.rows.X, rows, training.kept), domain)
+    watched, of_watched = prepared.validation, None
+    if watched is not None:
+        to_watch = [part for part in parts_of(parts, VALIDATION) if part.n_rows]
+        ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
+        if not watched_are_named:
+            check_watched_sources(len(names))
+        elif len(ids):
+            ids = ids_among(_names_of(to_watch, watched.kept, "sources_val"), names, "sources_val")
+        of_watched = Sources(names, ids, shares(watched.X, to_watch, watched.kept), None)
+    return {"sources": of_rows, "validation_sources": of_watched}
+
+
+def _names_of(parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
+    found = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
+    return staying(np.concatenate(found), kept) if found else np.zeros(0)
+
+
+def _domain(
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    training: CheckedRows,
+    prepared: PreparedRows,
+    workers: Workers,
+    settings: FitSettings,
+    first: bool,
+) -> Any:
+    """Q as it was given ready, or learned from a sample of the rows."""
+    assert prepared.sources is not None
     domain = estimator.domain_classifier
     if isinstance(domain, DomainModel):
-        if (len(domain.instead), domain.n_sources) != (training.rows.n_features, len(names)):
-            raise ValueError(
-                f"domain_classifier is a model of {domain.n_sources} sources on {len(domain.instead)} columns; here "
-                f"are {len(names)} sources ({names.tolist()[:10]}) and {training.rows.n_features} columns."
-            )
-        shares = domain.shares(training.rows.X, resolve_n_jobs(estimator.n_jobs))
-    elif isinstance(domain, FrozenEstimator):
-        of_parts = [shares_of_own(domain, part.X, names) for part in given]
-        shares = np.concatenate([np.zeros((0, len(names))), *of_parts])[kept]
-    else:
-        raise ValueError(
-            f"On several workers Q has to be ready, and domain_classifier is {domain!r}. Give the domain_classifier_ "
-            "of a MultiSourceBoostClassifier that was fitted on a sample of the rows, or "
-            "sklearn.frozen.FrozenEstimator(classifier) of a fitted classifier of the sources."
-        )
-    return Sources(names, ids, on_share_grid(shares, len(training.known_classes)), domain)
+        return check_fitting(domain, training.rows.n_features, prepared.sources.names)
+    if isinstance(domain, FrozenEstimator):
+        return domain
+    return fit_on_sample(
+        estimator,
+        parts_of(parts, TRAINING),
+        parts_of(parts, UNLABELLED),
+        training,
+        prepared,
+        workers,
+        first=first,
+        seed=settings.growth.seed,
+        n_threads=settings.growth.n_threads,
+    )

@@ -16,9 +16,12 @@ from radboost.boosting import Step, Trace
 from radboost.ensemble import Ensemble
 from radboost.model_file import ModelFileError, read, write
 from radboost.model_file.sections import ENSEMBLE, history_arrays, read_history, section
+from radboost.rows.categories import Categories
+from radboost.rows.content import content_digests
 from radboost.rows.prepare import PreparedRows, digest_of
 
 DETAILS = "details/"
+IN_ANY_ORDER = "rows_in_any_order"  # whether rows are compared by their content alone
 # Parameters that a model does not depend on.
 WITHOUT_EFFECT = {"calibration", "n_jobs", "verbose", "warm_start"}
 LONGEST_SHOWN = 60
@@ -37,31 +40,35 @@ class Saver:
     """Writes checkpoints of one fit, whose rows and parameters are described once."""
 
     described: Mapping[str, Any]
-    prepared: PreparedRows
+    n_features: int
+    categories: Categories
     n_outputs: int
 
     @classmethod
-    def of(cls, estimator: Any, prepared: PreparedRows, seed: int, n_outputs: int) -> Saver:
+    def of(cls, estimator: Any, rows: Any, seed: int, by_content: Mapping[str, str] | None = None) -> Saver:
+        """`by_content`: what tells the rows from others in any order, where they are not in one place."""
         described = {
             "checkpoint_of": type(estimator).__name__,
             "radboost_version": version("radboost"),
             "parameters": describe_parameters(estimator),
-            "data": prepared.digests(),
+            "data": rows.digests() if by_content is None else dict(by_content),
             "seed": str(seed),  # of 64 bits
         }
-        return cls(described, prepared, n_outputs)
+        if by_content is not None:
+            described[IN_ANY_ORDER] = True
+        return cls(described, rows.n_features, rows.categories, rows.n_outputs)
 
     def save(self, trace: Trace, stop_reason: str, path: str) -> None:
         """Whole or not at all."""
         ensemble = Ensemble.from_trace(
             trace,
             n_rounds=trace.n_rounds,
-            n_features=self.prepared.n_features,
+            n_features=self.n_features,
             n_families=1,
             sample_size=1.0,
             feature_names=None,
             n_outputs=self.n_outputs,
-            categories=self.prepared.categories,
+            categories=self.categories,
         )
         try:
             header, arrays = ensemble.to_arrays()
@@ -74,13 +81,49 @@ class Saver:
 
 def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedFit:
     """The fit at `path`, if it is one of this estimator, these rows and these parameters."""
+    found = open_checkpoint(path, estimator)
+    found.data.check(prepared.digests() if not found.in_any_order else content_digests(prepared, 1))
+    if found.shape != (prepared.n_features, prepared.n_outputs):
+        raise ModelFileError(f"{path} is not a usable checkpoint: its hypotheses are for other columns or classes.")
+    return found.saved
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedData:
+    """What a checkpoint says of its rows."""
+
+    path: str
+    digests: Any
+
+    def check(self, now: dict[str, str]) -> None:
+        """Refuses other rows; `now` are the digests of the rows that are there."""
+        try:
+            _refuse(self.path, _differing_data(self.digests, now))
+        except ModelFileError:
+            raise
+        except ValueError as error:
+            raise ModelFileError(f"{self.path} is not a usable checkpoint: {error}.") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenedCheckpoint:
+    """A checkpoint of this estimator with these parameters; whether it is one of these rows is yet to be seen."""
+
+    saved: SavedFit
+    shape: tuple[int, int]  # columns, and scores per row
+    data: SavedData
+    in_any_order: bool
+
+
+def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
+    """What can be read of a checkpoint before there are rows."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"resume_from must be the path of a checkpoint, or None; got {path!r}.")
     header, arrays = read(path)
     try:
-        _refuse_others(path, header, estimator, prepared)
-        trace = _read_trace(header, arrays, prepared.n_features, prepared.n_outputs)
-        seed = int(header["seed"])
+        _refuse_others(path, header, estimator)
+        trace, shape = _read_trace(header, arrays)
+        seed, data = int(header["seed"]), header["data"]
     except ModelFileError:
         raise
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError) as error:
@@ -91,16 +134,16 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedF
         raise ValueError(
             f"The checkpoint {path} holds {trace.n_rounds} rounds, and {name}={n_rounds} now. Give at least as many."
         )
-    return SavedFit(trace, seed)
+    in_any_order = header.get(IN_ANY_ORDER) is True
+    return OpenedCheckpoint(SavedFit(trace, seed), shape, SavedData(os.fspath(path), data), in_any_order)
 
 
-def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any], n_features: int, n_outputs: int) -> Trace:
+def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Trace, tuple[int, int]]:
+    """The rounds, and how many columns and scores per row they are of."""
     for key, kind in (("ensemble", dict), ("stop_reason", str)):
         if not isinstance(header[key], kind):
             raise ValueError(f"its {key} is no {kind.__name__}")
     ensemble = Ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
-    if (ensemble.n_features, ensemble.n_outputs) != (n_features, n_outputs):
-        raise ValueError("its hypotheses are for other columns or classes")
     history = read_history(arrays)
     if {len(column) for column in history.values()} != {ensemble.n_rounds}:
         raise ValueError("its history does not fit the number of rounds")
@@ -109,7 +152,7 @@ def _read_trace(header: Mapping[str, Any], arrays: Mapping[str, Any], n_features
         raise ValueError("its details do not fit the number of hypotheses")
     trace = trace_of(ensemble, history)
     trace.stop_reason, trace.details = header["stop_reason"], details
-    return trace
+    return trace, (ensemble.n_features, ensemble.n_outputs)
 
 
 def trace_of(ensemble: Ensemble, history: Mapping[str, list[float]]) -> Trace:
@@ -119,7 +162,7 @@ def trace_of(ensemble: Ensemble, history: Mapping[str, list[float]]) -> Trace:
     return Trace(list(ensemble.entered), ensemble.entered_complexities.tolist(), steps, columns)
 
 
-def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepared: PreparedRows) -> None:
+def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any) -> None:
     if "checkpoint_of" not in header:
         raise ModelFileError(f"{path} is not a checkpoint. Use radboost.load for a model that `save` has written.")
     name = type(estimator).__name__
@@ -127,8 +170,10 @@ def _refuse_others(path: Any, header: Mapping[str, Any], estimator: Any, prepare
         raise ModelFileError(
             f"The checkpoint {path} is one of {str(header['checkpoint_of'])[:60]}, and this is {name}."
         )
-    differences = _differing_parameters(header["parameters"], describe_parameters(estimator), estimator)
-    differences += _differing_data(header["data"], prepared.digests())
+    _refuse(path, _differing_parameters(header["parameters"], describe_parameters(estimator), estimator))
+
+
+def _refuse(path: Any, differences: list[str]) -> None:
     if differences:
         raise ModelFileError(
             f"The checkpoint {path} is of another fit: {'; '.join(differences)}. Give fit the same rows and "

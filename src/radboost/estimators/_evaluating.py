@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -62,13 +63,25 @@ def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedR
         )
     assert isinstance(watch, Watch)
     rows = watch.rows
-    if rows.collective is not None:
-        raise ValueError("eval_metric needs all validation rows in one place, and each worker has some. Leave it out.")
     model = copy(estimator)
     model.__dict__.update(attributes)
-    kind, y = Answers, rows.targets
+    # Each worker judges the validation rows of all of them.
+    gather = rows.row_weights().gather
     if prepared.classes is not None:
         model.classes_ = prepared.classes
-        kind, y = ClassAnswers, prepared.classes[rows.class_ids]
-    assert y is not None
-    return Measures(prepared.metrics, lambda scores: kind(model, rows.X, scores), rows.X, y, rows.weights)
+        kind, y = ClassAnswers, prepared.classes[gather(rows.class_ids)]
+    else:
+        assert rows.targets is not None
+        kind, y = Answers, gather(rows.targets)
+    weights = None if rows.weights is None else gather(rows.weights)
+    X = rows.X if rows.collective is None else _columns_of_all(prepared, rows.X, len(y), gather)
+    return Measures(prepared.metrics, lambda scores: kind(model, X, scores), (X, y, weights), gather)
+
+
+def _columns_of_all(prepared: PreparedRows, X: Any, n_rows: int, gather: Callable[[Any], Any]) -> Any:
+    """Those of all workers where a function of the user's may look at them; scikit-learn's scorers ask the model."""
+    from sklearn.metrics._scorer import _BaseScorer
+
+    if all(isinstance(metric.scorer, _BaseScorer) for metric in prepared.metrics):
+        return np.zeros((n_rows, 0))
+    return gather(np.ascontiguousarray(X))

@@ -27,6 +27,7 @@ from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._pruning import PRUNED, PruningMixin
 from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
+from radboost.rows.categories import Categories
 from radboost.rows.prepare import (
     CheckedRows,
     PreparedRows,
@@ -53,13 +54,51 @@ class FitSettings:
 class Plan:
     """What the driver runs, and what the model will say of itself."""
 
-    maker: RoundMaker
+    maker: RoundMaker | None  # None where the rounds are made elsewhere
     n_families: int
     sample_size: float
     watch: Follower | None = None
     keeps_best_round: bool = False  # of the watch
     n_stages: int | None = None  # rounds at most, where the parameters leave that open
     attributes: Mapping[str, Any] = field(default_factory=dict)  # of the fitted estimator
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a model says of the rows that it was learned from, without the rows."""
+
+    n_features: int
+    n_outputs: int
+    classes: Any
+    feature_names: Any
+    categories: Categories
+
+    @classmethod
+    def of(cls, prepared: PreparedRows) -> Outline:
+        return cls(
+            prepared.n_features, prepared.n_outputs, prepared.classes, prepared.feature_names, prepared.categories
+        )
+
+
+@dataclass(frozen=True)
+class ModelOf:
+    """Makes models of the rounds of a fit."""
+
+    estimator: Any
+    plan: Plan
+    rows: PreparedRows | Outline
+
+    def __call__(self, trace: Trace) -> Any:
+        """That of all rounds."""
+        return self.after(trace, trace.n_rounds)
+
+    def after(self, trace: Trace, n_rounds: int) -> Any:
+        return self.estimator._fitted(trace, n_rounds, self.plan, self.rows)
+
+    def without_rows(self) -> ModelOf:
+        """The same in a form that can be sent to where no rows are; it has no estimator."""
+        assert isinstance(self.rows, PreparedRows)
+        return ModelOf(None, replace(self.plan, maker=None, watch=None), Outline.of(self.rows))
 
 
 def learn(
@@ -117,20 +156,18 @@ def _boost(
     if earlier is not None and resume_from is None:
         _check_same_watching(earlier, plan.watch)
 
-    def fitted(trace: Trace, n_rounds: int) -> Any:
-        return estimator._fitted(trace, n_rounds, plan, prepared)
-
+    made = ModelOf(estimator, plan, prepared)
     n_stages = estimator._n_stages() if plan.n_stages is None else plan.n_stages
-    context, save = None, None
+    assert plan.maker is not None
+    context = None
     if callbacks:
-        save = _saver(estimator, prepared, settings.growth.seed)
         context = FitContext(
             plan.maker.trace,
             n_stages,
             type(estimator).__name__,
             estimator.get_params(deep=False),
-            lambda trace: fitted(trace, trace.n_rounds),
-            save,
+            made,
+            _saver(estimator, prepared, settings.growth.seed),
         )
     driver = Driver(
         plan.maker,
@@ -149,7 +186,7 @@ def _boost(
         raise ModelFileError(f"{resume_from} is not a usable checkpoint: {error}.") from error
     best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
     decided = plan.watch is not None and plan.keeps_best_round
-    return fitted(trace, best), plan.watch.rows if decided and plan.watch is not None else None
+    return made.after(trace, best), plan.watch.rows if decided and plan.watch is not None else None
 
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
@@ -158,7 +195,7 @@ def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace
 
     def save(trace: Trace, stop_reason: str, path: str) -> None:
         if not made:
-            made.append(Saver.of(estimator, prepared, seed, prepared.n_outputs))
+            made.append(Saver.of(estimator, prepared, seed))
         made[0].save(trace, stop_reason, path)
 
     return save
@@ -274,12 +311,12 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
         self.__dict__ = fitted.__dict__
         return self
 
-    def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Self:
+    def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows | Outline) -> Self:
         """A copy of the estimator with the model of the first `n_rounds` rounds."""
         fitted = copy(self)
         fitted.ensemble_ = self._ensemble(trace, n_rounds, plan, prepared)
         fitted.n_features_in_ = prepared.n_features
-        for name in ("feature_names_in_", "calibration_"):  # of an earlier fit
+        for name in ("feature_names_in_", "calibration_", "workers_"):  # of an earlier fit
             fitted.__dict__.pop(name, None)
         if prepared.feature_names is not None:
             fitted.feature_names_in_ = prepared.feature_names
@@ -293,7 +330,7 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
         fitted.__dict__.update(plan.attributes)
         return fitted
 
-    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows) -> Any:
+    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows | Outline) -> Any:
         return Ensemble.from_trace(
             trace,
             n_rounds=n_rounds,

@@ -72,10 +72,7 @@ class SourcesOfFit:
         if watched is None:
             return None
         if self._sources_val is None:
-            if len(names) > 1:
-                raise ValueError(
-                    f"X_val was given without sources_val; with {len(names)} sources the loss is watched for each."
-                )
+            check_watched_sources(len(names))
             ids = np.zeros(len(watched.class_ids), dtype=np.uint16)
         else:
             found = _kept(read_sources(self._sources_val, watched.n_given, "sources_val"), watched.kept)
@@ -101,7 +98,7 @@ class SourcesOfFit:
         if more is not None and weights is not None:
             weights = np.concatenate([weights, np.ones(len(more[1]))])
         if isinstance(classifier, DomainModel):
-            return _fitting(classifier, X.shape[1], names)
+            return check_fitting(classifier, X.shape[1], names)
         if classifier is None:
             if more is not None:
                 X = sparse.vstack([X, more[0]], format="csr") if sparse.issparse(X) else np.vstack([X, more[0]])
@@ -111,7 +108,7 @@ class SourcesOfFit:
             return classifier
         rows, labels = rows_of(self._X, training.kept) if training.kept is not None else self._X, found
         if more is not None:
-            rows, labels = _stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
+            rows, labels = stacked(rows, self._X_more), np.concatenate([labels, names[more[1]]])
         return fit_own_classifier(classifier, rows, labels, weights)
 
     def _shares(
@@ -122,11 +119,18 @@ class SourcesOfFit:
         return shares_of_own(domain, given if kept is None else rows_of(given, kept), names)
 
 
+def check_watched_sources(n_sources: int) -> None:
+    """Refuses validation rows whose sources are not known, where there are several."""
+    if n_sources > 1:
+        raise ValueError(f"X_val was given without sources_val; with {n_sources} sources the loss is watched for each.")
+
+
 def _kept(values: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
     return values if kept is None else values[kept]
 
 
-def _fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
+def check_fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> DomainModel:
+    """The model, where it is one of so many columns and sources."""
     if (len(model.instead), model.n_sources) != (n_features, len(names)):
         raise ValueError(
             f"domain_classifier is a model of {model.n_sources} sources on {len(model.instead)} columns; here are "
@@ -135,7 +139,7 @@ def _fitting(model: DomainModel, n_features: int, names: npt.NDArray[Any]) -> Do
     return model
 
 
-def _stacked(rows: Any, more: Any) -> Any:
+def stacked(rows: Any, more: Any) -> Any:
     """Rows of two tables of one form, for a classifier of the user's."""
     if sparse.issparse(rows):
         return sparse.vstack([rows, more], format="csr")

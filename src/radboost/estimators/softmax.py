@@ -38,7 +38,14 @@ from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labe
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
 from radboost.model_file import storable_estimator
-from radboost.rows.costs import Costs, in_order_of_classes, make_costs, read_cost_matrix, read_example_costs
+from radboost.rows.costs import (
+    Costs,
+    check_costs,
+    in_order_of_classes,
+    make_costs,
+    read_cost_matrix,
+    read_example_costs,
+)
 from radboost.rows.prepare import CheckedRows, PreparedRows, Watched
 from radboost.trees import GrowthSettings, TreeOptions, read_tree_options
 from radboost.trees.grower import make_weighted_trees
@@ -298,15 +305,9 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
     ) -> Costs | None:
         """Those of single validation rows, which go with those of single training rows."""
+        check_costs(watched is not None, cost, cost_val)
         if watched is None:
-            if cost_val is not None:
-                raise ValueError("cost_val was given without X_val and y_val.")
             return None
-        if (cost is None) != (cost_val is None):
-            raise ValueError(
-                "cost and cost_val belong together: where each training row has costs of its own, so have the "
-                "validation rows, and the other way round."
-            )
         classes = training.known_classes
         examples = read_example_costs(cost_val, watched.n_given, classes, "cost_val", "X_val")
         if examples is None:

@@ -15,7 +15,7 @@ from radboost.families.base import Hypothesis
 from radboost.families.kinds import kind_of, predictions
 from radboost.trees.tree import Tree
 
-BLOCK_BYTES = 2**26  # of rows that are made dense together
+BLOCK_BYTES = 2**26  # of rows that are made dense, or out of bins, together
 
 
 class RawRows:
@@ -48,14 +48,15 @@ class RawRows:
         return np.concatenate([_classes(predictions(hypothesis, block, self._n_threads)) for block in self._blocks()])
 
     def _blocks(self) -> Iterator[FloatMatrix]:
-        if not sparse.issparse(self._X):
+        if isinstance(self._X, np.ndarray):
             if self._dense is None:
                 self._dense = np.ascontiguousarray(self._X[self._order])
             yield self._dense
             return
         height = max(1, BLOCK_BYTES // (8 * max(1, self._X.shape[1])))
         for first in range(0, max(1, len(self)), height):
-            yield self._X[self._order[first : first + height]].toarray()
+            block = self._X[self._order[first : first + height]]
+            yield block.toarray() if sparse.issparse(block) else block
 
     def forget(self) -> None:
         """Gives back the memory of the sorted rows."""

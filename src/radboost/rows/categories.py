@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -165,17 +165,11 @@ class RareCategoriesWarning(UserWarning):
 Codes = npt.NDArray[np.int64]
 
 
-def keep_frequent(
-    X: FloatMatrix,
-    categories: Categories,
-    weights: FloatArray | None,
-    names: Any,
-    gather: Callable[[Codes, FloatArray | None], tuple[Codes, FloatArray | None]] = lambda *own: own,
-) -> Categories:
+def keep_frequent(X: FloatMatrix, categories: Categories, weights: FloatArray | None, names: Any) -> Categories:
     """At most 255 categories in a column: those with the most weight, of equal ones the first.
 
     The others become missing values, which is what categories are that no training row has. Places are written anew.
-    `names` has the names of the columns. `gather` makes of places and weights of rows those of the rows of all workers.
+    `names` has the names of the columns.
     """
     kept = dict(categories)
     for column, known in categories.items():
@@ -184,24 +178,24 @@ def keep_frequent(
         places = X[:, column]
         there = ~np.isnan(places)
         codes = places[there].astype(np.int64)
-        of_rows = None if weights is None else weights[there]
-        frequent = _most_frequent(*gather(codes, of_rows), len(known))
+        frequent = most_frequent(codes, None if weights is None else weights[there], len(known), names, column)
         place_of = np.full(len(known), np.nan)
         place_of[frequent] = np.arange(len(frequent))
         X[there, column] = place_of[codes]
         kept[column] = tuple(known[int(place)] for place in frequent)
-        warnings.warn(
-            f"{column_name(names, column)} holds {len(known)} categories; the {MOST_CATEGORIES} most frequent are told "
-            "apart, and the others are taken as missing values. To use them all, make numbers of the column, for "
-            "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
-            'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
-            RareCategoriesWarning,
-            stacklevel=7,
-        )
     return kept
 
 
-def _most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int) -> Codes:
+def most_frequent(codes: Codes, weights: FloatArray | None, n_codes: int, names: Any, column: int) -> Codes:
+    """The 255 codes with the most weight, ascending; warns that the others are given up."""
+    warnings.warn(
+        f"{column_name(names, column)} holds {n_codes} categories; the {MOST_CATEGORIES} most frequent are told "
+        "apart, and the others are taken as missing values. To use them all, make numbers of the column, for "
+        "example with sklearn.preprocessing.TargetEncoder; to silence this warning, merge the rare ones, or call "
+        'warnings.simplefilter("ignore", radboost.rows.RareCategoriesWarning).',
+        RareCategoriesWarning,
+        stacklevel=8,
+    )
     sizes = _sums(codes, np.ones(len(codes)) if weights is None else weights, n_codes)
     return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CATEGORIES])
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,7 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
             "classes_. Costs of single examples go to fit(X, y, cost=...)."
         )
     _check_numbers("cost", matrix)
+    _check_differences("cost", matrix)
     if np.diagonal(matrix).any():
         warnings.warn(
             "The diagonal of cost is not zero, so that right answers cost something too. This is allowed; if it is not "
@@ -74,12 +76,30 @@ def read_cost_matrix(cost: Any, classes: npt.NDArray[Any]) -> FloatArray | None:
     return matrix
 
 
+def check_costs(watched: bool, cost: Any, cost_val: Any) -> None:
+    """Refuses costs of one kind of rows alone; `watched`: whether there are validation rows."""
+    if not watched and cost_val is not None:
+        raise ValueError("cost_val was given without X_val and y_val.")
+    if watched and (cost is None) != (cost_val is None):
+        raise ValueError(
+            "cost and cost_val belong together: where each training row has costs of its own, so have the "
+            "validation rows, and the other way round."
+        )
+
+
 def read_example_costs(
     cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str = "cost", rows: str = "X"
 ) -> FloatArray | None:
     """The costs given to `fit`: a row for each example, a column for each class."""
     if cost is None:
         return None
+    costs = read_some_costs(cost, n_rows, classes, name, rows)
+    _check_differences(name, costs)
+    return costs
+
+
+def read_some_costs(cost: Any, n_rows: int, classes: npt.NDArray[Any], name: str, rows: str) -> FloatArray:
+    """Those of some of the examples, for which every answer may cost the same."""
     n_classes = len(classes)
     costs = _as_numbers(name, _in_order_of("columns", cost, classes), "a row of numbers for each example")
     if costs.shape != (n_rows, n_classes):
@@ -92,16 +112,27 @@ def read_example_costs(
     return costs
 
 
-def make_costs(matrix: FloatArray | None, examples: FloatArray | None, n_classes: int) -> Costs:
-    """Costs of examples where they are given, otherwise the matrix, otherwise 1 for every wrong answer."""
+def make_costs(
+    matrix: FloatArray | None,
+    examples: FloatArray | None,
+    n_classes: int,
+    *,
+    name: str = "cost",
+    largest_of_all: Callable[[float], float] = lambda own: own,
+) -> Costs:
+    """Costs of examples where they are given, otherwise the matrix, otherwise 1 for every wrong answer.
+
+    `largest_of_all` makes of the largest number here that of all workers.
+    """
     if examples is None and matrix is None:
         matrix = 1.0 - np.eye(n_classes)
     table = matrix if examples is None else examples
     assert table is not None
-    _check_differences("cost", table)  # once more: rows without weight are gone
     floor = table.min(axis=1)
     above = table - floor[:, None]
-    scale = float(above.max())
+    scale = largest_of_all(float(above.max(initial=0.0)))
+    if not scale > 0.0:  # once more: rows without weight are gone
+        _refuse_no_differences(name)
     scaled = np.ascontiguousarray(above / scale, dtype=np.float32)
     return Costs(scaled, examples is not None, scale, floor, matrix if examples is None else None)
 
@@ -157,12 +188,15 @@ def _check_numbers(name: str, costs: FloatArray) -> None:
             f"{name} holds negative costs (the smallest is {costs.min():g}). Add a constant to a row to make its costs "
             "positive: only their differences matter."
         )
-    _check_differences(name, costs)
 
 
 def _check_differences(name: str, costs: FloatArray) -> None:
     if not (costs > costs.min(axis=1, keepdims=True)).any():
-        raise ValueError(
-            f"{name} is the same for every answer, so that there is nothing to learn; some must cost "
-            "more, in rows with a positive weight."
-        )
+        _refuse_no_differences(name)
+
+
+def _refuse_no_differences(name: str) -> NoReturn:
+    raise ValueError(
+        f"{name} is the same for every answer, so that there is nothing to learn; some must cost "
+        "more, in rows with a positive weight."
+    )

@@ -18,6 +18,7 @@ from radboost._typing import FloatArray, FloatMatrix
 from radboost.engine import evaluate_loss, hash_dense_rows, linear_rows
 from radboost.model_file.checks import read_array, require
 from radboost.rows.categories import Categories
+from radboost.trees import RowBlocks
 
 # Beyond so many cells rows are not made dense for the fit; the answer is the same, whatever form they were given in.
 MOST_DENSE_CELLS = 2**25
@@ -50,6 +51,8 @@ class DomainModel:
 
     def shares(self, X: Any, n_threads: int) -> FloatArray:
         """Q(k | x): a line for each row, before rounding; each row by itself."""
+        if isinstance(X, RowBlocks):
+            return np.concatenate([np.zeros((0, self.n_sources)), *(self.shares(rows, n_threads) for rows in X)])
         found = np.empty((X.shape[0], self.n_sources))
         height = max(1, BLOCK_CELLS // max(1, len(self.weights)))
         for first in range(0, X.shape[0], height):
@@ -108,7 +111,7 @@ def fit_domains(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None, categories: Categories, n_sources: int
 ) -> DomainModel:
     """Learns the sources from rows, in whatever form, order and number of copies: distinct rows, sorted by content."""
-    rows, ids, weights = _canonical(X, ids, weights)
+    rows, ids, weights = canonical(X, ids, weights)
     dense = rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS
     places = sorted(column for column, known in categories.items() if known)
     sizes = np.array([(column, len(categories[column])) for column in places], dtype=np.int32).reshape(-1, 2)
@@ -190,18 +193,12 @@ def _regression(
     return model.coef_.copy(), model.intercept_.copy()
 
 
-def _canonical(
+def canonical(
     X: Any, ids: npt.NDArray[np.uint16], weights: FloatArray | None
 ) -> tuple[Any, npt.NDArray[np.uint16], FloatArray]:
     """Each distinct pair of a row and a source once, with the sum of its weights, sorted by content."""
     counts = np.ones(len(ids)) if weights is None else weights
-    hashes = np.empty(len(ids), dtype=np.uint64)
-    height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
-    for first in range(0, len(ids), height):
-        block = X[first : first + height]
-        values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
-        values[np.isnan(values)] = MISSING
-        hashes[first : first + height] = hash_dense_rows(values + 0.0, 0, 1)
+    hashes = hashes_of(X)
     order = np.lexsort((counts, ids, hashes))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (hashes[order][1:] != hashes[order][:-1]) | (ids[order][1:] != ids[order][:-1])
@@ -213,6 +210,18 @@ def _canonical(
         ids[chosen],
         np.add.reduceat(counts[order], firsts),
     )
+
+
+def hashes_of(X: Any) -> npt.NDArray[np.uint64]:
+    """Of the values of each row."""
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    height = max(1, BLOCK_CELLS // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], height):
+        block = X[first : first + height]
+        values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        values[np.isnan(values)] = MISSING
+        hashes[first : first + height] = hash_dense_rows(values + 0.0, 0, 1)
+    return hashes
 
 
 def _expand(

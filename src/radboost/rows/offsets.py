@@ -15,6 +15,17 @@ LARGEST_OF_CLASSES = 1000.0
 MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
+def check_offsets(watched: bool, offset: Any, offset_val: Any) -> None:
+    """Refuses offsets of one kind of rows alone; `watched`: whether there are validation rows."""
+    if not watched and offset_val is not None:
+        raise ValueError("offset_val was given without X_val and y_val.")
+    if watched and (offset is None) != (offset_val is None):
+        raise ValueError(
+            "offset and offset_val belong together: where the scores of the training rows begin at an offset, so do "
+            "those of the validation rows, and the other way round."
+        )
+
+
 def read_offset(
     offset: Any, n_rows: int, n_outputs: int, *, name: str = "offset", rows: str = "X", of_classes: bool = False
 ) -> FloatArray | None:
@@ -53,7 +64,7 @@ def mixed_in(hashes: npt.NDArray[np.uint64], offset: FloatArray | None) -> npt.N
         return hashes
     mixed = np.zeros(len(offset), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column in offset.reshape(len(offset), -1).T:
+        for column in np.atleast_2d(offset.T):
             mixed = (mixed ^ np.ascontiguousarray(column).view(np.uint64)) * MIXING
             mixed ^= mixed >> np.uint64(31)
     return np.asarray(hashes ^ mixed)

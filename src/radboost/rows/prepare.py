@@ -14,10 +14,11 @@ from radboost._tables import column_names
 from radboost._typing import ClassIds, FloatArray, FloatMatrix, RowOrder
 from radboost._validation import check_sample_weight, warn_small_total
 from radboost.engine import BinnedData, Collective
+from radboost.rows.binned import BinnedRows
 from radboost.rows.categories import Categories
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.costs import Costs
-from radboost.rows.offsets import mixed_in, read_offset
+from radboost.rows.offsets import check_offsets, mixed_in, read_offset
 from radboost.rows.read import (
     BLOCK_BYTES,
     Rows,
@@ -31,7 +32,7 @@ from radboost.rows.read import (
 from radboost.rows.sources import Sources
 from radboost.rows.splitting import Between, NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
-from radboost.trees import bin_rows
+from radboost.trees import RowBlocks, bin_rows
 
 Places = npt.NDArray[np.int64]
 
@@ -73,6 +74,7 @@ class CheckedRows:
     column_names: list[Any] | None = None  # as the data frame has them, text or numbers
     offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
     collective: Collective | None = None  # who has the other rows; classes and categories are those of all of them
+    sketched: bool = False  # whether quantiles may be those of summaries of the rows
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -80,6 +82,11 @@ class CheckedRows:
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
         return self.classes
+
+    @property
+    def n_outputs(self) -> int:
+        """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
+        return _n_outputs(self.classes, self.targets)
 
     def prepare(self, max_bins: int, n_threads: int) -> PreparedRows:
         """Binned and in the order that the engine wants, by class; copies of a row may change places.
@@ -89,11 +96,14 @@ class CheckedRows:
         rows = self.rows
         order = np.argsort(self.class_ids, kind="stable")
         n_categories = {column: len(known) for column, known in rows.categories.items()}
+        given = (rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective)
+        data = bin_rows(*given, sketched=self.sketched)
+        places = order.astype(np.uint32)
         return PreparedRows(
-            X=rows.X,
+            X=BinnedRows(data, places, rows.X.dtype) if isinstance(rows.X, RowBlocks) else rows.X,
             categories=rows.categories,
-            data=bin_rows(rows.X, self.weights, order, max_bins, n_threads, n_categories, self.collective),
-            order=order.astype(np.uint32),
+            data=data,
+            order=places,
             classes=self.classes,
             class_ids=self.class_ids[order],
             weights=_select(self.weights, order),
@@ -114,7 +124,7 @@ class PreparedRows:
     and `offset` are in the order of the engine, which is by class.
     """
 
-    X: Any  # the rows with a positive weight: float32 or float64, dense or CSR; places of categories in their columns
+    X: Any  # rows with a positive weight: float32 or float64, dense or CSR, or BinnedRows; categories as their places
     categories: Categories
     data: BinnedData
     order: RowOrder
@@ -165,9 +175,7 @@ class PreparedRows:
     @property
     def n_outputs(self) -> int:
         """Scores per row: one for each of more than two classes, or of several targets; otherwise one."""
-        if self.classes is not None:
-            return len(self.classes) if len(self.classes) > 2 else 1
-        return 1 if self.targets is None or self.targets.ndim == 1 else self.targets.shape[1]
+        return _n_outputs(self.classes, self.targets)
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -287,12 +295,20 @@ class PreparedRows:
         return found
 
 
+def _n_outputs(classes: npt.NDArray[Any] | None, targets: FloatArray | None) -> int:
+    if classes is not None:
+        return len(classes) if len(classes) > 2 else 1
+    return 1 if targets is None or targets.ndim == 1 else targets.shape[1]
+
+
 def digest_of(parts: list[Any]) -> str:
     """A hash of arrays, sparse matrices and plain values."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         if sparse.issparse(part):
             arrays = [part.data, part.indices, part.indptr]
+        elif isinstance(part, BinnedRows):
+            arrays = [part.data.codes(), *(part.data.thresholds(column) for column in range(part.shape[1]))]
         elif isinstance(part, np.ndarray) and part.dtype != object:
             arrays = [part]
         else:
@@ -335,17 +351,8 @@ def with_offsets(
     training: CheckedRows, watched: Watched | None, offset: Any, offset_val: Any
 ) -> tuple[CheckedRows, Watched | None]:
     """The same rows, those to learn from and those to watch, with where their scores begin."""
-    if watched is None and offset_val is not None:
-        raise ValueError("offset_val was given without X_val and y_val.")
-    if watched is not None and (offset is None) != (offset_val is None):
-        raise ValueError(
-            "offset and offset_val belong together: where the scores of the training rows begin at an offset, so do "
-            "those of the validation rows, and the other way round."
-        )
-    n_classes = 2 if training.classes is None else len(training.classes)
-    n_outputs, of_classes = n_classes if n_classes > 2 else 1, training.classes is not None
-    if training.targets is not None and training.targets.ndim == 2:
-        n_outputs = training.targets.shape[1]
+    check_offsets(watched is not None, offset, offset_val)
+    n_outputs, of_classes = training.n_outputs, training.classes is not None
     own = read_offset(offset, training.n_given, n_outputs, of_classes=of_classes)
     training = replace(training, offset=_kept(own, training.kept))
     if watched is not None:
@@ -379,6 +386,14 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
     return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, None, *names)
 
 
+def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+    """Refuses a part of the validation rows without the other parts."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val belong together; only one of them was given.")
+    if X_val is None and sample_weight_val is not None:
+        raise ValueError("sample_weight_val was given without X_val and y_val.")
+
+
 def read_validation(
     estimator: Any,
     X_val: Any,
@@ -388,11 +403,8 @@ def read_validation(
     categories: Categories,
 ) -> Watched | None:
     """Rows to watch, with their labels among the classes, or their targets where there are none."""
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val belong together; only one of them was given.")
+    check_validation(X_val, y_val, sample_weight_val)
     if X_val is None:
-        if sample_weight_val is not None:
-            raise ValueError("sample_weight_val was given without X_val and y_val.")
         return None
     rows = read_more_rows(estimator, X_val, y_val, categories)
     weights = check_sample_weight(sample_weight_val, rows.n_rows, "sample_weight_val")

@@ -5,12 +5,14 @@ from radboost.trees.given_weights import GivenTrees, quantise
 from radboost.trees.grower import Constraints, GrowthSettings, make_gradient_grower, make_grower
 from radboost.trees.options import TreeOptions, read_tree_options, with_tree_options
 from radboost.trees.regression import constant_tree, regression_tree
+from radboost.trees.row_blocks import RowBlocks
 from radboost.trees.tree import Tree, forest_of
 
 __all__ = [
     "Constraints",
     "GivenTrees",
     "GrowthSettings",
+    "RowBlocks",
     "Tree",
     "TreeOptions",
     "bin_rows",

@@ -12,6 +12,7 @@ from scipy import sparse
 from radboost._typing import FloatArray
 from radboost._validation import free_memory
 from radboost.engine import BinnedData, Collective, current
+from radboost.trees.row_blocks import RowBlocks
 
 BYTES_PER_CELL = 2
 DENSE_BLOCK_BYTES = 2**26
@@ -25,12 +26,16 @@ def bin_rows(
     n_threads: int,
     n_categories: Mapping[int, int] | None = None,
     collective: Collective | None = None,
+    *,
+    sketched: bool = False,
 ) -> BinnedData:
     """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
 
     Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
     codes 0, 1, ... already; only a dense X can have them. With a collective X has the rows of one of its workers, and
     the bins are those of the rows of all; each calls with the same columns, all dense or all sparse, and of one type.
+    X may be `RowBlocks`, of which one is in memory at a time. `sketched`: quantiles come from summaries of all rows, a
+    block or the rows of a worker each, and are right up to a small share of the rows (native/data/sketch.hpp).
     """
     weights = np.zeros(0) if weights is None else weights
     n_rows, n_columns = X.shape
@@ -38,14 +43,18 @@ def bin_rows(
         counts = np.full(n_columns, -1, dtype=np.int32)
         for column, count in (n_categories or {}).items():
             counts[column] = count
-        return current().bin(X, weights, order, max_bins, n_threads, counts, collective)
+        if isinstance(X, RowBlocks):
+            first_rows, of_32_bits = X.first_rows.tolist(), X.dtype == np.float32
+            rest = (weights, order, max_bins, n_threads, counts, collective, sketched)
+            return current().bin_blocks(X.load, first_rows, n_columns, of_32_bits, *rest)
+        return current().bin(X, weights, order, max_bins, n_threads, counts, collective, sketched)
     _check_memory(n_rows, n_columns)
     n_rows = current().row_weights(n_rows, None, folds_large=False, collective=collective).n_rows  # of all workers
     columns = X.tocsc()
     width = max(1, DENSE_BLOCK_BYTES // (8 * max(1, n_rows)))
     parts = [
         current().bin(
-            columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads, None, collective
+            columns[:, first : first + width].toarray(), weights, order, max_bins, n_threads, None, collective, sketched
         )
         for first in range(0, n_columns, width)
     ]

@@ -1,0 +1,85 @@
+"""What `radboost fit` was called with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from radboost.cli.files import check_new, same_file
+from radboost.cli.reading import ENDINGS, STDIN, ReadOptions
+from radboost.cli.reporting import check_report
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The files, and the options."""
+
+    data: tuple[str, ...]
+    target: str
+    estimator: str
+    out: Path
+    report: Path | None
+    tune: str | None
+    test: str | None
+    holdout: float
+    keep_judged: bool
+    task: str | None
+    ignore: tuple[str, ...]
+    categorical: tuple[str, ...]
+    weights: str | None
+    missing: tuple[str, ...]
+    cost: str | None
+    seed: int
+    jobs: int | None
+    force: bool
+    read: ReadOptions
+    command: str
+    dask: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The files in a few words."""
+        more = len(self.data) - 1
+        return self.data[0] + (f" and {more} more {'file' if more == 1 else 'files'}" if more else "")
+
+
+def check_options(options: FitOptions) -> None:
+    """Looks at everything that can be wrong before a file is read."""
+    inputs = (*options.data, options.test, options.cost)
+    check_new("--out", options.out, force=options.force, inputs=inputs)
+    if options.report is not None:
+        check_report(options.report, force=options.force, inputs=inputs)
+        if same_file(options.report, options.out):
+            raise ValueError(f"--out and --report both name {options.out}; give them different names")
+    if options.dask is not None:
+        _check_for_cluster(options)
+    if not 0.0 <= options.holdout < 1.0:
+        raise ValueError(f"--holdout is {options.holdout:g}; give a share of the rows, at least 0 and below 1")
+    if options.report is not None and options.holdout == 0.0 and options.test is None:
+        raise ValueError("--report needs rows that the model has not seen; leave out --holdout 0, or give --test FILE")
+    if options.seed < 0:
+        raise ValueError(f"--seed is {options.seed}; give a number that is not negative")
+    if options.jobs is not None and options.jobs < 1:
+        raise ValueError(f"--jobs is {options.jobs}; give how many threads may run, 1 or more")
+
+
+def _check_for_cluster(options: FitOptions) -> None:
+    """Refuses what only a table in memory can have."""
+    if options.tune is not None:
+        raise ValueError("--tune needs rows in memory; leave out --dask, or --tune")
+    if options.estimator == "sparse":
+        raise ValueError("--estimator sparse learns in memory; leave out --dask, or use deepboost, softmax or rgb")
+    read = options.read
+    given = {"--separator": read.separator, "--header": read.header, "--names": read.names, "--skip": read.skip or None}
+    for option, value in given.items():
+        if value is not None:
+            raise ValueError(f"{option} is for CSV, and with --dask tables are Parquet files; leave it out")
+    if read.format not in (None, "parquet"):
+        raise ValueError(f"--format {read.format}: with --dask tables are Parquet files; convert them")
+    for path in options.data:
+        ending = Path(path).suffix.lower()
+        if path == STDIN or (ending not in ENDINGS["parquet"] and Path(path).is_file() and read.format is None):
+            raise ValueError(
+                f"{'standard input' if path == STDIN else path}: with --dask the workers read Parquet files "
+                "themselves; convert the table, for example with pandas: pandas.read_csv(...).to_parquet(...)"
+            )

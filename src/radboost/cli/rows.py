@@ -1,0 +1,303 @@
+"""The rows of a fit that are in memory: read, divided, and learned from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost.cli.cells import MISSING_WORDS, as_numbers
+from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
+from radboost.cli.models import Plan, fit_and_choose, fit_once
+from radboost.cli.options import FitOptions
+from radboost.cli.reading import Given, read_table, read_tables
+from radboost.cli.splitting import fingerprint, hold_out, row_hashes
+from radboost.cli.talking import Talk
+from radboost.cli.targets import known_labels, present, read_target
+from radboost.model_file import Schema
+
+FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows with their targets and weights."""
+
+    table: Table
+    y: npt.NDArray[Any]
+    weights: FloatArray | None
+    numbers: npt.NDArray[np.int64]
+    """Where the rows stand in their table, counted from 1."""
+
+    def take(self, rows: npt.NDArray[Any]) -> Part:
+        """Some of them."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows])
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The rows to learn from, those to be judged on, and what these are called."""
+
+    train: Part | None
+    """Where rows are on a cluster, perhaps some of them; None where nothing is judged."""
+    judged_on: Part | None
+    what: str
+    holds_out: bool
+
+
+class Source(Protocol):
+    """All rows of a fit, wherever they are."""
+
+    name: str
+    schema: Schema
+    reason: str
+    """Why the target is what it is taken for."""
+
+    @property
+    def n_rows(self) -> int: ...
+    def classes(self) -> npt.NDArray[Any]: ...
+    def rows_hash(self) -> str: ...
+    def divide(self, talk: Talk) -> Divided: ...
+    def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]: ...
+    def fit_all(self, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]: ...
+
+
+class InMemory:
+    """A table that was read."""
+
+    def __init__(self, options: FitOptions, talk: Talk) -> None:
+        given = read_tables(options.data, options.read)
+        for remark in given.remarks:
+            talk.note(remark)
+        self._options = options
+        self.name = options.title if len(options.data) > 1 else given.name
+        self.schema, self._whole, self.reason = _read_rows(given, options, talk)
+        self._train = self._whole
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._whole.y)
+
+    def classes(self) -> npt.NDArray[Any]:
+        """The different targets, ascending."""
+        return np.unique(self._whole.y)
+
+    def rows_hash(self) -> str:
+        """What tells these rows from others."""
+        return fingerprint(row_hashes(self._whole.table), self._whole.y)
+
+    def divide(self, talk: Talk) -> Divided:
+        """Holds rows out, or reads others to be judged on."""
+        options, schema, whole = self._options, self.schema, self._whole
+        if options.test is not None:
+            return Divided(whole, read_test(options, schema, talk), f"rows of {options.test}", False)
+        if options.holdout == 0.0:
+            talk.note(NOT_JUDGED)
+            return Divided(whole, None, "", False)
+        hashes = row_hashes(whole.table)
+        if len(np.unique(hashes)) < 2:
+            raise ValueError(NOTHING_TO_LEARN)
+        learn, out = hold_out(hashes, whole.y, options.holdout, options.seed, stratify=schema.task == "classes")
+        say_held_out(len(learn), len(out), options, talk)
+        self._train = whole.take(learn)
+        return Divided(self._train, whole.take(out), HELD_OUT, True)
+
+    def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]:
+        """A model of the rows that are not held out, or the search for one; its settings; and its columns."""
+        schema, X = _learned_columns(schema, self._train)
+        model, chosen = fit_and_choose(plan, X, self._train.y, self._train.weights, "fitting", talk)
+        return model, chosen, schema
+
+    def fit_all(self, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
+        """A model of all rows."""
+        schema, X = _learned_columns(schema, self._whole)
+        return fit_once(chosen, X, self._whole.y, self._whole.weights, "fitting to all rows", talk), schema
+
+
+HELD_OUT = "rows held out"
+NOT_JUDGED = "no rows are held out, so that nothing is said about how good the model is"
+NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; there is nothing to learn from"
+
+
+def say_held_out(n_learned: int, n_out: int, options: FitOptions, talk: Talk) -> None:
+    """Of how many rows the verdict is."""
+    if not n_out:
+        raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
+    talk.say(
+        f"held out: {n_out:,} rows, drawn by their content (seed {options.seed}); the verdict"
+        f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
+    )
+
+
+class Headed(Protocol):
+    """A table as far as its head goes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def names(self) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that the options name."""
+
+    target: str
+    weights: str | None
+    ignored: tuple[str, ...]
+    """With that of the weights."""
+    categorical: frozenset[str]
+    missing: tuple[str, ...]
+    features: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Headed, options: FitOptions) -> Named:
+        target = find_column(given, options.target, "--target")
+        missing = tuple(sorted({*MISSING_WORDS, *(word.strip().lower() for word in options.missing)}))
+        ignored = [find_column(given, name, "--ignore") for name in options.ignore]
+        categorical = frozenset(find_column(given, name, "--categorical") for name in options.categorical)
+        if target in ignored:
+            raise ValueError(f"--ignore {target!r}: this is the target; leave it out of --ignore")
+        weights = None
+        if options.weights is not None:
+            weights = find_column(given, options.weights, "--weights")
+            ignored.append(weights)
+        features = tuple(name for name in given.names if name != target and name not in ignored)
+        return cls(target, weights, tuple(ignored), categorical, missing, features)
+
+    def check_features(self, where: str) -> None:
+        """A model needs something to learn from."""
+        if not self.features:
+            raise ValueError(f"{where} has no column beside the target; a model needs one at least to learn from")
+
+
+def check_enough(n_rows: int, where: str) -> None:
+    """Refuses very few rows; with none at all there is another message."""
+    if 0 < n_rows < FEWEST_ROWS:
+        raise ValueError(
+            f"{where} has {n_rows} {'row' if n_rows == 1 else 'rows'} with a target; {FEWEST_ROWS} or more are needed "
+            "to fit and to judge a model"
+        )
+
+
+def note_left_out_rows(n_rows: int, n_without_weight: int, n_without_target: int, target: str, talk: Talk) -> None:
+    """How many of the rows do not count."""
+    if n_without_weight:
+        talk.note(f"{n_without_weight:,} of {n_rows:,} rows have the weight 0, and are left out")
+    if n_without_target:
+        n_weighted = n_rows - n_without_weight
+        talk.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
+
+
+def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, Part, str]:
+    """What the table is, its rows, and why the target is what it is taken for."""
+    named = Named.of(given, options)
+    weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
+    if named.weights is not None:
+        weights = _weights(given, named.weights, named.missing)
+        rows = np.flatnonzero(weights)
+        given, weights, numbers = replace(given, table=given.table.take(rows)), weights[rows], numbers[rows]
+    note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, talk)
+    cells = cells_of(given, named.target, named.missing)
+    check_enough(len(present(cells)), given.name)
+    target = read_target(cells, options.task)
+    note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, talk)
+    named.check_features(given.name)
+    given = replace(given, table=given.table.take(target.kept))
+    choice = choose_columns(given, named.features, named.categorical, named.missing)
+    for text in (*notes_of_left_out(choice.left_out), *choice.notes):
+        talk.note(text)
+    schema = Schema(
+        target=named.target,
+        task=target.task,
+        form="table",
+        columns=choice.table.columns,
+        left_out=(*named.ignored, *choice.left_out),
+        missing_words=named.missing,
+    )
+    weights = None if weights is None else weights[target.kept]
+    return schema, Part(choice.table, target.y, weights, numbers[target.kept]), target.reason
+
+
+def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:
+    """A note for each reason, with the columns that it holds for."""
+    notes = []
+    for why in dict.fromkeys(reasons.values()):
+        names = [name for name, other in reasons.items() if other == why]
+        if len(names) == 1:
+            notes.append(f"{names[0]!r} is left out: it {why}")
+        else:
+            notes.append(f"{listed(names)} are left out; of each of them: it {why}")
+    return notes
+
+
+def _weights(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
+    weights = as_numbers(cells_of(given, name, missing))
+    if weights is None or np.isnan(weights).any() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"--weights {name!r}: weights must be numbers, none missing or negative, and not all of them 0"
+        )
+    return weights
+
+
+def read_test(options: FitOptions, schema: Schema, talk: Talk) -> Part:
+    """The rows of --test."""
+    assert options.test is not None
+    given = read_table(options.test, options.read)
+    if schema.target not in given.names:
+        raise ValueError(f"--test {options.test}: there is no column {schema.target!r}, which has the right answers")
+    part, notes = part_of(given, schema, None)
+    for text in notes:
+        talk.note(text)
+    return part
+
+
+def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> tuple[Part, list[str]]:
+    """The rows of a table that have the target of a model, as the model sees them, and notes about them.
+
+    With the classes of a model labels are those that it knows; without them, as they stand there.
+    """
+    cells = cells_of(given, schema.target, schema.missing_words)
+    notes = []
+    if schema.task == "classes":
+        if classes is None:
+            target = read_target(cells, "classes")
+            y, kept = target.y, target.kept
+        else:
+            y, kept, unknown = known_labels(cells, classes)
+            if unknown:
+                named = ", ".join(map(repr, unknown[:5]))
+                notes.append(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
+    else:
+        numbers, kept = as_numbers(cells), present(cells)
+        if numbers is None or not len(kept):
+            raise ValueError(
+                f"the column {schema.target!r} of {given.name} holds no numbers, and the model predicts them"
+            )
+        y = numbers[kept]
+    if len(kept) < given.n_rows:
+        notes.append(
+            f"{given.n_rows - len(kept):,} of {given.n_rows:,} rows have no {schema.target!r}, and are left out"
+        )
+        given = replace(given, table=given.table.take(kept))
+    table, said = match_columns(given, schema)
+    return Part(table, y, None, kept + 1), [*notes, *said]
+
+
+def _learned_columns(schema: Schema, part: Part) -> tuple[Schema, Any]:
+    """The schema with the means of these rows, where the model needs numbers, and the rows as it sees them."""
+    if schema.form == "numbers":
+        schema = replace(schema, columns=with_means(schema.columns, part.table))
+        twice = [name for name, often in Counter(schema.feature_names).items() if often > 1]
+        if twice:
+            raise ValueError(
+                f"a sparse model has a column for each category (a=x) and for missing values (a is missing), and "
+                f"{twice[0]!r} would be there twice; rename the column of that name, or leave it out with --ignore"
+            )
+    return schema, Table(schema.columns, part.table.values).for_model(schema.form)

@@ -1,0 +1,76 @@
+"""What `fit` on several workers was given besides X and y, checked before anything is loaded."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, fields
+from typing import Any
+
+from radboost.boosting.callbacks import check_callbacks
+from radboost.boosting.metrics import read_metrics
+from radboost.estimators._sources import SourcesOfFit
+from radboost.rows.costs import check_costs
+from radboost.rows.offsets import check_offsets
+from radboost.rows.prepare import check_validation
+
+TRAINING, VALIDATION, UNLABELLED = "training", "validation", "unlabelled"
+SUFFIXES = {TRAINING: "", VALIDATION: "_val", UNLABELLED: "_unlabelled"}
+BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # what a row has besides its columns
+NOT_OF_ROWS = ("eval_metric", "callbacks", "resume_from")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of `fit`, by the names that they have in the `fit` of the estimators."""
+
+    sample_weight: Any = None
+    sources: Any = None
+    offset: Any = None
+    cost: Any = None
+    X_val: Any = None
+    y_val: Any = None
+    sample_weight_val: Any = None
+    sources_val: Any = None
+    offset_val: Any = None
+    cost_val: Any = None
+    X_unlabelled: Any = None
+    sources_unlabelled: Any = None
+    eval_metric: Any = None
+    callbacks: Any = None
+    resume_from: Any = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The names of those that are not None."""
+        return frozenset(field.name for field in fields(self) if getattr(self, field.name) is not None)
+
+    def check(self, estimator: Any) -> None:
+        """Refuses what `fit` of this estimator would refuse before it sees the rows."""
+        check_taken(estimator, self.given)
+        check_callbacks(self.callbacks)
+        read_metrics(self.eval_metric)
+        check_validation(self.X_val, self.y_val, self.sample_weight_val)
+        check_offsets(self.X_val is not None, self.offset, self.offset_val)
+        check_costs(self.X_val is not None, self.cost, self.cost_val)
+        SourcesOfFit(
+            estimator,
+            None,
+            self.sources,
+            (self.X_val, self.sources_val),
+            (self.X_unlabelled, self.sources_unlabelled),
+        )
+
+    def of_rows(self, role: str) -> dict[str, Any]:
+        """What rows of this role have besides their columns, where it was given, by the names in `Part`."""
+        suffix = SUFFIXES[role]
+        named = {name: getattr(self, name + suffix, None) for name in BESIDE}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def check_taken(estimator: Any, given: frozenset[str]) -> None:
+    """Refuses arguments that `fit` of this estimator does not have."""
+    taken = inspect.signature(type(estimator).fit).parameters
+    for name in sorted(given):
+        if name not in taken:
+            advice = " sources are for MultiSourceBoostClassifier." if name.startswith("sources") else ""
+            raise TypeError(f"{type(estimator).__name__}.fit takes no {name}.{advice}")

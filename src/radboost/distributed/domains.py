@@ -1,0 +1,142 @@
+"""Q(k | x) where it is not given: learned by one worker, from rows of all workers that are drawn by their content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import _safe_indexing as rows_of
+
+from radboost._typing import FloatArray
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.talking import Workers
+from radboost.distributed.validation import reader_of
+from radboost.estimators._held_back import drawn
+from radboost.estimators._sources import stacked
+from radboost.rows.domains import MOST_DENSE_CELLS, canonical, fit_domains, fit_own_classifier, hashes_of
+from radboost.rows.prepare import CheckedRows, PreparedRows
+from radboost.rows.read import read_matrix
+from radboost.rows.sources import ids_among, read_sources
+
+# Q learns from so many different rows at most, and from no more cells than its fit takes in dense form (a quarter of a
+# gigabyte): they are gathered, and one worker learns from them while the others wait. A logistic regression on p
+# columns knows its logits to about sqrt(p / n), which is 0.015 for 30 columns; what it cannot say in linear terms is
+# more.
+MOST_ROWS = 2**17
+
+Ids = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of this worker that Q may learn from."""
+
+    matrix: Any
+    ids: Ids
+    weights: FloatArray | None
+    given: Any = None  # the rows as the user gave them, for a classifier of the user's
+
+
+def fit_on_sample(
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    unlabelled: Sequence[LazyPart],
+    training: CheckedRows,
+    prepared: PreparedRows,
+    workers: Workers,
+    *,
+    first: bool,
+    seed: int,
+    n_threads: int,
+) -> Any:
+    """Q, learned by the first worker: a `DomainModel`, or a classifier of the user's that is fitted.
+
+    All rows are in the sample where they are few enough; Q is then that of one machine, where it does not depend on the
+    order of the rows.
+    """
+    assert prepared.sources is not None
+    names, classifier = prepared.sources.names, estimator.domain_classifier
+    most = max(1, min(MOST_ROWS, MOST_DENSE_CELLS // max(1, prepared.n_features)))
+    sampled = drawn(prepared, most, prepared.n_different(n_threads), seed, n_threads)
+    places = np.sort(sampled.order).astype(np.int64)
+    more = _read_unlabelled(estimator, unlabelled, training, names, workers, most)
+    own = Sample(
+        training.rows.X[places],
+        prepared.sources.ids[places],
+        None if training.weights is None else training.weights[places],
+        None if classifier is None else _as_given(parts, training, places),
+    )
+    own = own if more is None else _together([own, more])
+    if classifier is None and (own.weights is None or prepared.row_weights().native.whole):
+        # Sums of whole weights are exact, whoever adds them: copies are told of once.
+        own = Sample(*canonical(own.matrix, own.ids, own.weights)) if len(own.ids) else _with_weights(own)
+    of_all = [one for one in workers.tell(own) if len(one.ids)]
+    learned = _learned(classifier, _together(of_all), training, names) if first else None
+    return workers.tell(learned)[0]
+
+
+def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.NDArray[Any]) -> Any:
+    if classifier is None:
+        return fit_domains(sample.matrix, sample.ids, sample.weights, training.rows.categories, len(names))
+    # In an order of their content: classifiers may depend on it, and workers have rows in any.
+    counts = np.ones(len(sample.ids)) if sample.weights is None else sample.weights
+    order = np.lexsort((counts, sample.ids, hashes_of(sample.matrix)))
+    weights = None if sample.weights is None else sample.weights[order]
+    return fit_own_classifier(classifier, rows_of(sample.given, order), names[sample.ids[order]], weights)
+
+
+def _with_weights(sample: Sample) -> Sample:
+    return Sample(sample.matrix, sample.ids, np.zeros(len(sample.ids)), sample.given)
+
+
+def _together(samples: Sequence[Sample]) -> Sample:
+    """One sample; rows without weights beside some that have them count once."""
+    matrices = [one.matrix for one in samples]
+    matrix = sparse.vstack(matrices, format="csr") if sparse.issparse(matrices[0]) else np.vstack(matrices)
+    weights = None
+    if any(one.weights is not None for one in samples):
+        weights = np.concatenate([np.ones(len(one.ids)) if one.weights is None else one.weights for one in samples])
+    given = samples[0].given
+    for one in samples[1:]:
+        given = None if given is None else stacked(given, one.given)
+    return Sample(matrix, np.concatenate([one.ids for one in samples]), weights, given)
+
+
+def _as_given(parts: Sequence[LazyPart], training: CheckedRows, places: npt.NDArray[np.int64]) -> Any:
+    """Rows of X, by their places among those with a weight, as they were given; None where this worker has none."""
+    given = [part for part in parts if part.n_rows]
+    chosen = places if training.kept is None else training.kept[places]
+    found, start = None, 0
+    for part in given:
+        own = chosen[(chosen >= start) & (chosen < start + part.n_rows)] - start
+        rows = rows_of(part.load().X, own)
+        found, start = rows if found is None else stacked(found, rows), start + part.n_rows
+    return found
+
+
+def _read_unlabelled(
+    estimator: Any,
+    parts: Sequence[LazyPart],
+    training: CheckedRows,
+    names: npt.NDArray[Any],
+    workers: Workers,
+    most: int,
+) -> Sample | None:
+    """More rows for Q, all of them; None where this worker has none."""
+    given = [part.load() for part in parts if part.n_rows]
+    n_rows = sum(workers.tell(sum(part.n_rows for part in given)))
+    if n_rows > most:
+        raise ValueError(
+            f"X_unlabelled has {n_rows} rows, and Q learns from {most} of so many columns at most on several workers. "
+            "Give a sample of them."
+        )
+    reader, samples = reader_of(estimator, training), []
+    for part in given:
+        matrix = read_matrix(reader, part.X, training.rows.categories)
+        found = read_sources(part.sources, matrix.shape[0], "sources_unlabelled")
+        samples.append(Sample(matrix, ids_among(found, names, "sources_unlabelled"), None, part.X))
+    return _together(samples) if samples else None

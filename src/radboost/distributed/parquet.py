@@ -1,0 +1,309 @@
+"""Parquet files as partitions: the client looks at their tables of contents, the workers read the rows."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._tables import without_arrow
+from radboost.distributed.arguments import SUFFIXES, TRAINING
+from radboost.distributed.parts import Part
+
+ENDINGS = (".parquet", ".pq")
+PART_BYTES = 2**26  # of the rows of a part, as numbers of 8 bytes; a row group is never divided
+PARTS_OF_A_WORKER = 8  # or more, where the row groups allow it: so many can be dealt out evenly
+NUMBER_BYTES = 8
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Some row groups of a file, which are read each time they are asked for."""
+
+    path: str
+    row_groups: tuple[int, ...]
+    n_rows: int
+    features: tuple[str, ...]
+    beside: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
+    """What else `Part` takes, by the names of its columns: one, or several for a y of several targets."""
+    role: str = TRAINING
+
+    def load(self) -> Part:
+        """The rows, as `fit` takes them: a table of pyarrow's, and arrays."""
+        table = self.table()
+        columns = {name: _beside(table, of) for name, of in self.beside}
+        return Part(_with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role)
+
+    def table(self) -> Any:
+        """All columns that are used, as they stand in the file."""
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        wanted = dict.fromkeys([*self.features, *(name for _, of in self.beside for name in _names(of))])
+        try:
+            with parquet.ParquetFile(self.path) as file:
+                found = file.read_row_groups(list(self.row_groups), columns=list(wanted))
+        except FileNotFoundError:
+            raise ValueError(
+                f"A worker has no file {self.path}. The client and all workers must see the files by the same paths, "
+                "for example in a folder that all of them share."
+            ) from None
+        except (
+            pa.ArrowException,
+            OSError,
+            IndexError,
+        ) as error:  # no OSError goes on: it would be taken for a lost worker
+            raise ValueError(f"{self.path} cannot be read by a worker: {error}") from error
+        if found.num_rows != self.n_rows:
+            raise ValueError(
+                f"{self.path} has changed since the fit began: row groups with {self.n_rows} rows have "
+                f"{found.num_rows} now."
+            )
+        return found
+
+
+def are_files(given: Any) -> bool:
+    """Whether this names files: a path, or a list of paths."""
+    if isinstance(given, list | tuple):
+        return bool(given) and all(isinstance(one, str | os.PathLike) for one in given)
+    return isinstance(given, str | os.PathLike)
+
+
+def parquet_parts(
+    paths: Any,
+    beside: Mapping[str, Any],
+    columns: Sequence[str] | None = None,
+    *,
+    n_workers: int = 1,
+    part_bytes: int = PART_BYTES,
+    role: str = TRAINING,
+) -> list[ParquetPart]:
+    """The row groups of Parquet files, put together to parts of so many bytes at most, if the groups are smaller.
+
+    `beside` are the names of the columns of labels, weights and so on, by the names that `Part` has for them, where
+    they are given; the columns of X are those that are named, or all others.
+    """
+    contents = read_contents(parquet_files(paths))
+    named = {name: of for name, of in beside.items() if of is not None}
+    for name, of in named.items():
+        _check_name(name + SUFFIXES[role], of, contents[0])
+    taken = [column for of in named.values() for column in _names(of)]
+    features = _features(contents[0], taken, columns)
+    _check_alike(contents, [*features, *taken])
+    of_part = tuple((name, of if isinstance(of, str) else tuple(of)) for name, of in named.items())
+    n_rows_in_all = sum(sum(one.group_rows) for one in contents)
+    most_rows = min(
+        part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_in_all // (PARTS_OF_A_WORKER * n_workers)
+    )
+    parts = [
+        ParquetPart(one.path, groups, n_rows, tuple(features), of_part, role)
+        for one in contents
+        for groups, n_rows in _grouped(one.group_rows, most_rows)
+    ]
+    if not parts:
+        raise ValueError(f"{contents[0].path}{' and the other files have' if contents[1:] else ' has'} no rows.")
+    return parts
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file says of itself."""
+
+    path: str
+    schema: Any
+    group_rows: tuple[int, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns; what pandas stored as the names of rows is none."""
+        stored = (self.schema.pandas_metadata or {}).get("index_columns", [])
+        names_of_rows = {one for one in stored if isinstance(one, str)}
+        return [name for name in self.schema.names if name not in names_of_rows]
+
+
+def parquet_files(given: Any) -> list[str]:
+    """The files that a path, a pattern, a folder or a list of these names, as absolute paths."""
+    need_pyarrow()
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    found = [str(Path(path).absolute()) for one in several for path in _files_of(os.fspath(one))]
+    twice = next((path for path in found if found.count(path) > 1), None) if len(set(found)) < len(found) else None
+    if twice is not None:
+        raise ValueError(f"{twice} is named twice; its rows would count twice.")
+    return found
+
+
+def need_pyarrow() -> None:
+    """Says which extra is missing."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: install the extra, pip install 'radboost[dask]'.") from error
+
+
+def _files_of(path: str) -> list[str]:
+    if "://" in path:
+        raise ValueError(
+            f"{path}: only files that the workers have in a folder are read by their names; for others give fit a Dask "
+            "data frame, dask.dataframe.read_parquet(...)."
+        )
+    if Path(path).is_dir():
+        return _files_in(path)
+    if Path(path).exists():
+        return [path]
+    if not glob.has_magic(path):
+        raise FileNotFoundError(f"{path}: there is no such file or folder.")
+    matching = sorted(one for one in glob.glob(path, recursive=True) if Path(one).is_file())  # noqa: PTH207, absolute
+    if not matching:
+        raise FileNotFoundError(f"{path}: no file has such a name.")
+    return matching
+
+
+def _files_in(folder: str) -> list[str]:
+    """Those of a folder and of the folders in it; names that begin with a dot or _ are those of other tools."""
+    found = []
+    for path in sorted(Path(folder).rglob("*")):
+        inside = path.relative_to(folder).parts
+        if path.suffix.lower() not in ENDINGS or not path.is_file() or any(one[0] in "._" for one in inside):
+            continue
+        if any("=" in one for one in inside[:-1]):
+            raise ValueError(
+                f"{path}: values that stand in the names of folders are not read. Give fit a Dask data frame, "
+                "dask.dataframe.read_parquet(...), or write them as columns."
+            )
+        found.append(str(path))
+    if not found:
+        raise FileNotFoundError(f"{folder}: this folder has no file that ends with {' or '.join(ENDINGS)}.")
+    return found
+
+
+def read_contents(paths: Sequence[str]) -> list[Contents]:
+    """The tables of contents of files; the rows are left alone."""
+    return [_contents_of(path) for path in paths]
+
+
+def _contents_of(path: str) -> Contents:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            rows = tuple(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
+            schema = file.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is no Parquet file that can be read: {error}") from error
+    if len(set(schema.names)) < len(schema.names):
+        twice = next(name for name in schema.names if schema.names.count(name) > 1)
+        raise ValueError(f"{path} has more than one column named {twice!r}; give every column a name of its own.")
+    return Contents(path, schema, rows)
+
+
+def _check_name(name: str, given: Any, contents: Contents) -> None:
+    several = name.startswith("y") and isinstance(given, list | tuple) and len(given) > 0
+    if not isinstance(given, str) and not (several and all(isinstance(one, str) for one in given)):
+        raise TypeError(f"{name} must be the name of a column where X names files; got {type(given).__name__}.")
+    _check_there(name, _names(given), contents)
+
+
+def _check_there(what: str, names: Sequence[str], contents: Contents) -> None:
+    there = contents.schema.names
+    absent = [one for one in names if one not in there]
+    if absent:
+        shown = ", ".join(map(repr, there[:10])) + (f" and {len(there) - 10} more" if len(there) > 10 else "")
+        raise ValueError(f"{what} names the column {absent[0]!r}, and {contents.path} has the columns {shown}.")
+
+
+def _features(contents: Contents, taken: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+    if columns is None:
+        features = [name for name in contents.names if name not in taken]
+    else:
+        if isinstance(columns, str) or not all(isinstance(one, str) for one in columns):
+            raise TypeError(f"columns must be a list of names of columns; got {columns!r}.")
+        features = list(columns)
+        _check_there("columns", features, contents)
+        both = [one for one in features if one in taken]
+        if both:
+            raise ValueError(f"columns names {both[0]!r}, which is a column beside X. Leave it out of one of them.")
+        if len(set(features)) < len(features):
+            raise ValueError(f"columns names a column twice: {features}.")
+    if not features:
+        raise ValueError(f"{contents.path} has no column for X beside {', '.join(map(repr, taken))}.")
+    return features
+
+
+def _check_alike(contents: Sequence[Contents], used: Sequence[str]) -> None:
+    """All files must have the columns of the first one, of the same types; in any order."""
+    first = contents[0]
+    known = set(first.names)
+    for other in contents[1:]:
+        absent = [name for name in used if name not in other.schema.names]
+        more = [name for name in other.names if name not in known]
+        if absent or (more and len(used) == len(known)):
+            name, has, lacks = (absent[0], first, other) if absent else (more[0], other, first)
+            raise ValueError(f"The files differ: {has.path} has a column {name!r}, and {lacks.path} has none.")
+        for name in used:
+            types = [_type_of(one.schema.field(name).type) for one in (first, other)]
+            if types[0] != types[1]:
+                raise ValueError(
+                    f"The files differ: the column {name!r} is {types[0]} in {first.path}, and {types[1]} in "
+                    f"{other.path}. Write it with one type everywhere."
+                )
+
+
+def _type_of(kind: Any) -> str:
+    """A type as far as it matters here: of categories, and of texts, there are several forms."""
+    if str(kind).startswith("dictionary"):
+        return f"categories of {_type_of(kind.value_type)}"
+    return str(kind).replace("large_string", "string").replace("string_view", "string")
+
+
+def _grouped(group_rows: Sequence[int], most_rows: int) -> list[tuple[tuple[int, ...], int]]:
+    """Row groups that stand one after the other, with so many rows at most where each has fewer."""
+    grouped: list[tuple[tuple[int, ...], int]] = []
+    for group, n_rows in enumerate(group_rows):
+        if not n_rows:
+            continue
+        if grouped and grouped[-1][1] + n_rows <= most_rows:
+            grouped[-1] = (*grouped[-1][0], group), grouped[-1][1] + n_rows
+        else:
+            grouped.append(((group,), n_rows))
+    return grouped
+
+
+def _names(of: str | Sequence[str]) -> Sequence[str]:
+    return [of] if isinstance(of, str) else of
+
+
+def _beside(table: Any, of: str | Sequence[str]) -> npt.NDArray[Any]:
+    return without_arrow(table.column(of) if isinstance(of, str) else table.select(list(of)))  # type: ignore[no-any-return]
+
+
+def _with_floats(table: Any) -> Any:
+    """Booleans and decimal numbers as floating-point numbers, as scikit-learn takes them from a data frame."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_boolean(field.type):
+            column = table.column(place).cast(pa.float64())
+        elif pa.types.is_decimal(field.type):
+            column = pa.array(np.asarray(table.column(place)).astype(np.float64))
+        else:
+            continue
+        table = table.set_column(place, field.name, column)
+    return table
+
+
+def deal_out(parts: Sequence[Any], workers: Sequence[str]) -> dict[str, list[Any]]:
+    """Parts for each of the workers, with about as many rows for each, by their names."""
+    rows = dict.fromkeys(sorted(workers), 0)
+    places: dict[str, list[int]] = {worker: [] for worker in rows}
+    for place in sorted(range(len(parts)), key=lambda place: (-parts[place].n_rows, place)):
+        least = min(rows, key=lambda worker: rows[worker])
+        rows[least] += parts[place].n_rows
+        places[least].append(place)
+    return {worker: [parts[place] for place in sorted(own)] for worker, own in places.items() if own}

@@ -1,0 +1,110 @@
+"""What rows of several workers have besides columns and labels, and the rows that are watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from radboost._typing import FloatArray
+from radboost._validation import check_total_weight, read_sample_weight
+from radboost.distributed.arguments import SUFFIXES
+from radboost.distributed.parts import LazyPart
+from radboost.distributed.talking import Workers
+from radboost.rows.costs import Costs, make_costs, read_some_costs
+from radboost.rows.offsets import read_offset
+from radboost.rows.prepare import CheckedRows, Watched
+from radboost.rows.read import dense_rows, known_labels, read_more_rows, read_targets
+
+
+def staying(of_rows: npt.NDArray[Any], kept: npt.NDArray[np.int64] | None) -> npt.NDArray[Any]:
+    """What belongs to the rows with a positive weight; None: all have one."""
+    return of_rows if kept is None else of_rows[kept]
+
+
+def reader_of(estimator: Any, training: CheckedRows) -> Any:
+    """A copy that knows the columns of the training rows, to read more rows with."""
+    reader = copy(estimator)
+    reader.n_features_in_ = training.rows.n_features
+    reader.__dict__.pop("feature_names_in_", None)
+    if training.feature_names is not None:
+        reader.feature_names_in_ = training.feature_names
+    return reader
+
+
+def watched_rows(
+    estimator: Any, parts: Sequence[LazyPart], training: CheckedRows, workers: Workers, *, weighted: bool
+) -> Watched:
+    """The validation rows of this worker, of which there may be none; `weighted`: whether weights were given."""
+    given = [part.load() for part in parts if part.n_rows]
+    reader, categories = reader_of(estimator, training), training.rows.categories
+    read = [read_more_rows(reader, part.X, part.y, categories) for part in given]
+    weights = None
+    if weighted:
+        of_parts = [read_sample_weight(part.sample_weight, part.n_rows, "sample_weight_val") for part in given]
+        weights = np.concatenate([np.zeros(0), *of_parts])
+        told = workers.tell((float(weights.max(initial=0.0)), float(weights.sum())))
+        check_total_weight(max(one[0] for one in told), sum(one[1] for one in told), "sample_weight_val")
+    dense = [dense_rows(rows.X) for rows in read]
+    found = workers.tell([(str(X.dtype), len(X)) for X in dense])
+    if not any(height for of_worker in found for _, height in of_worker):
+        raise ValueError("X_val has no rows: every partition is empty. At least one row is needed.")
+    dtype = np.float64 if any(name == "float64" for of_worker in found for name, _ in of_worker) else np.float32
+    X: Any = np.concatenate([np.zeros((0, training.rows.n_features), dtype=dtype), *dense]).astype(dtype, copy=False)
+    class_ids, targets = np.zeros(len(X), dtype=np.uint16), None
+    if training.classes is None:
+        assert training.targets is not None
+        empty = [] if read else [np.zeros((0, *training.targets.shape[1:]))]
+        targets = np.concatenate([*empty, *(read_targets(rows.y, "y_val") for rows in read)])
+    else:
+        known = [known_labels(rows.y, training.classes) for rows in read]
+        class_ids = np.concatenate([np.zeros(0, dtype=np.uint16), *known])
+    kept = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0)
+    return Watched(
+        X[kept],
+        class_ids[kept],
+        None if weights is None else weights[kept],
+        None if targets is None else targets[kept],
+        collective=workers,
+        kept=kept,
+        n_given=len(X),
+    )
+
+
+def offsets_of(
+    parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, training: CheckedRows, workers: Workers, role: str
+) -> FloatArray | None:
+    """Where the scores of rows begin; None where that is 0 for all rows of all workers."""
+    suffix, n_outputs = SUFFIXES[role], training.n_outputs
+    names: dict[str, Any] = {
+        "name": f"offset{suffix}",
+        "rows": f"X{suffix}",
+        "of_classes": training.classes is not None,
+    }
+    given = [part for part in parts if part.n_rows]
+    found = [read_offset(part.load().offset, part.n_rows, n_outputs, **names) for part in given]
+    if not any(workers.tell(any(one is not None for one in found))):
+        return None
+    shape = () if n_outputs == 1 else (n_outputs,)
+    filled = [np.zeros((part.n_rows, *shape)) if one is None else one for part, one in zip(given, found, strict=True)]
+    return np.ascontiguousarray(staying(np.concatenate([np.zeros((0, *shape)), *filled]), kept))
+
+
+def costs_of(
+    parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, training: CheckedRows, workers: Workers, role: str
+) -> Costs:
+    """What each answer costs for each row, in units of the largest cost of all workers."""
+    suffix, classes = SUFFIXES[role], training.known_classes
+    name = f"cost{suffix}"
+    given = [part for part in parts if part.n_rows]
+    found = [read_some_costs(part.load().cost, part.n_rows, classes, name, f"X{suffix}") for part in given]
+    examples = staying(np.concatenate([np.zeros((0, len(classes))), *found]), kept)
+    return make_costs(None, examples, len(classes), name=name, largest_of_all=lambda own: max(workers.tell(own)))
+
+
+def parts_of(parts: Sequence[LazyPart], role: str) -> list[LazyPart]:
+    """Those whose rows have this role."""
+    return [part for part in parts if part.role == role]

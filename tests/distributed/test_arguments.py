@@ -1,0 +1,234 @@
+"""What `fit` takes besides rows, labels and weights: with any number of workers the model and the history of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from distributed_tools import cut, everything, fit_by_threads
+from fingerprints import fractions, table
+from radboost import (
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+)
+from radboost.distributed import domains
+from radboost.distributed.arguments import SUFFIXES, Arguments
+from radboost.distributed.learning import Task
+from radboost.estimators._held_back import drawn
+from radboost.rows.domains import fit_domains
+from radboost.rows.prepare import prepare
+from radboost.rows.sources import Sources
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+X, LABELS = table(3, 240, 5, 3, missing=0.05)
+TWO = (LABELS > 0).astype(int)
+X_VAL, LABELS_VAL = table(4, 70, 5, 3, missing=0.05)
+RNG = np.random.default_rng(9)
+SOURCES, SOURCES_VAL = (RNG.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]) for n in (240, 70))
+DEEP = DeepBoostClassifier(4, complexity_penalty=0.01, max_depth=3)
+WEIGHTS_VAL = np.floor(fractions(70))
+
+
+def spread(given: dict[str, Any], n_parts: int = 7) -> list[Any]:
+    """All rows in parts; each kind of them is divided by itself."""
+    parts = []
+    for role, suffix in SUFFIXES.items():
+        names = {name + suffix: name for name in ("X", "y", "sample_weight", "sources", "offset", "cost")}
+        if "X" + suffix in given:
+            columns = {name: given[full] for full, name in names.items() if full in given}
+            parts += cut(role, n_parts, seed=len(role), **columns)
+    return parts
+
+
+def compare(estimator: Any, n_workers: tuple[int, ...] = (1, 3), **given: Any) -> Any:
+    """A fit on one machine, and the same on several workers."""
+    expected = clone(estimator).fit(**given)
+    arguments = Arguments(**{name: value for name, value in given.items() if name not in ("X", "y")})
+    for number in n_workers:
+        for model in fit_by_threads(estimator, spread(given), number, arguments=arguments):
+            assert everything(model)[:-1] == everything(expected)[:-1]
+            assert model.history_ == expected.history_
+    return expected
+
+
+@pytest.mark.parametrize(
+    ("estimator", "more"),
+    [
+        (DEEP, {}),
+        (clone(DEEP).set_params(early_stopping=2, n_rounds=6), {"sample_weight_val": WEIGHTS_VAL}),
+        (RGBClassifier(3, early_stopping=2), {"sample_weight": fractions(240), "sample_weight_val": fractions(70)}),
+    ],
+    ids=["deep", "early stopping", "rgb, weights"],
+)
+def test_validation_rows(estimator: Any, more: dict[str, Any]) -> None:
+    model = compare(estimator, X=X, y=LABELS, X_val=X_VAL, y_val=LABELS_VAL, **more)
+    assert len(model.history_["validation_loss"]) >= 1
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_validation_rows_of_numbers(several: bool) -> None:
+    y, y_val = (np.column_stack([one, one * one]) if several else one * 1.5 for one in (LABELS, LABELS_VAL))
+    compare(RGBRegressor(3), X=X, y=y, X_val=X_VAL.astype(np.float32), y_val=y_val)
+
+
+def test_offsets() -> None:
+    """Also where one worker has offsets of 0 alone, and where all have."""
+    offset, offset_val = RNG.normal(size=240), RNG.normal(size=70)
+    compare(RGBClassifier(3, calibration=None), X=X, y=TWO, offset=offset)
+    of_classes = np.column_stack([offset, -offset, np.where(SOURCES == "a", 0.5, 0.0)])
+    of_watched = np.column_stack([offset_val, offset_val, np.zeros(70)])
+    more = {"X_val": X_VAL, "y_val": LABELS_VAL, "offset_val": of_watched}
+    compare(clone(DEEP).set_params(early_stopping=2), X=X, y=LABELS, offset=of_classes, **more)
+    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=np.zeros(240))
+    sparse = np.zeros(240)
+    sparse[7] = 0.25
+    compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=sparse)
+
+
+def test_costs_of_single_rows() -> None:
+    cost = RNG.uniform(0.5, 3.0, (240, 3))
+    cost[np.arange(240), LABELS] = 0.25
+    cost_val = 2.0 * cost[:70]
+    estimator = SoftmaxBoostClassifier(3, learning_rate=0.7, calibration=None)
+    compare(estimator, X=X, y=LABELS, cost=cost, sample_weight=np.floor(fractions(240)))
+    named = pd.DataFrame(cost[:, ::-1], columns=[2, 1, 0])
+    compare(estimator, (2,), X=X, y=LABELS, cost=named, X_val=X_VAL, y_val=LABELS_VAL, cost_val=cost_val)
+
+
+def late(model: Any, rows: Any, y: Any) -> float:
+    """A metric that looks at the rows itself."""
+    return float(np.mean((model.predict(rows) == y)[np.nan_to_num(rows[:, 0]) > 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("metric", "more"),
+    [
+        (["accuracy", "neg_log_loss"], {"X_val": X_VAL, "y_val": LABELS_VAL, "sample_weight_val": WEIGHTS_VAL}),
+        (late, {"X_val": X_VAL, "y_val": LABELS_VAL}),
+        ("neg_log_loss", {}),
+    ],
+    ids=["names", "of one's own", "held back"],
+)
+def test_metrics(metric: Any, more: dict[str, Any]) -> None:
+    estimator = clone(DEEP).set_params(early_stopping=3, calibration=None)
+    model = compare(estimator, (2, 3), X=X, y=LABELS, eval_metric=metric, **more)
+    assert len(model.history_) >= 6
+
+
+def test_a_metric_of_numbers() -> None:
+    more = {"X_val": X_VAL, "y_val": LABELS_VAL * 1.0, "eval_metric": "r2"}
+    compare(RGBRegressor(3, early_stopping=2), (3,), X=X, y=LABELS * 1.0, **more)
+
+
+@pytest.mark.parametrize(
+    "weights", [None, np.floor(fractions(240)), fractions(240)], ids=["none", "whole", "fractions"]
+)
+def test_q_is_learned_from_all_rows_where_these_are_few(weights: Any) -> None:
+    more = {} if weights is None else {"sample_weight": weights}
+    watched = {"X_val": X_VAL, "y_val": LABELS_VAL, "sources_val": SOURCES_VAL}
+    estimator = MultiSourceBoostClassifier(3)
+    expected = compare(estimator, (1, 3), X=X, y=LABELS, sources=SOURCES, **watched, **more)
+    assert expected.domain_classifier_ is not None
+
+
+def test_more_rows_for_q() -> None:
+    more = {"X_unlabelled": X_VAL, "sources_unlabelled": SOURCES_VAL, "sample_weight": np.floor(fractions(240))}
+    compare(MultiSourceBoostClassifier(2), (3,), X=X, y=LABELS, sources=SOURCES, **more)
+
+
+@pytest.mark.parametrize("own", [None, DecisionTreeClassifier(max_depth=3, max_features=2, random_state=0)])
+def test_q_is_learned_from_a_sample_drawn_by_content(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the same for any number of workers, and the model is that of one machine with this Q."""
+    monkeypatch.setattr(domains, "MOST_ROWS", 80)
+    estimator = MultiSourceBoostClassifier(3, domain_classifier=own)
+    given = {"X": np.nan_to_num(X), "y": LABELS, "sources": SOURCES}
+    models = [fit_by_threads(estimator, spread(given, n + 2), n, arguments=Arguments(sources=0))[-1] for n in (1, 2, 3)]
+    shares = [model.source_probabilities(given["X"]) for model in models]
+    for model, found in zip(models, shares, strict=True):
+        assert everything(model)[:-1] == everything(models[0])[:-1]
+        np.testing.assert_array_equal(found, shares[0])
+    if own is not None:
+        return
+    ready = models[0].domain_classifier_
+    expected = clone(estimator).set_params(domain_classifier=ready).fit(**given)
+    assert everything(models[0])[:-1] == everything(expected)[:-1]
+    # Which rows: those that `PreparedRows.draw` keeps, some of every class of every source.
+    prepared = prepare(clone(estimator), given["X"], LABELS)
+    names, ids = np.unique(SOURCES, return_inverse=True)
+    prepared = drawn(
+        replace(prepared, sources=Sources(names, ids.astype(np.uint16), np.zeros((240, 1)), None)), 80, 240, 0, 1
+    )
+    chosen = np.sort(prepared.order)
+    assert 70 <= len(chosen) <= 100
+    naive = fit_domains(given["X"][chosen], ids[chosen].astype(np.uint16), None, {}, 3)
+    np.testing.assert_array_equal(ready.weights, naive.weights)
+
+
+def test_a_classifier_of_the_users_tells_sources_apart_on_data_frames() -> None:
+    frame = pd.DataFrame(np.nan_to_num(X), columns=list("abcde"))
+    estimator = MultiSourceBoostClassifier(2, domain_classifier=LogisticRegression())
+    given = {"X": frame, "y": LABELS, "sources": SOURCES}
+    one, other = (fit_by_threads(estimator, spread(given), n, arguments=Arguments(sources=0))[0] for n in (1, 3))
+    assert everything(one)[:-1] == everything(other)[:-1]
+    assert one.domain_classifier_.feature_names_in_.tolist() == list("abcde")
+
+
+def message(fit: Any) -> str:
+    with pytest.raises((ValueError, TypeError)) as found:
+        fit()
+    return f"{type(found.value).__name__}: {found.value}"
+
+
+REFUSED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "no y_val": (DEEP, {"X_val": X_VAL}),
+    "weights alone": (DEEP, {"sample_weight_val": WEIGHTS_VAL}),
+    "offset alone": (DEEP, {"offset": np.ones((240, 3)), "X_val": X_VAL, "y_val": LABELS_VAL}),
+    "offset_val alone": (DEEP, {"offset_val": np.ones(70)}),
+    "cost alone": (SoftmaxBoostClassifier(2), {"cost": np.eye(3)[LABELS], "X_val": X_VAL, "y_val": LABELS_VAL}),
+    "cost_val alone": (SoftmaxBoostClassifier(2), {"cost_val": np.eye(3)[LABELS_VAL]}),
+    "all costs alike": (SoftmaxBoostClassifier(2), {"cost": np.ones((240, 3))}),
+    "unknown label": (DEEP, {"X_val": X_VAL, "y_val": LABELS_VAL + 7}),
+    "no weight": (DEEP, {"X_val": X_VAL, "y_val": LABELS_VAL, "sample_weight_val": np.zeros(70)}),
+    "infinite": (DEEP, {"X_val": np.full_like(X_VAL, np.inf), "y_val": LABELS_VAL}),
+    "metric without rows": (DEEP, {"eval_metric": "accuracy"}),
+    "unknown metric": (DEEP, {"eval_metric": "acuracy"}),
+    "callbacks": (DEEP, {"callbacks": [3]}),
+    "sources_val": (
+        MultiSourceBoostClassifier(2),
+        {"sources": SOURCES, "X_val": X_VAL, "y_val": LABELS_VAL},
+    ),
+    "unknown source": (
+        MultiSourceBoostClassifier(2),
+        {"sources": SOURCES, "X_val": X_VAL, "y_val": LABELS_VAL, "sources_val": np.full(70, "z")},
+    ),
+    "unlabelled": (MultiSourceBoostClassifier(2), {"sources": SOURCES, "X_unlabelled": X_VAL}),
+    "checkpoint": (DEEP, {"resume_from": 3}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_one_machine_refuses_is_refused_alike(case: str) -> None:
+    estimator, more = REFUSED[case]
+    given = {"X": X, "y": LABELS, **more}
+    expected = message(lambda: clone(estimator).fit(**given))
+    assert message(lambda: fit_by_threads(estimator, spread(given), 2, arguments=Arguments(**more))) == expected
+
+
+def test_other_refusals() -> None:
+    for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
+        with pytest.raises(TypeError, match=f"takes no {name}"):
+            Task.of(estimator, weighted=False, arguments=Arguments(**{name: np.ones(240)}))
+    empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
+    with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
+        fit_by_threads(DEEP, spread(empty), 2, arguments=Arguments(X_val=0, y_val=0))

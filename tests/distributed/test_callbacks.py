@@ -1,0 +1,241 @@
+"""Callbacks of fits on several workers: they hear what those of one machine hear; checkpoints go on anywhere."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from collective_tools import ThreadGroup
+from distributed_tools import BreakingOff, BrokenOffError, divide, everything, fit_by_threads
+from fingerprints import table
+from radboost import (
+    Checkpoint,
+    DeepBoostClassifier,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SoftmaxBoostClassifier,
+)
+from radboost.boosting import FitContext
+from radboost.distributed.arguments import Arguments
+from radboost.distributed.keeping import Kept, RowsLostError
+from radboost.distributed.learning import Task
+from radboost.distributed.meeting import WorkerLostError
+from radboost.distributed.parts import Part
+from radboost.distributed.telling import Listener, Told
+from radboost.model_file import ModelFileError
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+X, Y = table(3, 200, 5, 3)
+SOURCES = np.random.default_rng(5).choice(["a", "b"], 200)
+ESTIMATORS = [
+    DeepBoostClassifier(5, complexity_penalty=0.01, max_depth=3, early_stopping=4),
+    SoftmaxBoostClassifier(4, learning_rate=0.7, calibration=None),
+    RGBClassifier(4, calibration=None),
+    RGBRegressor(4),
+    MultiSourceBoostClassifier(4),
+]
+DEEP = ESTIMATORS[0]
+
+
+class Diary:
+    """Notes all that a callback can see; ends the fit after some rounds."""
+
+    def __init__(self, last: int | None = None) -> None:
+        self.last, self.lines = last, []
+        self.lock = threading.Lock()  # cannot be pickled: callbacks stay where they are
+
+    def note(self, hook: str, context: FitContext) -> None:
+        model = deepcopy(context.fitted_estimator)
+        line = (hook, context.round, context.n_rounds, context.estimator_name, repr(dict(context.parameters)))
+        history = {name: list(column) for name, column in context.history.items()}
+        self.lines.append((*line, history, context.stop_reason, everything(model)))
+
+    def on_fit_begin(self, context: FitContext) -> None:
+        self.note("begin", context)
+
+    def on_round_end(self, context: FitContext) -> None:
+        self.note("round", context)
+        if context.round == self.last:
+            context.stop("enough")
+
+    def on_fit_end(self, context: FitContext) -> None:
+        self.note("end", context)
+
+
+class Distant:
+    """What is told goes over the network."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+
+    def hear(self, told: Told) -> str | None:
+        return self.listener.hear(pickle.loads(pickle.dumps(told)))
+
+
+def more_of(estimator: Any) -> dict[str, Any]:
+    return {"sources": SOURCES} if isinstance(estimator, MultiSourceBoostClassifier) else {}
+
+
+def parts_of(estimator: Any, n_parts: int = 5) -> list[Part]:
+    rows = [np.arange(200)[part::n_parts] for part in range(n_parts)]
+    return [Part(X[own], Y[own], **{name: given[own] for name, given in more_of(estimator).items()}) for own in rows]
+
+
+def fit(estimator: Any, n_workers: int, callbacks: Any = None, listener: Any = None, **more: Any) -> Any:
+    estimator = clone(estimator)
+    arguments = Arguments(**more_of(estimator), callbacks=callbacks, **more)
+    if callbacks is not None and listener is None:
+        listener = Listener(estimator, callbacks)
+    ears = None if listener is None else Distant(listener)
+    models = fit_by_threads(estimator, parts_of(estimator), n_workers, arguments=arguments, listener=ears)
+    assert all(everything(model) == everything(models[0]) for model in models)
+    return models[0]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("last", [None, 1])
+def test_callbacks_hear_what_those_of_one_machine_hear(estimator: Any, last: int | None) -> None:
+    there, here = Diary(last), Diary(last)
+    model = fit(estimator, 3, [there])
+    expected = clone(estimator).fit(X, Y, **more_of(estimator), callbacks=[here])
+    assert there.lines == here.lines
+    assert everything(model)[:-1] == everything(expected)[:-1]
+    assert (model.stop_reason_ == "enough") == (last is not None)
+
+
+def test_an_error_of_a_callback_ends_the_fit() -> None:
+    class Failing:
+        def on_round_end(self, context: FitContext) -> None:
+            raise OSError(f"no space after round {context.round}")
+
+    with pytest.raises(OSError, match="no space after round 0"):
+        fit(DEEP, 2, [Failing()])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_checkpoints_go_on_with_any_number_of_workers(estimator: Any, tmp_path: Path) -> None:
+    """Those of two workers with three, and on one machine, with the rows in another order."""
+    path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
+
+    class Copy:
+        def on_round_end(self, context: FitContext) -> None:
+            if context.round == 1:
+                again.write_bytes(path.read_bytes())
+
+    expected = clone(estimator).fit(X, Y, **more_of(estimator))
+    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy()])
+    assert everything(model)[:-1] == everything(expected)[:-1]
+    diary = Diary()
+    model = fit(estimator, 3, [diary], resume_from=again)
+    assert everything(model)[:-1] == everything(expected)[:-1]
+    assert [line[1] for line in diary.lines[:2]] == [1, 2]
+    order = np.random.default_rng(0).permutation(200)
+    more = {name: given[order] for name, given in more_of(estimator).items()}
+    local = clone(estimator).fit(X[order], Y[order], **more, resume_from=again)
+    assert everything(local)[:-1] == everything(expected)[:-1]
+
+
+def test_other_rows_and_other_checkpoints_are_refused(tmp_path: Path) -> None:
+    path, local = tmp_path / "fit.checkpoint", tmp_path / "local.checkpoint"
+    fit(DEEP, 2, [Checkpoint(path)])
+    clone(DEEP).fit(X, Y, callbacks=[Checkpoint(local)])
+    with pytest.raises(ModelFileError, match="of a fit on one machine"):
+        fit(DEEP, 2, resume_from=local)
+    with pytest.raises(ModelFileError, match="learning_rate was"):
+        fit(clone(DEEP).set_params(learning_rate=0.5), 2, resume_from=path)
+    arguments = Arguments(resume_from=path)
+    moved = X.copy()
+    moved[17, 2] += 3.0
+    for rows, labels, weights, what in (
+        (moved, Y, None, "rows"),
+        (X, np.roll(Y, 1), None, "labels"),
+        (X, Y, np.full(200, 2.0), "weights"),
+    ):
+        with pytest.raises(ModelFileError, match=f"the {what} differ"):
+            fit_by_threads(clone(DEEP), divide(rows, labels, weights, 4), 2, arguments=arguments)
+
+
+@pytest.mark.parametrize("seed", [None, np.random.RandomState(3)])
+def test_a_seed_that_was_drawn_goes_on(seed: Any, tmp_path: Path) -> None:
+    path, again = tmp_path / "fit.checkpoint", tmp_path / "copy.checkpoint"
+
+    class Copy:
+        def on_round_end(self, context: FitContext) -> None:
+            if context.round == 1:
+                again.write_bytes(path.read_bytes())
+
+    estimator = clone(DEEP).set_params(random_state=seed)
+    model = fit(estimator, 2, [Checkpoint(path, every=1), Copy()])
+    assert everything(fit(estimator, 3, resume_from=again))[:-1] == everything(model)[:-1]
+
+
+def test_losses_in_mid_training(tmp_path: Path) -> None:
+    """All workers are gone again and again: callbacks hear of each round once, and the model is that of one machine."""
+    path = tmp_path / "fit.checkpoint"
+    here, there = Diary(), Diary()
+    estimator = clone(DEEP).set_params(n_rounds=12, early_stopping=False, calibration=None)
+    expected = clone(estimator).fit(X, Y, callbacks=[here])
+    callbacks = [there, Checkpoint(path)]
+    listener = Listener(estimator, callbacks)
+    kept = Kept(listener)
+    task = Task.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
+    parts = parts_of(estimator)
+    seen = []
+    for n_meetings in (5, 40, 50, 55, 60):
+        group = ThreadGroup(2)
+
+        def work(rank: int, _: Any, group: ThreadGroup = group, n_meetings: int = n_meetings) -> None:
+            workers = BreakingOff(group, rank, n_meetings)
+            ears = Distant(listener) if rank == 0 else None
+            task.run(parts[rank::2], workers, first=rank == 0, earlier=deepcopy(kept.rounds), ears=ears)
+
+        with pytest.raises(BrokenOffError):
+            group.run(work)
+        seen.append(kept.n_rounds)
+    assert len(set(seen)) > 2  # before the first round, and after some
+    told = kept.explained(WorkerLostError("All workers are gone."))
+    assert told.checkpoints == (str(path),)
+    assert f"The {seen[-1]} rounds so far are in '{path}'" in str(told)
+    assert everything(fit(estimator, 3, resume_from=path))[:-1] == everything(expected)[:-1]
+    model = fit_by_threads(
+        estimator, parts, 3, kept.rounds, Arguments(callbacks=callbacks), listener=Distant(listener)
+    )[0]
+    assert everything(model) == everything(expected)
+    assert there.lines == here.lines
+
+
+def test_an_answer_that_was_lost_is_given_again() -> None:
+    """A callback has asked for the end, and the worker that was told so is gone."""
+    diary = Diary(1)
+    listener = Listener(DEEP, [diary])
+
+    class Losing(Distant):
+        def hear(self, told: Told) -> str | None:
+            answer = super().hear(told)
+            if answer is not None:
+                raise BrokenOffError
+            return answer
+
+    arguments = Arguments(callbacks=[diary])
+    with pytest.raises(BrokenOffError):
+        fit_by_threads(DEEP, parts_of(DEEP), 2, None, arguments, Losing(listener))
+    model = fit_by_threads(DEEP, parts_of(DEEP), 3, listener.rounds, arguments, Distant(listener))[0]
+    assert (model.stop_reason_, len(model.history_["objective"])) == ("enough", 2)
+    assert [line[0] for line in diary.lines] == ["begin", "round", "round", "end"]
+
+
+def test_without_a_checkpoint_the_error_says_how_to_keep_rounds() -> None:
+    for kept in (Kept(), Kept(Listener(DEEP, [Diary()]))):
+        told = kept.explained(RowsLostError("A partition is lost."))
+        assert isinstance(told, RowsLostError)
+        assert not told.checkpoints
+        assert "A partition is lost. No rounds are kept: with callbacks=[radboost.Checkpoint(path)]" in str(told)

@@ -1,0 +1,131 @@
+"""Clusters that fail for good, workers that come late and workers that are slow."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import radboost.distributed as cluster_fits
+from distributed_tools import everything
+from fingerprints import table
+from radboost import Checkpoint, DeepBoostClassifier, RGBClassifier
+from radboost.distributed import cluster
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:The model")]
+
+X, Y = table(1, 600, 5, 3, missing=0.05)
+DEEP = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
+
+
+def lazily(*arrays: np.ndarray, n_parts: int = 6) -> list[list[Any]]:
+    """Parts that can be computed again anywhere."""
+    take = dask.delayed(lambda given, part: given[part::n_parts], pure=False)
+    return [[take(array, part) for part in range(n_parts)] for array in arrays]
+
+
+def started(n_workers: int) -> Any:
+    return distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+
+
+class After:
+    """Does something after a round."""
+
+    def __init__(self, last: int, act: Any) -> None:
+        self.last, self.act, self.rounds = last, act, []
+
+    def on_round_end(self, context: Any) -> None:
+        self.rounds.append(context.round)
+        if context.round == self.last:
+            self.act()
+
+
+def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 3.0)
+    path = tmp_path / "fit.checkpoint"
+    expected = clone(DEEP).fit(X, Y)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local, distributed.Client(local) as client:
+        # Without a nanny: nobody starts them again.
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", local.scheduler_address, "--no-nanny"]
+        command += ["--nthreads", "1", "--no-dashboard"]
+        workers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        try:
+            client.wait_for_workers(2, timeout=120)
+            kill = After(7, lambda: [os.kill(worker.pid, signal.SIGKILL) for worker in workers])
+            given = clone(DEEP)
+            with pytest.raises(cluster_fits.WorkerLostError, match="none has come within 3 seconds") as found:
+                cluster_fits.fit(given, *lazily(X, Y), callbacks=[kill, Checkpoint(path)], client=client)
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+    assert found.value.checkpoints == (str(path),)
+    assert f"The 8 rounds so far are in {str(path)!r}" in str(found.value)
+    assert not hasattr(given, "ensemble_")
+    with started(3) as local, distributed.Client(local) as client:
+        heard = After(-1, None)
+        model = cluster_fits.fit(given, *lazily(X, Y), callbacks=[heard], resume_from=path, client=client)
+    assert everything(model) == everything(expected)
+    assert heard.rounds == list(range(8, 40))
+
+
+def test_callbacks_hear_of_each_round_once_where_a_worker_is_killed() -> None:
+    expected = clone(DEEP).fit(X, Y)
+    with started(3) as local, distributed.Client(local) as client:
+        client.wait_for_workers(3, timeout=120)
+        pids = list(client.run(os.getpid).values())
+        kill = After(11, lambda: os.kill(pids[0], signal.SIGKILL))
+        with pytest.warns(RuntimeWarning, match="goes on after round 12"):
+            model = cluster_fits.fit(clone(DEEP), *lazily(X, Y), callbacks=[kill], client=client)
+    assert everything(model) == everything(expected)
+    assert kill.rounds == list(range(40))
+
+
+def test_a_worker_that_comes_late_and_one_that_is_slow() -> None:
+    """A worker that joins a running fit changes nothing, and takes part after a loss; nobody waits for a slow one."""
+    expected = clone(DEEP).fit(X, Y)
+    with started(2) as local, distributed.Client(local) as client:
+        client.wait_for_workers(2, timeout=120)
+        pids = list(client.run(os.getpid).values())
+        slow, lost = pids
+
+        def pause() -> None:
+            os.kill(slow, signal.SIGSTOP)
+            threading.Timer(2.0, os.kill, (slow, signal.SIGCONT)).start()
+
+        def grow() -> None:
+            local.scale(3)
+            client.wait_for_workers(3, timeout=120)
+
+        acts = [After(5, pause), After(10, grow), After(20, lambda: os.kill(lost, signal.SIGKILL))]
+        with pytest.warns(RuntimeWarning, match="goes on after round 21"):
+            model = cluster_fits.fit(clone(DEEP), *lazily(X, Y), callbacks=acts, client=client)
+    assert everything(model) == everything(expected)
+    assert acts[0].rounds == list(range(40))
+
+
+def test_a_partition_that_takes_long_to_load() -> None:
+    """Others wait for it, and do not take its worker for lost."""
+
+    def slowly(part: int) -> np.ndarray:
+        time.sleep(3.0 * (part == 1))
+        return X[part::4]
+
+    expected = RGBClassifier(3, calibration=None).fit(X, Y)
+    with started(2) as local, distributed.Client(local) as client:
+        client.wait_for_workers(2, timeout=120)
+        rows = [dask.delayed(slowly, pure=False)(part) for part in range(4)]
+        (labels,) = lazily(Y, n_parts=4)
+        model = cluster_fits.fit(RGBClassifier(3, calibration=None), rows, labels, client=client)
+    assert everything(model) == everything(expected)

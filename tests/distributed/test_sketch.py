@@ -1,0 +1,36 @@
+"""Fits whose bins come from summaries: the one option without equality to a fit on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from collective_tools import ThreadGroup
+from distributed_tools import ThreadWorkers, divide, everything
+from fingerprints import fractions, table
+from radboost import RGBClassifier, TreeOptions
+from radboost.distributed.learning import Task
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model")
+
+
+def test_workers_agree_and_the_partitioning_decides() -> None:
+    X, y = table(1, 900, 3)
+    estimator = RGBClassifier(3, calibration=None, tree_options=TreeOptions(max_bins=16))
+
+    def models(seed: int) -> list[str]:
+        parts, group = divide(X, y, fractions(900), 5, seed), ThreadGroup(2)
+        task = Task.of(estimator, weighted=True, bins="sketch")
+        found = group.run(lambda rank, _: task.run(parts[rank::2], ThreadWorkers(group, rank), first=rank == 0))
+        assert np.mean(found[0].predict(X) == y) > 0.8
+        return [repr(everything(model)) for model in found]
+
+    assert len({*models(0), *models(0)}) == 1
+    assert {*models(0)} != {*models(1)}
+    assert repr(everything(clone(estimator).fit(X, y, fractions(900)))) not in models(0)
+
+
+def test_other_bins_are_refused() -> None:
+    with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
+        Task.of(RGBClassifier(3), weighted=False, bins="quantile")

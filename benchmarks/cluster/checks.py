@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.cluster.fitting import Outcome, Request, fit_locally
+from benchmarks.cluster.fitting import Outcome, Request, fit_locally, stored
 from benchmarks.cluster.model import Cluster, Constants, Shape, predict
 from benchmarks.cluster.network import NoNamespacesError, over_tcp, shaped
 from benchmarks.cluster.ranks import fit_on_ranks
-from benchmarks.cluster.small import rows_of, stored
+from benchmarks.cluster.small import rows_of
 from benchmarks.cluster.workers import fit_in_places, fit_on_workers
 
 ROUNDS = (2, 12)

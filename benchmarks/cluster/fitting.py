@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cluster.watching import smaller_children, watched
+from benchmarks.data import Data
 from radboost import DeepBoostClassifier, TreeOptions
 from radboost.distributed.learning import digest_of_model
 from radboost.trees import with_tree_options
@@ -95,6 +99,15 @@ def fit_on_dask(client: Any, X: Any, y: Any, request: Request) -> list[Outcome]:
             distributed.fit(model, X, y, client=client)
         outcomes.append(looked_at(model, time.perf_counter() - start))
     return outcomes
+
+
+@contextmanager
+def stored(train: Data) -> Iterator[str]:
+    """A folder with the rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, array in zip("Xy", train, strict=True):
+            np.save(Path(folder) / f"{name}.npy", array)
+        yield folder
 
 
 def arrays_on_workers(client: Any, folder: str, parts: int) -> tuple[Any, Any]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import data
-from benchmarks.cluster.fitting import Outcome, Request, fit_locally
+from benchmarks.cluster.fitting import Outcome, Request, fit_locally, stored
 from benchmarks.cluster.model import Constants, Shape, fit_costs, fit_serial, fit_transport
 from benchmarks.cluster.ranks import fit_on_ranks
 from benchmarks.cluster.workers import fit_on_workers
@@ -44,15 +40,6 @@ def rows_of(shape: Shape) -> Data:
     if shape.classes > 2:
         return many_classes(int(shape.rows), shape.columns, shape.classes)
     return data.synthetic(int(shape.rows), shape.columns, seed=1)
-
-
-@contextmanager
-def stored(train: Data) -> Iterator[str]:
-    """A folder with the rows."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, array in zip("Xy", train, strict=True):
-            np.save(Path(folder) / f"{name}.npy", array)
-        yield folder
 
 
 def seconds_per_round(shape: Shape, threads: int, repeats: int) -> float:

@@ -93,8 +93,7 @@ class Watch(Workers):
         return self.seen
 
     def _sent(self) -> int:
-        traffic = getattr(self._inner, "traffic", None)
-        return 0 if traffic is None else int(traffic.bytes_sent)
+        return self._inner.traffic.bytes_sent
 
     def _count(self, size: int, exchange: Callable[[], Answer]) -> Answer:
         if self._inner.alone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.cluster.fitting import Outcome, Request, estimator, fit_locally, slope
+from benchmarks.cluster import network
+from benchmarks.cluster.fitting import Outcome, Request, estimator, fit_locally, slope, stored
 from benchmarks.cluster.model import (
     Cluster,
     Constants,
@@ -27,6 +29,8 @@ from benchmarks.cluster.model import (
     predict,
 )
 from benchmarks.cluster.watching import Watch, WatchedTask, smaller_children
+from benchmarks.cluster.workers import fit_in_places
+from benchmarks.settings import Sizes
 from collective_tools import ThreadGroup
 from distributed_tools import ThreadWorkers, divide
 from fingerprints import table
@@ -212,3 +216,36 @@ def test_the_page_and_its_pictures(tmp_path: Path) -> None:
     assert len(parts["far"]) == 2 + 3 * 2 * 3
     page.draw({"small": small, "checks": checks}, tmp_path)
     assert len(list(tmp_path.glob("scaling-*.png"))) == 4
+
+
+@pytest.mark.slow
+def test_the_race() -> None:
+    for library in ("catboost", "lightgbm", "xgboost", "distributed"):
+        pytest.importorskip(library)
+    task = pytest.importorskip("benchmarks.tasks.cluster_large")
+    result = task.run(replace(Sizes.quick(), cluster_rows=2_000, large_test_rows=500, cluster_slope=(2, 4)))
+    assert "the same, bit for bit" in result.note
+    assert {"RadBoost, one process", "RadBoost, Dask", "XGBoost, Dask", "LightGBM, Dask"} <= {
+        row.competitor for row in result.rows
+    }
+    for row in result.rows:
+        assert row.ours == row.competitor.startswith("RadBoost")
+        assert row.error is None or row.error < 0.5
+        assert (" of the theory" in row.note) == (row.competitor in ("RadBoost, MPI", "RadBoost, Dask"))
+
+
+@pytest.mark.slow
+def test_workers_in_networks_of_their_own() -> None:
+    pytest.importorskip("distributed")
+    X, y = table(1, 300, 4)
+    expected = fit_locally(X, y, 3, 3, 1)[1]
+    with stored((X, y)) as folder:
+        try:
+            with network.shaped(3, 500.0) as places:
+                (outcome,) = fit_in_places(Request(folder, (3,), depth=3), places)
+        except network.NoNamespacesError as error:
+            pytest.skip(str(error))
+    assert outcome.digest == expected.digest
+    assert len(outcome.workers) == 2
+    left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    assert not [place for place in places if place.name in left]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.cluster.fitting import Outcome, arrays_on_workers
+from benchmarks.cluster.fitting import Outcome, arrays_on_workers, stored
 from benchmarks.cluster.workers import local_cluster
 from benchmarks.data import Data
 from benchmarks.settings import Settings
@@ -33,12 +31,9 @@ class Stage:
 @contextmanager
 def stage(train: Data, n_workers: int) -> Iterator[Stage]:
     """A cluster of processes of one thread each, on this machine, that has the rows."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, array in zip("Xy", train, strict=True):
-            np.save(Path(folder) / f"{name}.npy", array)
-        with local_cluster(n_workers) as client:
-            X, y = arrays_on_workers(client, folder, n_workers)
-            yield Stage(train, folder, client, X, y, n_workers)
+    with stored(train) as folder, local_cluster(n_workers) as client:
+        X, y = arrays_on_workers(client, folder, n_workers)
+        yield Stage(train, folder, client, X, y, n_workers)
 
 
 class ClusterCompetitor(ABC):

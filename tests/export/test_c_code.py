@@ -16,6 +16,7 @@ import pytest
 from export_tools import DOUBLES, GCC, STRICT, Compiled, same_kind
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 from radboost.baselines import AdaBoostMHClassifier
+from radboost.calibration import Calibration
 from radboost.export import ExportError
 from radboost.export.c_code import c_code, quoted
 from radboost.export.c_rules import MOST_BALANCED, rule_functions
@@ -164,6 +165,18 @@ def test_rules_at_extreme_scores(rule: str, n_classes: int, tmp_path: Path) -> N
     for row, line in zip(scores, found, strict=True):
         function(row.ctypes.data_as(DOUBLES), line.ctypes.data_as(DOUBLES))
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-300)
+
+
+def test_votes_as_a_power(rows: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+    """What the calibration of several classes multiplies probabilities by, with a ground that is nearly nothing too."""
+    X, y = rows
+    model = DeepBoostClassifier(5, n_jobs=1, calibration=None).fit(X, y)
+    for place, given in enumerate([Calibration(0.7, 0.1, 1.3, 0.02), Calibration(2.0, 0.0, 7.5, 1e-200)]):
+        model.calibration_ = given
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        found = Compiled({"m": model.to_c()}, folder).probabilities("model", X, len(model.classes_))
+        np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-12, atol=1e-300)
 
 
 def test_too_many_classes_for_the_stack(rows: tuple[np.ndarray, np.ndarray]) -> None:

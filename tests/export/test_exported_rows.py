@@ -22,6 +22,7 @@ from radboost import (
     TreeOptions,
 )
 from radboost.baselines import AdaBoostMHClassifier
+from radboost.calibration import Calibration
 from radboost.export import ExportError
 from radboost.export.onnx_graph import onnx_model
 from radboost.export.onnx_rules import MOST_BALANCED
@@ -258,6 +259,16 @@ def test_losses_of_users_have_no_probabilities_elsewhere(estimator: Any, plain: 
     found = run_onnx(model.to_onnx(probabilities=False), X)
     assert set(found) == {"label", "scores"}
     np.testing.assert_array_equal(found["label"], model.predict(X))
+
+
+def test_votes_as_a_power(plain: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = plain
+    model = DeepBoostClassifier(5, n_jobs=1, calibration=None).fit(X, y + (X[:, 2] > 1.0))
+    assert len(model.classes_) == 3
+    for given in (Calibration(0.7, 0.1, 1.3, 0.02), Calibration(2.0, 0.0, 7.5, 1e-200)):
+        model.calibration_ = given
+        found = run_onnx(model.to_onnx(), X)["probabilities"]
+        np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-12, atol=1e-300)
 
 
 def test_too_many_classes_for_the_elimination(plain: tuple[np.ndarray, np.ndarray]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -92,7 +93,7 @@ class ExportingMixin:
 def class_answer(model: Any, rule: Rule | str, costs: FloatArray | None = None) -> ExportedAnswer:
     """That of a classifier with this rule and its own calibration."""
     found = getattr(model, "calibration_", None)
-    calibration = {} if found is None else {"temperature": found.temperature, "doubt": found.doubt}
+    calibration = {} if found is None else asdict(found)
     return ExportedAnswer(tuple(model.classes_), rule, costs=costs, **calibration)
 
 

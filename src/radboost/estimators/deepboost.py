@@ -155,7 +155,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     chosen_ : dict
         What was used for "n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds" and "leaves".
     calibration_ : Calibration or None
-        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
+        Temperature, doubt and power of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective", "train_error", "n_hypotheses"; with a validation set "validation_error" and "validation_loss" (for
         "maxsum" that of "max", which is not larger and can be computed from the scores), and "validation_" with the

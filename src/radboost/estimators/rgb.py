@@ -127,7 +127,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         What was used for "n_rounds", "learning_rate", "subsample", "complexity_penalty", "min_leaf_weight",
         "max_features" (columns) and "thresholds", and the "largest_size" of the families.
     calibration_ : Calibration or None
-        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
+        Temperature, doubt and power of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective" (the mean loss), "train_error", "n_hypotheses", "family_size" and "family_norm" (n and lambda of the
         family that was chosen); with a validation set "validation_loss" and "validation_error".

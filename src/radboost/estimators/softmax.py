@@ -142,7 +142,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         The model. With two classes the trees are -1 and +1; with more each votes for one class or abstains, which moves
         all scores of a row by the same number and so leaves the rule alone.
     calibration_ : Calibration or None
-        The temperature and the doubt of `predict_proba`; None where nothing was calibrated.
+        Temperature, doubt and power of `predict_proba`; None where nothing was calibrated.
     history_ : dict of lists, one entry per round
         "objective" (the risk of equation (4), in the unit of the costs), "train_error", "n_hypotheses"; with
         validation rows "validation_loss" and "validation_error".

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from radboost.export.c_rules import (
+    CALL_VOTES,
     CHEAPEST,
     EXP,
     EXPONENTIAL,
     EXPONENTIALS,
     LARGEST_SCORE,
+    LOG,
     LOGISTIC,
     NUMBER,
     NUMBERS,
@@ -22,6 +24,7 @@ from radboost.export.c_rules import (
     SIGN,
     TASK_PROBABILITIES,
     TASKS,
+    VOTES,
     check_stack,
     rule_functions,
 )
@@ -281,12 +284,15 @@ def _answers(answer: ExportedAnswer, n_outputs: int, rule: Rule | None, probabil
     else:
         parts.append(SIGN if answer.n_classes == 2 else LARGEST_SCORE)
     if rule is not None:
-        numbers = {"TEMPERATURE": _number(answer.temperature), "DOUBT": _number(answer.doubt)}
-        text = PROBABILITIES
-        for word, number in numbers.items():
-            text = text.replace(word, number)
-        parts.append(text)
+        parts.append(_probabilities(answer))
     return "".join(parts)
+
+
+def _probabilities(answer: ExportedAnswer) -> str:
+    text = LOG + VOTES + PROBABILITIES if answer.power else PROBABILITIES.replace(CALL_VOTES, "")
+    for word in ("temperature", "doubt", "power", "ground"):
+        text = text.replace(word.upper(), _number(getattr(answer, word)))
+    return text
 
 
 def _number(value: float) -> str:

@@ -33,6 +33,19 @@ static double NAME_logistic(double v)
     return (v < 0.0 ? small : 1.0) / (1.0 + small);
 }
 """
+LOG = """
+/* The logarithm of v, from 0 to 1, by that of (1 + z) / (1 - z). */
+static double NAME_log(double v)
+{
+    double z, sum = 0.0;
+    int halves = 0, i;
+    if (v <= 0.0) return -1e300;
+    for (; v < 0.70710678118654752; v *= 2.0) --halves;
+    z = (v - 1.0) / (v + 1.0);
+    for (i = 23; i > 0; i -= 2) sum = 1.0 / i + z * z * sum;
+    return halves * 6.93147180559945286227e-01 + 2.0 * z * sum;
+}
+"""
 NORMALISE = """
     for (k = 0; k < K; ++k) total += p[k];
     for (k = 0; k < K; ++k) p[k] /= total;
@@ -101,17 +114,28 @@ RULE = """
 static void NAME_rule(const double *f, double *p)
 {BODY}
 """
-PROBABILITIES = """
+VOTES = f"""
+/* Probabilities times (ground + score - lowest score)^power, divided by their sum. */
+static void NAME_votes(const double *f, double *p)
+{{
+    double largest = f[0], lowest = f[0], total = 0.0;
+    int k;{LARGEST}    for (k = 1; k < K; ++k)
+        if (f[k] < lowest) lowest = f[k];
+    for (k = 0; k < K; ++k)
+        p[k] *= NAME_exp(POWER * NAME_log((GROUND + (f[k] - lowest)) / (GROUND + (largest - lowest))));{NORMALISE}}}
+"""
+CALL_VOTES = "    NAME_votes(scores, probabilities);\n"
+PROBABILITIES = f"""
 /* The probability of each class. */
 void NAME_probabilities(const double *x, double *probabilities)
-{
-    double scores[N];
+{{
+    double scores[N], divided[N];
     int k;
     NAME_scores(x, scores);
-    for (k = 0; k < N; ++k) scores[k] /= TEMPERATURE;
-    NAME_rule(scores, probabilities);
-    for (k = 0; k < K; ++k) probabilities[k] = (1.0 - DOUBT) * probabilities[k] + DOUBT / K;
-}
+    for (k = 0; k < N; ++k) divided[k] = scores[k] / TEMPERATURE;
+    NAME_rule(divided, probabilities);
+{CALL_VOTES}    for (k = 0; k < K; ++k) probabilities[k] = (1.0 - DOUBT) * probabilities[k] + DOUBT / K;
+}}
 """
 CHEAPEST = """
 /* The class with the least expected cost, as its place in the list of classes above. */

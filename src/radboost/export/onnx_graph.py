@@ -10,7 +10,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.export.onnx_nodes import Graph, need_onnx
-from radboost.export.onnx_rules import add_logistic, add_rule
+from radboost.export.onnx_rules import add_logistic, add_rule, times_votes
 from radboost.export.onnx_trees import category_questions, tree_attributes
 from radboost.export.parts import (
     Exported,
@@ -51,6 +51,8 @@ def onnx_model(model: Exported, probabilities: bool) -> onnx.ModelProto:
         if rule is not None:
             shrunk = graph.add("Div", table, graph.real(answer.temperature))
             found = add_rule(graph, rule, shrunk, answer.n_classes)
+            if answer.power:
+                found = times_votes(graph, found, table, answer.power, answer.ground)
             if answer.doubt:
                 found = graph.add("Mul", found, graph.real(1.0 - answer.doubt))
                 found = graph.add("Add", found, graph.real(answer.doubt / answer.n_classes))

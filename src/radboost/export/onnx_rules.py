@@ -20,6 +20,14 @@ def add_rule(graph: Graph, rule: Rule, scores: str, n_classes: int) -> str:
     return RULES[rule.name](graph, scores, n_classes)
 
 
+def times_votes(graph: Graph, probabilities: str, scores: str, power: float, ground: float) -> str:
+    """Times (ground + score - lowest score)^power; amounts are divided by the largest first, so that none overflows."""
+    lowest = graph.add("ReduceMin", scores, graph.whole([1]), keepdims=1)
+    votes = graph.add("Add", graph.add("Sub", scores, lowest), graph.real(ground))
+    ratios = graph.add("Div", votes, graph.add("ReduceMax", votes, graph.whole([1]), keepdims=1))
+    return _shares(graph, graph.add("Mul", probabilities, graph.add("Pow", ratios, graph.real(power))))
+
+
 def add_logistic(graph: Graph, values: str) -> str:
     """1 / (1 + exp(-v)): where the exponential is infinite this is 0, as it should be."""
     one = graph.real(1.0)

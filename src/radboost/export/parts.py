@@ -110,6 +110,8 @@ class ExportedAnswer:
     rule: Rule | str | None = None  # of classes; a text says why there is none
     temperature: float = 1.0
     doubt: float = 0.0
+    power: float = 0.0  # of ground + score - lowest score, a factor of the probabilities
+    ground: float = 1.0
     costs: FloatArray | None = None  # costs[c, k] of the answer k where c is right: the cheapest is answered
     exponential: bool = False  # of a regression: exp(score) is predicted
     tasks: tuple[tuple[Any, ...], ...] | None = None  # the two labels of each task, in place of `labels`

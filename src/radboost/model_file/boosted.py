@@ -17,6 +17,7 @@ from radboost.model_file.errors import ModelFileError
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
+_OF_POWER = {"power", "ground"}  # entries of a calibration
 
 
 def describe(estimator: Any) -> Content:
@@ -29,7 +30,7 @@ def describe(estimator: Any) -> Content:
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
         **({"chosen": dict(estimator.chosen_)} if hasattr(estimator, "chosen_") else {}),
-        **({"calibration": asdict(calibration)} if calibration is not None else {}),
+        **({"calibration": _calibration_numbers(calibration)} if calibration is not None else {}),
         "ensemble": ensemble_header,
     }
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
@@ -60,7 +61,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     if "chosen" in header:
         model.chosen_ = _read_chosen(header["chosen"])
     if "calibration" in header:
-        model.calibration_ = _read_calibration(header["calibration"])
+        model.calibration_ = _read_calibration(header["calibration"], len(model.classes_) if has_classes else 0)
     if not isinstance(header["ensemble"], dict):
         raise ModelFileError("the description of the ensemble must be a dict.")
     model.ensemble_ = model._type_of_ensemble.from_arrays(header["ensemble"], section(ENSEMBLE, arrays))
@@ -91,12 +92,20 @@ def _read_chosen(found: Any) -> dict[str, float | int | str]:
     return found
 
 
-def _read_calibration(found: Any) -> Calibration:
+def _calibration_numbers(calibration: Calibration) -> dict[str, float]:
+    """Those of a power only where there is one."""
+    return {key: value for key, value in asdict(calibration).items() if calibration.power or key not in _OF_POWER}
+
+
+def _read_calibration(found: Any, n_classes: int) -> Calibration:
     keys = {"temperature", "doubt"}
-    if not isinstance(found, dict) or set(found) != keys or any(type(value) is not float for value in found.values()):
-        raise ModelFileError("a calibration must be a temperature and a doubt.")
+    numbers = isinstance(found, dict) and all(type(value) is float for value in found.values())
+    if not numbers or set(found) not in (keys, keys | _OF_POWER):
+        raise ModelFileError("a calibration must be a temperature and a doubt, and perhaps a power and a ground.")
     if not 0.0 < found["temperature"] < math.inf or not 0.0 <= found["doubt"] <= 1.0:
         raise ModelFileError("the temperature of a calibration must be positive, and its doubt lie between 0 and 1.")
+    if "power" in found and (n_classes < 3 or not all(0.0 < found[key] < math.inf for key in _OF_POWER)):
+        raise ModelFileError("power and ground of a calibration must be positive, and are of three classes or more.")
     return Calibration(**found)
 
 

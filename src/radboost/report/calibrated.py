@@ -67,9 +67,9 @@ def calibrated(subject: Subject) -> Section | None:
         )
     found = getattr(subject.model, "calibration_", None)
     if found is not None:
-        blocks.append(
-            Text((f"The fit divides scores by {found.temperature:.3g} and keeps a doubt of {percent(found.doubt)}.",))
-        )
+        votes = f", counts votes to the power of {found.power:.3g}" if found.power else ""
+        does = f"The fit divides scores by {found.temperature:.3g}{votes} and keeps a doubt of {percent(found.doubt)}."
+        blocks.append(Text((does,)))
     lead = "When the model says 80 percent, does it happen 80 times out of 100? " + (
         "As far as these rows can tell, yes." if fine else "Not quite."
     )

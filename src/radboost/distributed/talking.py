@@ -74,12 +74,3 @@ class Workers(Collective):
         if self.alone:
             return array
         return np.concatenate([np.frombuffer(data, dtype=array.dtype) for data in self.gather(array.tobytes())])
-
-
-class OneWorker(Workers):
-    """A worker that has all rows."""
-
-    alone = True
-
-    def gather(self, data: bytes) -> list[bytes]:
-        return [data]

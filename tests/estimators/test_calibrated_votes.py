@@ -120,6 +120,23 @@ def test_the_most_probable_class_stays(given):
     np.testing.assert_allclose(given.apply(softmax, scores + 3.0), found, rtol=1e-9)
 
 
+def test_fits_do_not_depend_on_order_threads_and_copies():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=150) / 3, [-0.5, 0.5])
+    weights, order = 1 + np.arange(150) % 3, rng.permutation(150)
+    found = [
+        DeepBoostClassifier(15, tree_options=TreeOptions(leaves="votes"), n_jobs=n_jobs).fit(*given).calibration_
+        for n_jobs, given in (
+            (1, (X, y, weights)),
+            (2, (X[order], y[order], weights[order])),
+            (1, (np.repeat(X, weights, axis=0), np.repeat(y, weights))),
+        )
+    ]
+    assert found[0].power > 0.0
+    assert found[0] == found[1] == found[2]
+
+
 def test_scores_that_are_all_alike():
     found = fit_calibration(softmax, [judged(np.ones((30, 3)), np.arange(30) % 3)], 1)
     assert found.power == 0.0

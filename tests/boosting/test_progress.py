@@ -118,7 +118,7 @@ def test_the_bar_fits_into_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         console, "Console", lambda **given: original(file=out, force_terminal=True, color_system=None, width=80)
     )
-    bar = progress._RichBar(1000, 199)
+    bar = progress._RichBar(1000, 199, progress.ROUND)
     bar.start()
     bar.advance({"objective": 0.34281, "train_error": 0.0, "n_hypotheses": 177})
     bar.stop()

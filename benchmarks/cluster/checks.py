@@ -18,7 +18,7 @@ from benchmarks.cluster.ranks import fit_on_ranks
 from benchmarks.cluster.small import rows_of
 from benchmarks.cluster.workers import fit_in_places, fit_on_workers
 
-ROUNDS = (2, 12)
+ROUNDS = (5, 25)
 CORES = os.cpu_count() or 1
 WORKERS = (1, 2, 4, 8)
 GIGABITS = (0.1, 0.2, 0.5, 1.0)

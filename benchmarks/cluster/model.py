@@ -12,9 +12,10 @@ where o is 1 for two classes, otherwise K. The other child's sums are a differen
 the last level is not searched. An exchange of m bytes over links of v bytes per second takes
 
     Dask   sum over the levels of a tree with 8 below each, of l + l' (q - 1) + 2 q m (1 / v + p)
-    MPI    ceil(log2 W) l + 2 (W - 1) / W m (1 / v + p)                 Rabenseifner's all-reduce
+    MPI    ceil(log2 W) l + (2 (V - 1) / V + 2 [W > V]) m (1 / v + p)   Rabenseifner's all-reduce
 
-with q workers below the busiest of a level, whose link takes in q messages and sends out q answers; l is the time that
+with V the largest power of two up to W: others send all to a partner first, and get all back. In Dask's tree there are
+q workers below the busiest of a level, whose link takes in q messages and sends out q answers; l is the time that
 a small message takes, l' that of each further one, p the seconds per byte for copies and additions.
 """
 
@@ -84,10 +85,16 @@ class Transport:
         if n_workers == 1:
             return 0.0
         if not self.tree:
-            return math.ceil(math.log2(n_workers)) * self.latency + 2 * (1 - 1 / n_workers) * size * per_byte
+            return math.ceil(math.log2(n_workers)) * self.latency + sent_in_all_reduce(n_workers) * size * per_byte
         return sum(
             self.latency + self.further * (busiest - 1) + 2 * busiest * size * per_byte for busiest in levels(n_workers)
         )
+
+
+def sent_in_all_reduce(n_workers: int) -> float:
+    """How many times its numbers the busiest rank sends."""
+    paired = 2 ** int(math.log2(n_workers))
+    return 2 * (1 - 1 / paired) + 2 * (n_workers > paired)
 
 
 def levels(n_workers: int) -> list[int]:
@@ -212,13 +219,12 @@ def fit_memory(peaks: Sequence[tuple[float, float]], columns: int) -> tuple[floa
     return float(slope) - 2 * columns, float(process)
 
 
-def fit_serial(costs: Sequence[float], measured: Sequence[tuple[Shape, int, float]]) -> float:
-    """The share s of the work that threads do not divide, between 0 and 1."""
+def fit_serial(costs: Sequence[float], measured: Sequence[tuple[Shape, int, float, float]]) -> float:
+    """The share s of the work that threads do not divide, from (shape, threads, seconds with one, with these)."""
     shares = []
-    for shape, threads, seconds in measured:
-        parts = np.array(costs) * shape.terms
-        work, repeated = float(parts[:4].sum()), float(parts[4:].sum())
-        shares.append(((seconds - repeated) / work - 1.0 / threads) / (1.0 - 1.0 / threads))
+    for shape, threads, one, several in measured:
+        repeated = float(np.dot(costs[4:], shape.terms[4:]))
+        shares.append(((several - repeated) / (one - repeated) - 1.0 / threads) / (1.0 - 1.0 / threads))
     return float(np.clip(np.mean(shares), 0.0, 1.0))
 
 
@@ -231,7 +237,7 @@ def fit_transport(pings: Sequence[tuple[int, int, float]], *, tree: bool) -> Tra
             below_each = levels(workers)
             rows.append([len(below_each), sum(below_each) - len(below_each), 2 * sum(below_each) * size])
         else:
-            rows.append([math.ceil(math.log2(workers)), 0.0, 2 * (1 - 1 / workers) * size])
+            rows.append([math.ceil(math.log2(workers)), 0.0, sent_in_all_reduce(workers) * size])
     terms = np.array(rows) / seconds[:, None]
     scale = np.maximum(terms.max(axis=0), 1e-300)
     found, _ = nnls(terms / scale, np.ones(len(seconds)))

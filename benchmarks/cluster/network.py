@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 PREFIX = "radboost"
 SUBNET = "10.83.0"
-BURST = 128_000  # bytes that a link lets through at once, at least; more where it is fast: those of two milliseconds
+BURST = 16_000  # bytes that a link lets through at once, at least; more where it is fast: those of half a millisecond
 QUEUE = "1s"  # what waits longer is dropped
 
 
@@ -80,7 +80,7 @@ def _join(place: Place, middle: str, port: str, megabits: float | None) -> None:
     _run("ip", "-n", place.name, "link", "set", place.interface, "up")
     if megabits is None:
         return
-    burst = max(BURST, round(megabits * 1e6 / 8 * 0.002))
+    burst = max(BURST, round(megabits * 1e6 / 8 * 0.0005))
     shape = ["root", "tbf", "rate", f"{megabits:g}mbit", "burst", str(burst), "latency", QUEUE]
     for name, interface in ((place.name, place.interface), (middle, port)):
         _run("ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", interface, *shape)

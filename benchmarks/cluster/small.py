@@ -28,8 +28,8 @@ SHAPES = (
     Shape(100_000, classes=8),
     Shape(100_000, classes=16),
 )
-THREADED = (Shape(200_000), Shape(400_000))
-ROUNDS = (3, 23)
+THREADED = Shape(1_000_000)
+ROUNDS = (5, 35)
 PING_SIZES = (8, 200_000, 2_000_000)
 PING_WORKERS = {"Dask": (2, 3), "MPI": (2,)}
 DEPTHS = (3, 6)
@@ -56,8 +56,8 @@ def seconds_per_round(shape: Shape, threads: int, repeats: int) -> float:
 
 def measure(repeats: int) -> dict[str, Any]:
     """Everything, for a file."""
-    alone = [(asdict(shape), 1, seconds_per_round(shape, 1, repeats)) for shape in SHAPES]
-    alone += [(asdict(shape), 2, seconds_per_round(shape, 2, repeats)) for shape in THREADED]
+    alone = [(asdict(shape), seconds_per_round(shape, 1, repeats)) for shape in SHAPES]
+    threads = [seconds_per_round(THREADED, n, repeats) for n in (1, 2)]
     train = data.synthetic(20_000, 28, seed=1)
     pings: dict[str, list[tuple[int, int, float]]] = {}
     with stored(train) as folder:
@@ -73,6 +73,7 @@ def measure(repeats: int) -> dict[str, Any]:
         sent = fit_on_workers(Request(folder, (10,)), 2)[0].workers[1]
     return {
         "alone": alone,
+        "threads": threads,
         "pings": pings,
         "exchanges": [(depth, _per_round(one, "exchanges")) for depth, one in zip(DEPTHS, counted, strict=True)],
         "several": _per_round(several, "exchanges"),
@@ -96,13 +97,13 @@ def _per_round(outcome: Outcome, what: str) -> float:
 
 def constants(measured: dict[str, Any]) -> Constants:
     """What the model needs."""
-    alone = [(Shape(**shape), threads, seconds) for shape, threads, seconds in measured["alone"]]
-    costs = fit_costs([(shape, seconds) for shape, threads, seconds in alone if threads == 1])
+    costs = fit_costs([(Shape(**shape), seconds) for shape, seconds in measured["alone"]])
+    one, two = measured["threads"]
     (shallow, few), (deep, many) = measured["exchanges"]
     per_level = (many - few) / (deep - shallow)
     return Constants(
         costs=costs,
-        serial=fit_serial(costs, [one for one in alone if one[1] > 1]),
+        serial=fit_serial(costs, [(THREADED, 2, one, two)]),
         exchanges=(few - per_level * shallow, per_level, measured["several"] - many),
         transports={name: fit_transport(found, tree=name == "Dask") for name, found in measured["pings"].items()},
         packing=measured["packing"],

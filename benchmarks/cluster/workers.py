@@ -83,7 +83,7 @@ def _started(commands: Sequence[Sequence[str]]) -> Iterator[None]:
             process.terminate()
         for process in processes:
             try:
-                process.wait(10.0)
+                process.wait(5.0)
             except subprocess.TimeoutExpired:
                 process.kill()
 

@@ -93,7 +93,7 @@ class Transport:
 
 def sent_in_all_reduce(n_workers: int) -> float:
     """How many times its numbers the busiest rank sends."""
-    paired = 2 ** int(math.log2(n_workers))
+    paired = 1 << (n_workers.bit_length() - 1)
     return 2 * (1 - 1 / paired) + 2 * (n_workers > paired)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cluster import large
-from benchmarks.cluster.checks import predicted, read
+from benchmarks.cluster.checks import SHAPE, WORKERS, predicted, read
 from benchmarks.cluster.model import Cluster, Constants, Shape, break_even, fit_memory, once, predict
 from benchmarks.cluster.small import constants as constants_of
 
@@ -179,13 +179,17 @@ def draw_workers(constants: Constants, checks: Sequence[dict[str, Any]], path: P
     figure = _figure()
     axes = figure.subplots()
     for name, colour in COLOURS.items():
-        own = [one for one in checks if one["kind"] == "workers" and one["cluster"]["transport"] == name]
+        own = [
+            one
+            for one in checks
+            if (one["kind"], one["cluster"]["transport"], one["shape"]["rows"]) == ("workers", name, SHAPE.rows)
+        ]
         if not own:
             continue
         n = [one["cluster"]["workers"] for one in own]
         axes.plot(n, [1e3 * one["seconds"] for one in own], "o", color=colour, label=f"{name}, measured")
         check = read(own[0])
-        smooth = range(1, max(n) + 1)
+        smooth = range(1, WORKERS[-1] + 1)
         line = [1e3 * predict(constants, check.shape, replace(check.cluster, workers=k)).seconds for k in smooth]
         axes.plot(smooth, line, "-", color=colour, label=f"{name}, predicted")
         own_cores = [

@@ -15,6 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
 import radboost.distributed as cluster_fits
+from collective_tools import ThreadGroup
 from distributed_tools import LoadedAnew, ThreadWorkers, break_off, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
@@ -30,6 +31,7 @@ from radboost import (
 from radboost.distributed import reader
 from radboost.distributed.learning import Task
 from radboost.distributed.parts import Part
+from radboost.estimators import _calibrated as calibrated
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 
@@ -364,3 +366,27 @@ def test_the_extra_is_named_where_dask_is_missing(monkeypatch: pytest.MonkeyPatc
         cluster_fits.fit(RGBClassifier(2), X, y)
     with pytest.raises(ImportError, match=r"radboost\[dask\]"):
         cluster_fits.predict(RGBClassifier(1, calibration=None).fit(X, y), X)
+
+
+@pytest.mark.parametrize("estimator", [DeepBoostClassifier(3, complexity_penalty=0.01), RGBClassifier(3)])
+def test_calibration_is_found_without_an_exchange_for_each_trial(
+    estimator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for temperature, power and doubt sums losses thousands of times; many rows stay where they are."""
+    X, y = table(3, 240, 4, 3)
+    expected = clone(estimator).fit(X, y)
+    assert expected.calibration_ is not None
+    counts = []
+    for most in (calibrated.MOST_GATHERED, 0):
+        monkeypatch.setattr(calibrated, "MOST_GATHERED", most)
+        group = ThreadGroup(2)
+        task = Task.of(clone(estimator), weighted=False)
+        parts = divide(X, y, None, 4)
+        for model in group.run(
+            lambda rank, _, task=task, parts=parts, group=group: task.run(
+                parts[rank::2], ThreadWorkers(group, rank), first=rank == 0
+            )
+        ):
+            assert model.calibration_ == expected.calibration_
+        counts.append(len(group.met))
+    assert counts[0] < 1000 < counts[1]

@@ -13,10 +13,12 @@ from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._offset import OffsetMixin
 from radboost.rows.prepare import PreparedRows, Watched
+from radboost.rows.weights import RowWeights
 
 # Probabilities of K classes may take K^2 numbers for each row (the objective "sum"): no more rows are judged than these
 # allow, and than so few.
 MOST_RATES, FEWEST_ROWS = 2**22, 200
+MOST_GATHERED = 2**23  # scores that every worker takes from the others
 
 
 class CalibratedMixin(OffsetMixin):
@@ -77,4 +79,10 @@ class CalibratedMixin(OffsetMixin):
 
 
 def _judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
-    return JudgedRows(rows.row_weights(), rows.class_ids, rows.scores(model.ensemble_, n_threads))
+    """Rows of all workers where they are few enough: the search sums their losses thousands of times."""
+    weights, scores = rows.row_weights(), rows.scores(model.ensemble_, n_threads)
+    if weights.native.alone or weights.n_rows * math.prod(scores.shape[1:]) > MOST_GATHERED:
+        return JudgedRows(weights, rows.class_ids, scores)
+    given = None if rows.weights is None else weights.gather(rows.weights)
+    class_ids = weights.gather(rows.class_ids)
+    return JudgedRows(RowWeights(given, len(class_ids)), class_ids, weights.gather(scores))

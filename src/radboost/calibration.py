@@ -125,6 +125,9 @@ def _best_doubt(parts: Sequence[JudgedRows], found: Sequence[FloatArray], n_thre
         return total - math.log1p(-doubt)
 
     plain_loss = loss(0.0)
+    slopes = (1.0 - 1.0 / (n_classes * np.maximum(own, SMALLEST)) for own in right)
+    if 1.0 + sum(part.weights.sum(own, n_threads) for part, own in zip(parts, slopes, strict=True)) >= 0.0:
+        return plain_loss, 0.0  # it rises from 0 on
     doubt, smallest = minimum(loss, (0.0, MOST_DOUBT), DOUBT_STEPS)
     return (smallest, doubt) if smallest < plain_loss else (plain_loss, 0.0)
 

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from radboost._typing import ClassIds, FloatArray
 
-# Logarithms of temperatures, and the steps of the searches for temperature, power and doubt.
-LOG_TEMPERATURES, TEMPERATURE_STEPS, POWER_STEPS, DOUBT_STEPS = (-4.0, 4.0), 11, 11, 12
-MOST_DOUBT, MOST_POWER = 0.98, 8.0
+# Of temperatures; temperature and power are found up to the tolerance.
+LOG_TEMPERATURES, MOST_POWER, TOLERANCE = (-4.0, 4.0), 8.0, 0.01
+# Where the search for the first doubt begins, and when Newton's steps are at their end.
+MOST_DOUBT, FIRST_DOUBT, DOUBT_TOLERANCE, MOST_NEWTON_STEPS = 0.98, 0.05, 1e-4, 40
 MEAN_POWER = 2.0  # of its prior
 GROUND = 0.01  # of the usual distance between the highest and the lowest score of a row
 SMALLEST = 1e-12  # probability: a row that was thought impossible does not decide alone
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 Probabilities = Callable[[FloatArray], FloatArray]  # of scores, a row for each of them
 Found = TypeVar("Found", bound=tuple[float, *tuple[Any, ...]])
@@ -82,80 +83,82 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n
     are the power, by an exponential prior, and the doubt, by one that falls to 0 at 1: a handful of rows says little
     about how sure to be. Sums are exact, so that the order of the rows does not matter.
     """
-    ground = _ground(parts, n_threads) if parts[0].scores.ndim == 2 else None
-    votes = None if ground is None else [_log_votes(part.scores, ground) for part in parts]
+    rows = _Rows(parts, n_threads)
+    ground = rows.ground() if rows.scores.ndim == 2 else None
+    votes = None if ground is None else _log_votes(rows.scores, ground)
 
     def best(log_temperature: float) -> tuple[float, float, float]:
         """The least loss with this temperature, and the power and the doubt that have it."""
-        plain = [probabilities(part.scores * math.exp(-log_temperature)) for part in parts]
+        plain = probabilities(rows.scores * math.exp(-log_temperature))
         prior = 0.5 * log_temperature**2
         if votes is None:
-            loss, doubt = _best_doubt(parts, plain, n_threads)
+            loss, doubt = rows.best_doubt(plain)
             return loss + prior, 0.0, doubt
 
         def at_power(power: float) -> tuple[float, float]:
-            shares = [own * np.exp(power * logs) for own, logs in zip(plain, votes, strict=True)]
-            loss, doubt = _best_doubt(parts, [own / own.sum(axis=1, keepdims=True) for own in shares], n_threads)
+            shares = plain * np.exp(power * votes)
+            shares /= shares.sum(axis=1, keepdims=True)
+            loss, doubt = rows.best_doubt(shares)
             return loss + prior + power / MEAN_POWER, doubt
 
-        power, (loss, doubt) = _least(at_power, (0.0, MOST_POWER), POWER_STEPS)
+        power, (loss, doubt) = _least(at_power, (0.0, MOST_POWER))
         at_zero = at_power(0.0)
         return (loss, power, doubt) if loss < at_zero[0] else (at_zero[0], 0.0, at_zero[1])
 
-    log_temperature, (_, power, doubt) = _least(best, LOG_TEMPERATURES, TEMPERATURE_STEPS)
+    log_temperature, (_, power, doubt) = _least(best, LOG_TEMPERATURES)
     temperature = math.exp(log_temperature)
     return Calibration(temperature, doubt, power, ground) if power and ground else Calibration(temperature, doubt)
 
 
-def _ground(parts: Sequence[JudgedRows], n_threads: int) -> float | None:
-    """A hundredth of the mean distance between the highest and the lowest score; None where all scores are alike."""
-    spread = sum(part.weights.sum(part.scores.max(axis=1) - part.scores.min(axis=1), n_threads) for part in parts)
-    total = sum(part.weights.sum(np.ones(len(part.class_ids)), n_threads) for part in parts)
-    return GROUND * spread / total if spread > 0.0 else None
+class _Rows:
+    """The rows of all parts together."""
+
+    def __init__(self, parts: Sequence[JudgedRows], n_threads: int) -> None:
+        self.scores = np.concatenate([part.scores for part in parts])
+        ends = np.cumsum([0, *(len(part.class_ids) for part in parts)])
+        self._places = np.arange(len(self.scores)), np.concatenate([part.class_ids for part in parts])
+        self._sums = [(part.weights, slice(*ends[k : k + 2])) for k, part in enumerate(parts)]
+        self._n_threads = n_threads
+        self._last_doubt = FIRST_DOUBT
+
+    def sum(self, values: FloatArray) -> float:
+        return sum(weights.sum(values[own], self._n_threads) for weights, own in self._sums)
+
+    def ground(self) -> float | None:
+        """A hundredth of the mean distance between highest and lowest score; None where all scores are alike."""
+        spread = self.sum(self.scores.max(axis=1) - self.scores.min(axis=1))
+        return GROUND * spread / self.sum(np.ones(len(self.scores))) if spread > 0.0 else None
+
+    def best_doubt(self, found: FloatArray) -> tuple[float, float]:
+        """The least loss with these probabilities, and the doubt that has it.
+
+        The loss is convex in the doubt: where its slope is 0, by Newton's steps from the last doubt that was found, or
+        by halves where such a step leaves the interval that is left.
+        """
+        right, even = np.maximum(found[self._places], SMALLEST), 1.0 / found.shape[1]
+        if 1.0 + self.sum(1.0 - even / right) >= 0.0:
+            return -self.sum(np.log(right)), 0.0  # it rises from 0 on
+        low, high, doubt = 0.0, MOST_DOUBT, self._last_doubt
+        for _ in range(MOST_NEWTON_STEPS):
+            ratios = (right - even) / ((1.0 - doubt) * right + doubt * even)
+            slope = self.sum(ratios) + 1.0 / (1.0 - doubt)
+            low, high = (low, doubt) if slope > 0.0 else (doubt, high)
+            at = doubt - slope / (self.sum(ratios**2) + 1.0 / (1.0 - doubt) ** 2)
+            at = at if low <= at <= high else 0.5 * (low + high)
+            change, doubt = abs(at - doubt), at
+            if change <= DOUBT_TOLERANCE:
+                break
+        self._last_doubt = doubt
+        return -self.sum(np.log((1.0 - doubt) * right + doubt * even)) - math.log1p(-doubt), doubt
 
 
-def _best_doubt(parts: Sequence[JudgedRows], found: Sequence[FloatArray], n_threads: int) -> tuple[float, float]:
-    """The least loss with these probabilities, and the doubt that has it: the loss is convex in the doubt."""
-    right = [own[np.arange(len(own)), part.class_ids] for part, own in zip(parts, found, strict=True)]
-    n_classes = found[0].shape[1]
-
-    def loss(doubt: float) -> float:
-        losses = (-np.log(np.maximum((1.0 - doubt) * own + doubt / n_classes, SMALLEST)) for own in right)
-        total = sum(part.weights.sum(own, n_threads) for part, own in zip(parts, losses, strict=True))
-        return total - math.log1p(-doubt)
-
-    plain_loss = loss(0.0)
-    slopes = (1.0 - 1.0 / (n_classes * np.maximum(own, SMALLEST)) for own in right)
-    if 1.0 + sum(part.weights.sum(own, n_threads) for part, own in zip(parts, slopes, strict=True)) >= 0.0:
-        return plain_loss, 0.0  # it rises from 0 on
-    doubt, smallest = minimum(loss, (0.0, MOST_DOUBT), DOUBT_STEPS)
-    return (smallest, doubt) if smallest < plain_loss else (plain_loss, 0.0)
-
-
-def _least(function: Callable[[float], Found], between: tuple[float, float], n_steps: int) -> tuple[float, Found]:
-    """Where the first of several numbers is least, and all of them there."""
+def _least(function: Callable[[float], Found], between: tuple[float, float]) -> tuple[float, Found]:
+    """Where the first of several numbers, which has one valley, is least, and all of them there."""
     found: dict[float, Found] = {}
 
     def first(at: float) -> float:
         found[at] = function(at)
         return found[at][0]
 
-    at, _ = minimum(first, between, n_steps)
+    at = float(minimize_scalar(first, bounds=between, method="bounded", options={"xatol": TOLERANCE}).x)
     return at, found[at]
-
-
-def minimum(function: Callable[[float], float], between: tuple[float, float], n_steps: int) -> tuple[float, float]:
-    """Where a function with one valley is least, by golden sections, and its value there."""
-    low, high = between
-    inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_inner, at_outer = function(inner), function(outer)
-    for _ in range(n_steps):
-        if at_inner <= at_outer:
-            high, outer, at_outer = outer, inner, at_inner
-            inner = high - GOLDEN * (high - low)
-            at_inner = function(inner)
-        else:
-            low, inner, at_inner = inner, outer, at_outer
-            outer = low + GOLDEN * (high - low)
-            at_outer = function(outer)
-    return (inner, at_inner) if at_inner <= at_outer else (outer, at_outer)

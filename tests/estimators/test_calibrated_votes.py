@@ -7,7 +7,7 @@ import pytest
 
 import radboost
 from radboost import DeepBoostClassifier, ModelFileError, TreeOptions
-from radboost.calibration import GROUND, Calibration, JudgedRows, fit_calibration
+from radboost.calibration import GROUND, Calibration, JudgedRows, _Rows, fit_calibration
 from radboost.rows.weights import RowWeights
 
 POWERFUL = Calibration(temperature=0.7, doubt=0.1, power=1.3, ground=0.02)
@@ -66,6 +66,33 @@ def test_the_least_loss_of_a_grid(seed):
         for power in np.linspace(0.0, 3.0, 11)
     ]
     assert loss_of(found, scores, ids) <= min(loss_of(one, scores, ids) for one in grid) + 0.02
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-3, 0.3, 1.0])
+def test_the_doubt_of_rows_that_were_thought_impossible(wrong):
+    """The slope at 0 is as steep as a trillion, or the doubt is at the end of its interval."""
+    rng = np.random.default_rng(0)
+    ids = rng.integers(0, 5, 2000)
+    scores = 60.0 * np.eye(5)[ids]
+    ids[: int(2000 * wrong)] = rng.integers(0, 5, int(2000 * wrong))
+    rows = _Rows([judged(scores[:700], ids[:700]), judged(scores[700:], ids[700:])], 1)
+    loss, doubt = rows.best_doubt(softmax(scores))
+    grid = [loss_of(Calibration(doubt=share), scores, ids) for share in np.linspace(0.0, 0.98, 4901)]
+    assert loss == pytest.approx(loss_of(Calibration(doubt=doubt), scores, ids), rel=1e-8)
+    assert min(grid) - 0.01 <= loss <= min(grid) + 0.02
+
+
+def test_it_takes_few_steps():
+    """Nested searches: each probability of a temperature is tried with some powers, and each of these with doubts."""
+    scores, ids, _ = ballots(300, 0)
+    asked = []
+
+    def counting(scores):
+        asked.append(len(scores))
+        return softmax(scores)
+
+    fit_calibration(counting, [judged(scores, ids)], 1)
+    assert 4 <= len(asked) <= 20
 
 
 def test_the_truth_is_found_where_scores_are_votes():

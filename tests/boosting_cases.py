@@ -232,7 +232,11 @@ CASES: dict[str, Case] = {
     "martiboost, weights": Case(old(MartiBoostClassifier, max_leaves=4), two, 12, weighted(300)),
 }
 
-EVERY = pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
+LONG = ("deep, 4 classes, max, pushed", "deep, gives up", "soft-max, far apart")
+EVERY = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if name in LONG else (), id=name) for name, case in CASES.items()],
+)
 
 
 def everything(model: Any) -> tuple[Any, ...]:

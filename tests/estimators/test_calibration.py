@@ -1,5 +1,7 @@
 """Probabilities that mean something."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
@@ -207,6 +209,29 @@ def test_wrong_labels_make_doubt():
         assert doubtful.doubt > 0.25
 
 
+@EACH
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_of_right_labels(estimator, n_classes, tmp_path):
+    """Learned from labels half of which say nothing, and nearly as sure of right ones as it should be."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(4000, 5))
+    y = np.digitize(X[:, 0] + X[:, 1], [0.0] if n_classes == 2 else [-0.6, 0.6])
+    labels = np.where(rng.random(3000) < 0.5, rng.integers(0, n_classes, 3000), y[:3000])
+    doubtful, sure = (
+        changed(estimator, calibration=calibration).fit(X[:3000], labels) for calibration in ("auto", "right_labels")
+    )
+    assert doubtful.calibration_.doubt > 0.1
+    assert sure.calibration_ == replace(doubtful.calibration_, doubt=0.0)
+    new, truth = X[3000:], y[3000:]
+    np.testing.assert_array_equal(sure.predict(new), doubtful.predict(new))
+    found = sure.predict_proba(new)
+    assert log_loss(truth, found) < 0.85 * log_loss(truth, doubtful.predict_proba(new))
+    unsure, right = doubtful.predict_proba(new).max(axis=1).mean(), sure.score(new, truth)
+    assert abs(found.max(axis=1).mean() - right) < 0.6 * abs(unsure - right)
+    sure.save(tmp_path / "model")
+    np.testing.assert_array_equal(radboost.load(tmp_path / "model").predict_proba(new), found)
+
+
 def test_digits():
     """Confidence is accuracy, where it was .85 at an accuracy of .96."""
     X, y = load_digits(return_X_y=True)
@@ -336,7 +361,7 @@ def test_a_fit_is_resumed_with_another_calibration(tmp_path):
 def test_what_is_refused(estimator):
     X, y = table(50)
     for wrong in ("temperature", 1, True):
-        with pytest.raises(ValueError, match=r"calibration must be 'auto' or None; got"):
+        with pytest.raises(ValueError, match=r"calibration must be 'auto', 'right_labels' or None; got"):
             changed(estimator, calibration=wrong).fit(X, y)
 
 

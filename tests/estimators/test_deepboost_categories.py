@@ -518,6 +518,7 @@ def test_bits_of_questions() -> None:
 # --- real data ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_abalone(data_dir: Path) -> None:
     data = datasets.load("abalone", data_dir)
     model = DeepBoostClassifier(40, categorical_features=data.categorical_features).fit(data.X[:3000], data.y[:3000])
@@ -530,6 +531,7 @@ def test_abalone(data_dir: Path) -> None:
     np.testing.assert_array_equal(same.decision_function(text[3000:]), model.decision_function(data.X[3000:]))
 
 
+@pytest.mark.slow
 def test_adult(data_dir: Path) -> None:
     data = datasets.load("adult", data_dir)
     rows = np.random.default_rng(0).permutation(len(data.y))

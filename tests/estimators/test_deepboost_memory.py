@@ -50,11 +50,11 @@ FULL_SEARCH = (
 @pytest.mark.parametrize(
     ("more", "per_row"),
     [
-        (", tree_options=TreeOptions(leaves='votes')", 64),
+        pytest.param(", tree_options=TreeOptions(leaves='votes')", 64, marks=pytest.mark.slow),
         (FULL_SEARCH, 64),
-        (", subsample=0.5, tree_options=TreeOptions(leaves='votes')", 64),
+        pytest.param(", subsample=0.5, tree_options=TreeOptions(leaves='votes')", 64, marks=pytest.mark.slow),
         ("", 96),
-        (", subsample=0.5", 96),
+        pytest.param(", subsample=0.5", 96, marks=pytest.mark.slow),
     ],
 )
 def test_peak_memory(more: str, per_row: int) -> None:

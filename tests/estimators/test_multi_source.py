@@ -56,7 +56,7 @@ def test_the_objective_falls_in_every_round(source_objective: str, settings: Any
     assert np.all(np.diff(objective)[took[took > 0] - 1] < 0)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+@pytest.mark.parametrize("loss", ["logistic", pytest.param("exponential", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("source_objective", OBJECTIVES)
 def test_it_falls_until_optimal(source_objective: str, loss: str) -> None:
     X, y, s = rows(2, m=60)

@@ -98,6 +98,7 @@ def test_long_fits(pair: tuple[str, str], criterion: str) -> None:
     assert len(np.unique(steps["hypothesis"])) < len(steps)
 
 
+@pytest.mark.slow
 def test_weights_shrink_return_to_zero_and_leave() -> None:
     cancelled = shrunk = 0
     for seed in range(12):

@@ -39,7 +39,10 @@ def test_numbers_of_classes(pair: tuple[str, str], n_classes: int) -> None:
     assert model.score(X, y) > (0.8 if pair[0] in ("sum", "compsum") else 1 / n_classes)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+@pytest.mark.parametrize(
+    "pair",
+    [pytest.param(p, marks=pytest.mark.slow if p == ("sum", "logistic") else (), id=" ".join(p)) for p in PAIRS],
+)
 def test_a_thousand_classes(pair: tuple[str, str]) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(1000), 3)

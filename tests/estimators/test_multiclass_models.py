@@ -185,7 +185,7 @@ def test_penalties_make_smaller_trees_and_fewer_hypotheses() -> None:
     assert sizes[1] < sizes[0]
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+@pytest.mark.parametrize("load", [load_iris, load_wine, pytest.param(load_digits, marks=pytest.mark.slow)])
 def test_real_data(load: Any) -> None:
     X, y = load(return_X_y=True)
     for objective in ("sum", "compsum"):

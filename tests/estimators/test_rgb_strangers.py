@@ -44,6 +44,7 @@ def amounts(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, rng.gamma(2.0, means / 2.0)
 
 
+@pytest.mark.slow
 def test_gamma_beside_other_libraries() -> None:
     rows, targets = amounts(3000, 0)
     new_rows, new_targets = amounts(3000, 1)

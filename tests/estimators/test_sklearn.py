@@ -63,7 +63,7 @@ ESTIMATORS = [
     SparseBoostClassifier(),
     SparseBoostClassifier(penalty="l1/linf", update="gradboost", tol=1e-3),
     SparseBoostClassifier(family="stumps", features_per_round=4, totally_corrective=False, n_rounds=20),
-    SparseBoostClassifier(family="kernel", n_rounds=20),
+    SparseBoostClassifier(family="kernel", n_rounds=8),
     SparseBoostClassifier(family="trees", n_rounds=5),
     SparseBoostRegressor(),
     SparseBoostRegressor(family="products", n_rounds=5),
@@ -74,8 +74,8 @@ ESTIMATORS = [
     SupervisedKernelProjection(rank=4, n_starts=1),
     DeepBoostClassifierCV(DeepBoostClassifier(6), param_grid={"max_depth": [2, 4]}, cv=2),
     RGBClassifierCV(RGBClassifier(6), param_grid={"subsample": [0.5, 1.0]}, cv=2),
-    RGBRegressorCV(RGBRegressor(30), param_grid={"subsample": [0.5, 1.0]}, cv=2),
-    SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(20), param_grid={"max_leaves": [4, 8]}, cv=2),
+    RGBRegressorCV(RGBRegressor(12), param_grid={"subsample": [0.5, 1.0]}, cv=2),
+    SoftmaxBoostClassifierCV(SoftmaxBoostClassifier(5), param_grid={"max_leaves": [4, 8]}, cv=2),
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,11 @@ FOLDS = KFold(5, shuffle=True, random_state=0)
 
 
 @pytest.mark.parametrize(("features", "behind_ridge"), [("given", 0.01), ("products", 0.04), ("trees", 0.15)])
-@pytest.mark.parametrize("unit", [1.0, 1.0 / 77.0, 1000.0])
+@pytest.mark.parametrize("unit", [1.0, 1.0 / 77.0, pytest.param(1000.0, marks=pytest.mark.slow)])
 def test_diabetes_at_the_defaults(features: str, behind_ridge: float, unit: float) -> None:
     rows, targets = load_diabetes(return_X_y=True)
-    start = time.process_time()
     model = SparseBoostRegressor(family=features).fit(rows, unit * targets)
-    assert time.process_time() - start < 20.0  # on a slow machine; minutes with a price of 0.001
+    assert model.n_iter_ < 100  # thousands, and minutes, with a price of 0.001
     assert model.stop_reason_.startswith("optimal")
     ridge = cross_val_score(RidgeCV(np.geomspace(1e-4, 10, 20)), rows, targets, cv=FOLDS).mean()
     ours = cross_val_score(SparseBoostRegressor(family=features), rows, unit * targets, cv=FOLDS).mean()

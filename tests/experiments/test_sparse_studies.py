@@ -119,6 +119,7 @@ def test_a_small_run_of_each(data_dir: Path) -> None:
     assert studies.units(again, quick=True) != studies.units(paths, quick=True)
 
 
+@pytest.mark.slow
 def test_a_small_run_of_texts(data_dir: Path) -> None:
     """One topic, the L1 booster and the one that takes a feature at a time."""
     study = Topics("x", "reviews", quick_rounds=(3,))

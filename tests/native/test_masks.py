@@ -108,7 +108,7 @@ def test_rows(size: int, share: float, bin_: int, left_code: int, missing_code: 
 
 
 @pytest.mark.skipif(not masks.has_fast(), reason="this processor has the plain kernels only")
-@pytest.mark.parametrize("instruction_set", ["x86-64", "avx2"])
+@pytest.mark.parametrize("instruction_set", ["x86-64", pytest.param("avx2", marks=pytest.mark.slow)])
 def test_trees_on_masks_with_plain_kernels(instruction_set: str) -> None:
     """The comparison of trees on masks with trees row by row, in a process that has the plain kernels only."""
     path = Path(__file__).with_name("test_growth.py")

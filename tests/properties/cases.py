@@ -524,11 +524,22 @@ def over(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDeco
     return pytest.mark.parametrize("case", [case for case in CASES if promise(case)], ids=str)
 
 
+def one_of_each_first() -> pytest.MarkDecorator:
+    """Runs a test for every case; only one of each estimator and number of classes is not slow."""
+    first = _one_of_each(lambda case: True)
+    cases = [pytest.param(case, marks=() if case in first else pytest.mark.slow, id=str(case)) for case in CASES]
+    return pytest.mark.parametrize("case", cases)
+
+
 def one_of_each(promise: Callable[[Case], bool] = lambda case: True) -> pytest.MarkDecorator:
     """Runs a test for the first case of every estimator and number of classes: what needs no setting in particular."""
+    return pytest.mark.parametrize("case", _one_of_each(promise), ids=str)
+
+
+def _one_of_each(promise: Callable[[Case], bool]) -> list[Case]:
     first: dict[tuple[str, bool, bool], Case] = {}
     for case in CASES:
         key = (type(case.make()).__name__, case.n_classes > 2, case.n_classes > 10)
         if promise(case) and not key[2]:
             first.setdefault(key, case)
-    return pytest.mark.parametrize("case", list(first.values()), ids=str)
+    return list(first.values())

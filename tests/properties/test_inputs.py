@@ -14,7 +14,7 @@ import scipy.sparse
 from sklearn.model_selection import KFold
 
 from properties import hooks
-from properties.cases import Case, essence, one_of_each, over, scores
+from properties.cases import Case, essence, one_of_each, one_of_each_first, over, scores
 from radboost.rows import RareCategoriesWarning, TextColumnWarning
 from reference.data import tiny, tiny_classes
 
@@ -124,7 +124,7 @@ FRAMES: dict[str, Any] = {
 }
 
 
-@over()
+@one_of_each_first()
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames(case: Case, kind: str) -> None:
     X, y = case.data(4, missing=0.1)
@@ -369,11 +369,28 @@ def coloured(case: Case, seed: int = 16, m: int = 150) -> tuple[pd.DataFrame, np
 
 @over(lambda case: case.categories and "monotone" not in case.name)
 def test_categories(case: Case) -> None:
-    """In every form, with new ones at prediction; neither threads, nor order, nor copies, nor names matter."""
+    """With new ones at prediction; neither threads, nor order, nor copies, nor names matter."""
     frame, y = coloured(case)
     model = case.make().fit(frame, y)
     first = essence(model, frame)
     assert len(model.ensemble_) > 0
+    renamed = frame.assign(colour=frame["colour"].cat.rename_categories(dict(zip(COLOURS, "vwxyz", strict=True))))
+    np.testing.assert_array_equal(scores(case.make().fit(renamed, y), renamed), scores(model, frame))
+    rng = np.random.default_rng(0)
+    order, copies = rng.permutation(len(y)), rng.integers(1, 4, len(y))
+    assert essence(case.make(n_jobs=3).fit(frame.iloc[order], y[order]), frame) == first
+    repeated = np.repeat(np.arange(len(y)), copies)
+    weighted = case.make().fit(frame, y, copies)
+    assert essence(case.make().fit(frame.iloc[repeated], y[repeated]), frame) == essence(weighted, frame)
+    unseen = frame.assign(colour=pd.Categorical(["violet"] * len(frame)))
+    missing = frame.assign(colour=pd.Categorical([None] * len(frame), categories=COLOURS))
+    np.testing.assert_array_equal(scores(model, unseen), scores(model, missing))
+
+
+@one_of_each(lambda case: case.categories)
+def test_forms_of_categories(case: Case) -> None:
+    frame, y = coloured(case)
+    model = case.make().fit(frame, y)
     assert list(model.categories_) == [1] or list(model.categories_) == ["colour"]
     text = frame.astype({"colour": object}).where(frame.notna(), None)
     polars = pl.DataFrame({"number": frame["number"].to_numpy(), "colour": text["colour"].tolist()})
@@ -390,17 +407,6 @@ def test_categories(case: Case) -> None:
     for form, named in forms:
         other = case.make(categorical_features=named).fit(form, y)
         np.testing.assert_array_equal(scores(other, form), scores(model, frame))
-    renamed = frame.assign(colour=frame["colour"].cat.rename_categories(dict(zip(COLOURS, "vwxyz", strict=True))))
-    np.testing.assert_array_equal(scores(case.make().fit(renamed, y), renamed), scores(model, frame))
-    rng = np.random.default_rng(0)
-    order, copies = rng.permutation(len(y)), rng.integers(1, 4, len(y))
-    assert essence(case.make(n_jobs=3).fit(frame.iloc[order], y[order]), frame) == first
-    repeated = np.repeat(np.arange(len(y)), copies)
-    weighted = case.make().fit(frame, y, copies)
-    assert essence(case.make().fit(frame.iloc[repeated], y[repeated]), frame) == essence(weighted, frame)
-    unseen = frame.assign(colour=pd.Categorical(["violet"] * len(frame)))
-    missing = frame.assign(colour=pd.Categorical([None] * len(frame), categories=COLOURS))
-    np.testing.assert_array_equal(scores(model, unseen), scores(model, missing))
 
 
 TEXTS: dict[str, Any] = {

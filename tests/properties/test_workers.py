@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,7 +55,18 @@ def on_workers(estimator: Any, prepared: PreparedRows, n_workers: int, empty: in
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+# Fits that go on from another one have rows to replay, which workers do like anybody; the largest takes a while.
+FINGERPRINTED = [name for name in fingerprints.all_fits() if "300,000" not in name and "warm start" not in name]
+# Thousands of exchanges, of many pairs of classes or of short fits.
+TALKATIVE = ("rgb, numbers, looks", "looked at, 1,500 rows", "softmax, 26 classes", "softmax, categories")
+PUSHED = ("deep, 4 classes, max, pushed", "soft-max, far apart", "soft-max, 4 classes, all pairs")
+
+
+def some_slow(names: Iterable[str], slow: Sequence[str]) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.slow if name in slow else ()) for name in names]
+
+
+@pytest.mark.parametrize("name", some_slow(CASES, PUSHED))
 @pytest.mark.parametrize(("n_workers", "empty"), [(2, None), (3, 1)])
 def test_every_worker_has_the_model_of_all_rows(
     name: str, n_workers: int, empty: int | None, monkeypatch: pytest.MonkeyPatch
@@ -67,11 +78,7 @@ def test_every_worker_has_the_model_of_all_rows(
         assert everything(model) == expected
 
 
-# Fits that go on from another one have rows to replay, which workers do like anybody; the largest takes a while.
-FINGERPRINTED = [name for name in fingerprints.all_fits() if "300,000" not in name and "warm start" not in name]
-
-
-@pytest.mark.parametrize("name", FINGERPRINTED)
+@pytest.mark.parametrize("name", some_slow(FINGERPRINTED, TALKATIVE))
 def test_workers_make_the_models_with_known_fingerprints(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every family, objective, criterion, way to grow and to step; weights, missing values, categories."""
     kept = json.loads(fingerprints.KEPT.read_text(encoding="utf-8"))

@@ -35,6 +35,7 @@ def test_long_strings_stay_within_the_range_of_floats() -> None:
         assert string_weight(deterministic, [0] * 200) == close(200 * (10.0 - ways))
 
 
+@pytest.mark.slow
 def test_the_edit_distance_of_long_strings() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.integers(2, size=200).tolist(), rng.integers(2, size=190).tolist()

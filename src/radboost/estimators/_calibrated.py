@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from radboost._progress import say
@@ -30,7 +31,7 @@ class CalibratedMixin(OffsetMixin):
 
     def _check_calibration(self) -> None:
         if self.calibration is not None:
-            check_choice("calibration", self.calibration, ["auto"], "or None")
+            check_choice("calibration", self.calibration, ["auto", "right_labels"], "or None")
 
     def _is_calibrated(self, prepared: PreparedRows) -> bool:
         """Whether the rows say what the probabilities should be."""
@@ -55,8 +56,10 @@ class CalibratedMixin(OffsetMixin):
         else:
             judged = self._cross_fit(prepared.unwatched(), settings)
         if judged:
-            self.calibration_ = fit_calibration(self._probabilities, judged, threads)
-            say(self.verbose, f"calibrated: {self.calibration_}")
+            found = fit_calibration(self._probabilities, judged, threads)
+            say(self.verbose, f"calibrated: {found}")
+            # (6a) without its doubt: what the labels would be if none were drawn anew
+            self.calibration_ = replace(found, doubt=0.0) if self.calibration == "right_labels" else found
 
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
         """Rows and their scores by short fits that did not see them."""

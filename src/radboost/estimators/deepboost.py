@@ -121,10 +121,12 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
-    calibration : "auto" or None
+    calibration : "auto", "right_labels" or None
         How sure `predict_proba` is. "auto" learns that on rows that early stopping holds back, or by up to three short
         fits that each do not see a part of the rows (docs/probabilities.md); `predict` and `decision_function` do not
-        change. None takes the probabilities that the loss makes of the scores.
+        change. Where labels are wrong, its probabilities are those of labels like these, wrong ones included;
+        "right_labels" gives those of right ones, if wrong labels are all that the doubt comes from. None takes the
+        probabilities that the loss makes of the scores.
     n_jobs : int or None
         Threads, at most 1024; None for all cores. The model does not depend on it.
     random_state : int, generator or None

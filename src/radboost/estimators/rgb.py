@@ -99,7 +99,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
     early_stopping : bool, int or EarlyStopping
         Stop when the loss on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a number
         is the rounds to wait.
-    calibration : "auto" or None
+    calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier.
     warm_start : bool
         Go on from the last fit, with the same rows, up to `n_rounds` rounds in all. The model is that of one long fit.

@@ -117,7 +117,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     early_stopping : bool, int or EarlyStopping
         Stop when the expected cost on validation rows no longer falls, or the `eval_metric` of `fit` no longer rises; a
         number is the rounds to wait.
-    calibration : "auto" or None
+    calibration : "auto", "right_labels" or None
         As in DeepBoostClassifier; fits with `cost`, whose rule is no probability, are not calibrated.
     n_jobs : int or None
         Threads; None for all cores. The model does not depend on it.

@@ -88,7 +88,12 @@ class Fitted:
 
     @property
     def has_products(self) -> bool:
-        return bool(self.model._exported().scores.products)
+        return bool(exported(self.model).scores.products)
+
+
+def exported(model: Any) -> Any:
+    """Searches export the best estimator that they have found."""
+    return getattr(model, "best_estimator_", model)._exported()
 
 
 def fitted(case: Case, name: str) -> Fitted:
@@ -102,7 +107,7 @@ def rows_of_all_kinds(model: Any, X: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(0)
     rows = [X, rng.normal(size=(20, X.shape[1])) * 10.0 ** rng.integers(-3, 4, size=(20, 1))]
     at: list[list[float]] = [[0.0] for _ in range(X.shape[1])]
-    for one in model._exported().scores.trees:
+    for one in exported(model).scores.trees:
         for feature, threshold in zip(one.tree.feature, one.tree.threshold, strict=True):
             if feature >= 0 and np.isfinite(threshold):
                 at[feature].append(float(threshold))

@@ -85,7 +85,8 @@ def minimum(function: Callable[[np.ndarray], float], size: int, penalty: str, pr
             x = _smooth(rounded, x)[1]
         return min(function(v) + price * float(np.linalg.norm(v)) for v in (x, np.zeros(size)))
     owner = np.arange(size) if penalty == "l1" else np.zeros(size, dtype=int)
-    return _epigraph(function, size, owner, np.full(owner.max() + 1, price))
+    # The solver only comes near to the corner.
+    return min(_epigraph(function, size, owner, np.full(owner.max() + 1, price)), function(np.zeros(size)))
 
 
 def _smooth(function: Callable[[np.ndarray], float], start: np.ndarray) -> tuple[float, np.ndarray]:

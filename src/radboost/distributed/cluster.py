@@ -353,7 +353,9 @@ class Watch:
             if own and not lost:
                 raise own[0]
             if lost or errors:
-                who = f"The worker {' and '.join(lost)} is gone." if lost else f"A worker is gone ({errors[0]})."
+                who = f"A worker is gone ({errors[0]})."
+                if lost:
+                    who = f"The worker{'s' * (len(lost) > 1)} {' and '.join(lost)} {'are' if lost[1:] else 'is'} gone."
                 raise WorkerLostError(who)
             if len(done) == len(running):
                 return [future.result() for future in running]

@@ -51,6 +51,20 @@ class After:
             self.act()
 
 
+@pytest.mark.parametrize(
+    ("workers", "errors", "said"),
+    [
+        (["a"], [], "The worker a is gone."),
+        (["a", "b"], [], "The workers a and b are gone."),
+        (["a", "b", "c"], [OSError("x")], "The workers a, b and c are gone."),
+        ([], [OSError("closed")], "A worker is gone (closed)."),
+    ],
+)
+def test_what_is_said_of_lost_workers(workers: list[str], errors: list[Exception], said: str) -> None:
+    """They may be noticed before any of their tasks has an error."""
+    assert cluster._who_is_gone(workers, errors) == said
+
+
 def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 3.0)
     path = tmp_path / "fit.checkpoint"
@@ -64,7 +78,7 @@ def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monk
             client.wait_for_workers(2, timeout=120)
             kill = After(7, lambda: [os.kill(worker.pid, signal.SIGKILL) for worker in workers])
             given = clone(DEEP)
-            with pytest.raises(cluster_fits.WorkerLostError, match=r"gone\. None has come within 3 seconds") as found:
+            with pytest.raises(cluster_fits.WorkerLostError, match=r"None has come within 3 seconds") as found:
                 cluster_fits.fit(given, *lazily(X, Y), callbacks=[kill, Checkpoint(path)], client=client)
         finally:
             for worker in workers:

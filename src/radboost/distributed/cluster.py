@@ -332,6 +332,15 @@ def _result_of(future: Any) -> Any:
         return None
 
 
+def _who_is_gone(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
+    """Where it is not known which worker, the first error says what happened."""
+    if not workers:
+        return f"A worker is gone ({errors[0]})."
+    if len(workers) == 1:
+        return f"The worker {workers[0]} is gone."
+    return f"The workers {', '.join(workers[:-1])} and {workers[-1]} are gone."
+
+
 class Watch:
     """Waits for members, and notices when one of them is gone."""
 
@@ -353,10 +362,7 @@ class Watch:
             if own and not lost:
                 raise own[0]
             if lost or errors:
-                who = f"A worker is gone ({errors[0]})."
-                if lost:
-                    who = f"The worker{'s' * (len(lost) > 1)} {' and '.join(lost)} {'are' if lost[1:] else 'is'} gone."
-                raise WorkerLostError(who)
+                raise WorkerLostError(_who_is_gone(lost, errors))
             if len(done) == len(running):
                 return [future.result() for future in running]
             self._meanwhile()

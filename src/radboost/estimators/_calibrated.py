@@ -82,7 +82,7 @@ class CalibratedMixin(OffsetMixin):
 
 
 def _judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
-    """Rows of all workers where they are few enough: the search sums their losses thousands of times."""
+    """Rows of all workers where they are few enough: the search sums their losses hundreds of times."""
     weights, scores = rows.row_weights(), rows.scores(model.ensemble_, n_threads)
     if weights.native.alone or weights.n_rows * math.prod(scores.shape[1:]) > MOST_GATHERED:
         return JudgedRows(weights, rows.class_ids, scores)

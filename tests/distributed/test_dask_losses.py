@@ -8,6 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,29 @@ def started(n_workers: int) -> Any:
     return distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
 
 
+@contextmanager
+def without_nannies(folder: Path, n_workers: int) -> Iterator[tuple[Any, list[int]]]:
+    """A scheduler and workers that are started one by one: nobody starts a worker again that is killed."""
+    address = folder / "scheduler.json"
+    scheduler = ["dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
+    worker = ["dask_worker", "--scheduler-file", str(address), "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    started = []
+    try:
+        for name, *rest in [scheduler, *[worker] * n_workers]:
+            command = [sys.executable, "-m", f"distributed.cli.{name}", *rest]
+            started += [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+            while not address.exists():
+                assert started[0].poll() is None, "the scheduler did not start"
+                time.sleep(0.05)
+        with distributed.Client(scheduler_file=str(address), timeout=120) as client:
+            client.wait_for_workers(n_workers, timeout=120)
+            yield client, [process.pid for process in started[1:]]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+
+
 class After:
     """Does something after a round."""
 
@@ -65,25 +91,29 @@ def test_what_is_said_of_lost_workers(workers: list[str], errors: list[Exception
     assert cluster._who_is_gone(workers, errors) == said
 
 
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_worker_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, noticed: bool) -> None:
+    """A call of it takes Dask half a minute to fail. Where nobody notices, the patience ends."""
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    looks = iter([False, False, noticed])
+    watch = cluster.Watch(None, ["a"], [], lambda: None)
+    monkeypatch.setattr(watch, "is_lost", lambda rank: next(looks, noticed))
+    silent, calls = Future(), []
+    monkeypatch.setattr(silent, "result", lambda timeout: calls.append(timeout) or Future.result(silent, timeout))
+    assert watch.answer(0, silent) is None
+    assert (len(calls) == 2) == noticed
+    assert watch.answer(0, None) is None
+
+
 def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 3.0)
     path = tmp_path / "fit.checkpoint"
     expected = clone(DEEP).fit(X, Y)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as local, distributed.Client(local) as client:
-        # Without a nanny: nobody starts them again.
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", local.scheduler_address, "--no-nanny"]
-        command += ["--nthreads", "1", "--no-dashboard"]
-        workers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
-        try:
-            client.wait_for_workers(2, timeout=120)
-            kill = After(7, lambda: [os.kill(worker.pid, signal.SIGKILL) for worker in workers])
-            given = clone(DEEP)
-            with pytest.raises(cluster_fits.WorkerLostError, match=r"None has come within 3 seconds") as found:
-                cluster_fits.fit(given, *lazily(X, Y), callbacks=[kill, Checkpoint(path)], client=client)
-        finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
+    with without_nannies(tmp_path, 2) as (client, workers):
+        kill = After(7, lambda: [os.kill(worker, signal.SIGKILL) for worker in workers])
+        given = clone(DEEP)
+        with pytest.raises(cluster_fits.WorkerLostError, match=r"None has come within 3 seconds") as found:
+            cluster_fits.fit(given, *lazily(X, Y), callbacks=[kill, Checkpoint(path)], client=client)
     assert found.value.checkpoints == (str(path),)
     assert f"The 8 rounds so far are in {str(path)!r}" in str(found.value)
     assert not hasattr(given, "ensemble_")
@@ -92,6 +122,31 @@ def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monk
         model = cluster_fits.fit(given, *lazily(X, Y), callbacks=[heard], resume_from=path, client=client)
     assert everything(model) == everything(expected)
     assert heard.rounds == list(range(8, 40))
+
+
+def test_the_last_worker_dies_of_the_rows_it_takes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask would wait for another worker forever."""
+    monkeypatch.setattr(cluster, "PATIENCE", 3.0)
+    path, deadly = tmp_path / "fit.checkpoint", tmp_path / "deadly"
+
+    def load(part: int) -> np.ndarray:
+        if deadly.exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return X[part::4]
+
+    with without_nannies(tmp_path, 2) as (client, workers):
+
+        def kill() -> None:
+            deadly.touch()
+            os.kill(workers[0], signal.SIGKILL)
+
+        rows, (labels,) = [dask.delayed(load, pure=False)(part) for part in range(4)], lazily(Y, n_parts=4)
+        with (
+            pytest.warns(RuntimeWarning, match="goes on after round 6"),
+            pytest.raises(cluster_fits.WorkerLostError, match=r"None has come within 3 seconds.*The 6 rounds so far"),
+        ):
+            cluster_fits.fit(clone(DEEP), rows, labels, callbacks=[After(5, kill), Checkpoint(path)], client=client)
+    assert path.exists()
 
 
 def test_callbacks_hear_of_each_round_once_where_a_worker_is_killed() -> None:

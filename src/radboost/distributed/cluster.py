@@ -207,10 +207,10 @@ def _until_done(
     client: Any, task: Task, parts: Sequence[Any], kept: Kept, listener: Listener | None, show: Show
 ) -> list[Result]:
     """The results of all members; where workers are lost, the others go on after the last finished round."""
-    losses, n_rounds = 0, 0
+    losses, n_rounds, patience = 0, 0, None
     while True:
         try:
-            return _run(client, task, _place(client, parts), kept, listener, show)
+            return _run(client, task, _place(client, parts, patience), kept, listener, show)
         except RowsLostError:
             raise
         except WorkerLostError as error:
@@ -220,6 +220,7 @@ def _until_done(
                     f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
                     "memory for the partitions?"
                 ) from error
+            patience = PATIENCE
             _wait_for_workers(client, error)
             warnings.warn(
                 f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
@@ -229,16 +230,16 @@ def _until_done(
 
 
 def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError:
-        raise WorkerLostError(f"{error} None has come within {PATIENCE:g} seconds.") from error
+    """Asks the scheduler: `client.wait_for_workers` asks the cluster object, which may not have noticed a loss."""
+    end = time.monotonic() + PATIENCE
+    while not client.nthreads():
+        if time.monotonic() > end:
+            raise WorkerLostError(f"{error} None has come within {PATIENCE:g} seconds.") from error
+        time.sleep(PAUSE)
 
 
-def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
+def _place(client: Any, parts: Sequence[Any], patience: float | None) -> dict[str, list[Any]]:
     """Says which worker has which parts: those that Dask computes as futures, and files as parts to be loaded there."""
-    from distributed import wait
-
     plain = [part for part in parts if isinstance(part, Part)]
     delayed = [part for part in parts if hasattr(part, "key")]  # Dask's
     files = [part for part in parts if not isinstance(part, Part) and not hasattr(part, "key")]
@@ -249,7 +250,7 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
     computed = client.compute(delayed)
     futures = [*computed, *sent]
     with suppress(CancelledError):  # of some of them, which is seen below
-        wait(futures)
+        _wait_for_parts(client, futures, patience)
     for future in futures:
         if future.status == "error":
             future.result()  # raises
@@ -267,6 +268,22 @@ def _place(client: Any, parts: Sequence[Any]) -> dict[str, list[Any]]:
             raise WorkerLostError("A worker was lost while partitions were computed.")
         placed.setdefault(min(workers), []).append(future)
     return {worker: placed[worker] for worker in sorted(placed)}
+
+
+def _wait_for_parts(client: Any, futures: Sequence[Any], patience: float | None) -> None:
+    """Waits as long as it takes, but, with patience, only while there are workers: Dask would wait for others forever.
+
+    That is right before the first attempt, on a cluster that is still starting; not where workers were lost.
+    """
+    from distributed import wait
+
+    while True:
+        try:
+            wait(futures, timeout=patience)
+        except TimeoutError:
+            _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
+        else:
+            return
 
 
 def _run(
@@ -312,24 +329,15 @@ def _giving_up(members: Sequence[Any], kept: Kept, watch: Watch) -> Iterator[Non
         yield
     except BaseException as error:
         reason = f"{type(error).__name__}: {error}"
-        left = [member for rank, member in enumerate(members) if not watch.is_lost(rank)]
-        ending = [future for member in left for future in (asked(member, "give_up", reason),) if future is not None]
-        for future in ending:
-            _result_of(future)
+        left = {rank: member for rank, member in enumerate(members) if not watch.is_lost(rank)}
+        ending = {rank: asked(member, "give_up", reason) for rank, member in left.items()}
+        for rank, answer in ending.items():
+            watch.answer(rank, answer)
         if isinstance(error, WorkerLostError):
-            for member in left:
-                answer = asked(member, "rounds")
-                found = None if answer is None else _result_of(answer)
+            for rank, member in left.items():
+                found = watch.answer(rank, asked(member, "rounds"))
                 kept.take(None if found is None else pickle.loads(found))
         raise
-
-
-def _result_of(future: Any) -> Any:
-    """The answer of a member; None where it does not come, since that worker is gone as well."""
-    try:
-        return future.result(timeout=PATIENCE)
-    except (OSError, RuntimeError, TimeoutError):
-        return None
 
 
 def _who_is_gone(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
@@ -370,6 +378,21 @@ class Watch:
                 time.sleep(PAUSE)
             else:
                 hearing.wait(PAUSE)
+
+    def answer(self, rank: int, asked: Any) -> Any:
+        """What this member answers; None where it does not, since that worker is gone as well.
+
+        A call of a worker that is gone takes Dask half a minute to fail, so we look whether it is gone meanwhile.
+        """
+        end = time.monotonic() + PATIENCE
+        while asked is not None and not self.is_lost(rank) and time.monotonic() < end:
+            try:
+                return asked.result(timeout=PAUSE)
+            except TimeoutError:
+                continue
+            except (OSError, RuntimeError):
+                break
+        return None
 
     def is_lost(self, rank: int) -> bool:
         """Whether the actor of this rank was there and is not any more."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
-from benchmarks.accuracy.competitors import Competitor, deepboost, ours, peers, softmax_boost, tuned_ours, tuned_peers
-from benchmarks.accuracy.runner import MEASURES, Results, mean_ranks, run, summary, table
+from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned_ours, tuned_peers
+from benchmarks.accuracy.runner import MEASURES, Results, gains, mean_ranks, run, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
 
 
@@ -25,6 +25,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--suite", choices=SUITES, default="two", help="which sets: see above (default: two)")
     parser.add_argument(
         "--budget", type=float, default=60.0, help="suite tuned: processor seconds of a fit (default: 60)"
+    )
+    parser.add_argument(
+        "--defaults",
+        type=Path,
+        help="suite tuned: kept results of the suites two and many, to say what tuning is worth",
     )
     parser.add_argument("--datasets", help="a choice of the suite's sets, separated by commas (default: all)")
     parser.add_argument(
@@ -41,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=JSON",
-        help="one more DeepBoostClassifier (softmax: SoftmaxBoostClassifier) with these parameters (may be repeated)",
+        help="one more DeepBoostClassifier (softmax: SoftmaxBoostClassifier) with these parameters (may be repeated); "
+        '"of": "RGB", "DeepBoost" or "SoftmaxBoost" among them names another estimator',
     )
     parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
     parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
@@ -57,13 +63,15 @@ def _competitors(arguments: argparse.Namespace) -> list[Competitor]:
     for text in arguments.candidate:
         name, _, parameters = text.partition("=")
         candidates[name] = json.loads(parameters)
+    if unknown := {str(given["of"]) for given in candidates.values() if "of" in given} - set(MAKERS):
+        sys.exit(f'unknown "of": {", ".join(sorted(unknown))}; known are {", ".join(MAKERS)}')
     if arguments.suite == "tuned":
         everyone = [*tuned_ours(arguments.budget, arguments.tag), *tuned_peers(arguments.budget)]
         return _wanted(everyone, arguments.only)
-    make = softmax_boost if arguments.suite == "softmax" else deepboost
+    usual = "SoftmaxBoost" if arguments.suite == "softmax" else "DeepBoost"
     everyone = [
         *ours(arguments.suite, arguments.tag),
-        *(Competitor(name, "radboost", make, p, arguments.tag) for name, p in candidates.items()),
+        *(candidate(name, usual, given, arguments.tag) for name, given in candidates.items()),
         *peers(arguments.suite),
     ]
     return _wanted(everyone, arguments.only and ",".join([arguments.only, *candidates]))
@@ -87,6 +95,8 @@ def main() -> None:
         sys.exit(f"unknown data sets {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     if arguments.mixed and arguments.suite != "softmax":
         sys.exit("--mixed is for the sets with given parts, --suite softmax")
+    if arguments.defaults is not None and (arguments.suite != "tuned" or not arguments.defaults.is_file()):
+        sys.exit("--defaults is a file of kept results, for --suite tuned: run --suite two and --suite many first")
     parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
     tuned = arguments.suite == "tuned"
     tasks = tuned_tasks(names, arguments.seeds) if tuned else all_tasks(names, arguments.seeds, parts=parts)
@@ -97,6 +107,8 @@ def main() -> None:
         for part in [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]:
             run(competitors, part, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
     tables = [mean_ranks(competitors, tasks, results), summary(competitors, tasks, results)]
+    if arguments.defaults is not None:
+        tables.append(gains(competitors, tasks, results, Results(arguments.defaults)))
     tables += [table(competitors, tasks, results, measure) for measure in MEASURES]
     print("\n\n".join(tables))
 

@@ -123,6 +123,16 @@ PEERS = (
 )
 
 
+#: estimators that candidates may be
+MAKERS = {"DeepBoost": deepboost, "SoftmaxBoost": softmax_boost, "RGB": rgb}
+
+
+def candidate(name: str, usual: str, given: Mapping[str, Any], tag: str = "") -> Competitor:
+    """An estimator with other parameters; "of" among them says which, where it is not the usual one."""
+    parameters = {key: value for key, value in given.items() if key != "of"}
+    return Competitor(name, "radboost", MAKERS[given.get("of", usual)], parameters, tag)
+
+
 def ours(suite: str, tag: str = "") -> list[Competitor]:
     """RadBoost at its defaults and as in the papers; what the suite is about comes first."""
     deep = [
@@ -192,3 +202,11 @@ def tuned_ours(budget: float, tag: str = "") -> list[Competitor]:
 def tuned_peers(budget: float) -> list[Competitor]:
     """The other libraries, each searched for so many seconds."""
     return [replace(peer, budget=budget) for peer in PEERS]
+
+
+def at_defaults(tuned: Competitor) -> Competitor:
+    """What a search starts from: the same learner as its suite of defaults knows it."""
+    for own in ours("tuned", tuned.tag):
+        if tuned.make is {"DeepBoost": deepboost_cv, "RGB": rgb_cv}.get(own.name):
+            return own
+    return replace(tuned, budget=0.0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-from benchmarks.accuracy.competitors import Competitor
+from benchmarks.accuracy.competitors import Competitor, at_defaults
 from benchmarks.accuracy.judging import Judgement, calibration_error, judge
 from benchmarks.accuracy.tasks import NOISES, Parts, Source, Task
 
@@ -146,17 +146,40 @@ def summary(competitors: Sequence[Competitor], tasks: Sequence[Task], results: R
 def mean_ranks(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results) -> str:
     """Markdown: the mean place of each competitor among the others, of equals the mean of theirs.
 
-    A place is one of a set and noise, by the mean over the fits that everybody has there.
+    A place is one of a set and noise, by the mean over the fits that everybody has there. The standard error is that
+    of a mean over clean and noisy sets, as if their places were independent.
     """
-    lines = [["mean rank, clean / noisy", *MEASURES, "sets"]]
+    lines = [["mean rank, clean / noisy / both ± standard error", *MEASURES, "sets"]]
     ranks: dict[str, list[str]] = {competitor.name: [] for competitor in competitors}
     for measure in MEASURES:
         found = np.stack([_in_common(competitors, tasks, results, measure, noise) for noise in NOISES])
         places = [rankdata(one[:, ~np.isnan(one).any(axis=0)], axis=0) for one in found]
         for competitor, *pair in zip(competitors, *places, strict=True):
-            ranks[competitor.name].append(" / ".join(f"{place.mean():.2f}" if len(place) else "-" for place in pair))
+            both = np.concatenate(pair)
+            shown = [f"{place.mean():.2f}" if len(place) else "-" for place in (*pair, both)]
+            error = f" ± {both.std(ddof=1) / np.sqrt(len(both)):.2f}" if len(both) > 1 else ""
+            ranks[competitor.name].append(" / ".join(shown) + error)
     n_sets = " / ".join(str(place.shape[1]) for place in places)
     return _markdown([*lines, *([name, *shown, n_sets] for name, shown in ranks.items())])
+
+
+def gains(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results, defaults: Results) -> str:
+    """Markdown: what tuning takes off each measure, on average over the sets where both fits are there."""
+    lines = [["less than at the defaults, clean / noisy", *MEASURES, "sets"]]
+    for competitor in competitors:
+        plain, shown, n_sets = at_defaults(competitor), [], [0, 0]
+        shared = [task for task in tasks if (competitor, task) in results and (plain, task) in defaults]
+        for measure in MEASURES:
+            pair = []
+            for noise in NOISES:
+                before = _in_common([plain], shared, defaults, measure, noise)
+                after = _in_common([competitor], shared, results, measure, noise)
+                known = ~np.isnan(before)
+                pair.append((before - after)[known].mean() if known.any() else np.nan)
+                n_sets[NOISES.index(noise)] = int(known.sum())
+            shown.append(_pair(pair))
+        lines.append([competitor.name, *shown, " / ".join(map(str, n_sets))])
+    return _markdown(lines)
 
 
 def _in_common(

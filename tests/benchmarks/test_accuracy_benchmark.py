@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from benchmarks.accuracy.competitors import Competitor, ours, peers, tuned_ours, tuned_peers
+from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
-from benchmarks.accuracy.runner import Results, _short, mean_ranks, run, summary, table
+from benchmarks.accuracy.runner import Results, _fit, _short, gains, mean_ranks, run, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
     GIVEN_PARTS,
@@ -103,6 +103,13 @@ def test_confidence_is_compared_with_what_chance_gives() -> None:
     unknown = judge(np.array([[0.2, 0.8]]), np.array([0, 1]), np.array([-1]), np.array([1]), 0.0)
     assert (unknown.error, sum(unknown.right)) == (1.0, 0)
     assert unknown.log_loss == pytest.approx(-np.log(1e-15))
+
+
+def test_a_candidate_may_be_another_estimator() -> None:
+    usual = candidate("a", "DeepBoost", {"n_rounds": 7})
+    assert type(usual.build(0)).__name__ == "DeepBoostClassifier"
+    other = candidate("b", "DeepBoost", {"of": "RGB", "n_rounds": 7}).build(0)
+    assert (type(other).__name__, other.n_rounds) == ("RGBClassifier", 7)
 
 
 def test_the_key_follows_parameters_and_tag_but_not_the_name() -> None:
@@ -310,12 +317,39 @@ class TestTuning:
         rare = Competitor("rare", "scikit-learn", majority, {"strategy": "constant", "constant": 0})
         tasks, results = tuned_tasks(("sonar",), (0, 1)), Results(tmp_path / "results.jsonl")
         run([often, rare], tasks, results, source, 1, lambda _: None)
-        assert "| - / - |" in mean_ranks([often, seldom, rare], tasks, results).splitlines()[2]
+        assert "| - / - / - |" in mean_ranks([often, seldom, rare], tasks, results).splitlines()[2]
         run([seldom], tasks[:1], results, source, 1, lambda _: None)
         ranks = mean_ranks([often, seldom, rare], tasks, results).splitlines()[2:]
         shown = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in ranks}
         # label 0 is "M", three quarters of the rows
-        assert shown == {"often": "1.50 / -", "seldom": "3.00 / -", "rare": "1.50 / -"}
+        assert shown == {"often": "1.50 / - / 1.50", "seldom": "3.00 / - / 3.00", "rare": "1.50 / - / 1.50"}
+        run([seldom], tasks, results, source, 1, lambda _: None)
+        ranks = mean_ranks([seldom, rare], tasks, results).splitlines()
+        assert "| seldom | 2.00 / 2.00 / 2.00 ± 0.00 |" in ranks[2]
+
+    def test_what_tuning_is_worth_is_of_fits_that_both_have(
+        self, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(SPACES, "tuned", SPACES["LightGBM"])
+        tuned = Competitor("tuned", "scikit-learn", majority, budget=1.0)
+        plain = at_defaults(tuned)
+        wrong = Competitor("tuned", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+        tasks = tuned_tasks(("sonar",), (0, 1))
+        clean = [task for task in tasks if not task.noise]
+        after, before = Results(tmp_path / "after.jsonl"), Results(tmp_path / "before.jsonl")
+        for task, judged in [(task, _fit(wrong, task, source.parts(task))[1]) for task in tasks]:
+            before.add(plain, task, judged)
+        assert "| tuned | - / - |" in gains([tuned], tasks, after, before)
+        for task in clean:
+            after.add(tuned, task, _fit(plain, task, source.parts(task))[1])
+        assert "| tuned | .5000 / - |" in gains([tuned], tasks, after, before)  # of .7500, .2500 are left
+        assert gains([tuned], tasks, after, before).endswith("| 1 / 0 |")
+
+    def test_every_search_has_its_defaults(self) -> None:
+        named = {tuned.name: at_defaults(tuned) for tuned in [*tuned_ours(60.0), *tuned_peers(60.0)]}
+        assert named.pop("DeepBoostClassifierCV") in ours("two")
+        assert named.pop("RGBClassifierCV") in ours("many")
+        assert list(named.values()) == peers("many")
 
 
 def test_sets_of_keel_are_read_and_none_of_them_chose_a_default(tmp_path: Path) -> None:

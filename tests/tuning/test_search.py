@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from radboost.tuning import search as searches
 from radboost.tuning.bench import Trial, standard_error
 from radboost.tuning.judging import judge_of_classes, judge_of_costs
 from radboost.tuning.race import ranked
+from radboost.tuning.spaces import smaller_steps
 from radboost.tuning.splits import GivenSplits
 
 RNG = np.random.default_rng(5)
@@ -401,6 +403,81 @@ def test_little_evidence_does_not_beat_the_default(monkeypatch: pytest.MonkeyPat
     means = search.cv_results_["mean_test_score"]
     assert means[search.cv_results_["param_split_criterion"] == "edge"].tolist() == [1.0]
     assert search.best_score_ == 0.0
+
+
+@pytest.mark.parametrize(
+    ("gain", "chosen"),
+    [(0.0, 0.3 / 9), (-0.001, 0.3 / 9), (-0.1, 0.3), (0.1, 0.3 / 9)],
+    ids=["equal", "worse within chance", "worse", "better"],
+)
+def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float, chosen: float) -> None:
+    """Scores of four splits that differ by .01, and by a gain where steps are a third of what they were."""
+
+    def score(setting: Any, index: int) -> float:
+        n_steps = round(np.log(0.3 / setting["learning_rate"]) / np.log(3.0))
+        return float(0.01 * (-1) ** (index + n_steps) + gain * n_steps)
+
+    def run(trials: list[Trial], level: int, index: int) -> list[Trial]:
+        for trial in trials:
+            trial.curves[level, index] = np.full(len(trial.rounds), score(trial.setting, index))
+        return trials
+
+    bench: Any = SimpleNamespace(
+        run=run,
+        levels=[SimpleNamespace(n_folds=5, n_learned=80, n_splits=50)],
+        clock=SimpleNamespace(left=lambda: np.inf),
+        refit_time=lambda trial: 0.0,
+    )
+    leader = Trial({"n_rounds": 100, "learning_rate": 0.3}, [50, 100], n_folds=5)
+    for index in range(4):
+        run([leader], 0, index)
+    race = races.Race(bench, [leader], None, slower=smaller_steps)
+    found = race._slow_down(leader)
+    assert found.setting["learning_rate"] == pytest.approx(chosen)
+    assert found.setting["n_rounds"] * found.setting["learning_rate"] == pytest.approx(30.0)
+    assert len(race.trials) == (2 if found is leader else 3)  # what was tried is kept
+    bench.clock.left = lambda: -1.0
+    assert races.Race(bench, [leader], None, slower=smaller_steps)._slow_down(leader) is leader
+
+
+@pytest.mark.parametrize("fixed", [{"learning_rate": 0.3}, {"n_rounds": 30}], ids=str)
+def test_steps_that_the_user_fixes_stay(fixed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(races, "FIRST_ANSWERS", 30)
+    monkeypatch.setattr(races, "LAST_ANSWERS", 30)
+    search = RGBClassifierCV(RGBClassifier(**fixed), cv=2, n_jobs=1).fit(X[:60], C[:60])
+    (name,) = fixed
+    rates = {params["learning_rate"] for params in search.cv_results_["params"]}
+    assert len(rates) == 1
+    assert max(params[name] for params in search.cv_results_["params"]) <= fixed[name]
+
+
+@pytest.mark.parametrize(
+    ("n_rounds", "rate", "slower"),
+    [
+        (100, 0.3, (300, 0.1)),
+        (300, 0.1, (900, 0.1 / 3)),
+        (900, 0.1 / 3, None),
+        (1334, 0.3, None),
+        (1333, 0.05, (3999, 0.05 / 3)),
+    ],
+)
+def test_how_small_steps_become(n_rounds: int, rate: float, slower: tuple[int, float] | None) -> None:
+    found = smaller_steps({"n_rounds": n_rounds, "learning_rate": rate, "subsample": 0.3})
+    if slower is None:
+        assert found is None
+    else:
+        assert found == {"n_rounds": slower[0], "learning_rate": pytest.approx(slower[1]), "subsample": 0.3}
+
+
+@pytest.mark.parametrize(("left", "taken"), [(1.0, 0), (0.9, 0), (0.7, 1), (-0.1, 0)])
+def test_a_moment_less_than_was_kept_for_the_last_fit_is_enough(left: float, taken: int) -> None:
+    """The last trial ends when the clock shows just that; it must not cost the best setting its place."""
+    seconds = [1.0, 0.2]
+    trials = [Trial({"n_rounds": 1}, [1], n_folds=5) for _ in seconds]
+    bench: Any = SimpleNamespace(
+        clock=SimpleNamespace(left=lambda: left), refit_time=lambda trial: seconds[trials.index(trial)]
+    )
+    assert races.Race(bench, trials, None)._first_in_time(trials) is trials[taken]
 
 
 def test_a_setting_may_be_given_twice() -> None:

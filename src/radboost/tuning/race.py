@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from radboost._progress import say
-from radboost.tuning.bench import Bench, Key, Trial, standard_error
+from radboost.tuning.bench import MARGIN, Bench, Key, Trial, standard_error
 from radboost.tuning.judging import rounds_to_judge
 from radboost.tuning.spaces import Setting
 from radboost.tuning.splits import Splits
@@ -27,6 +27,8 @@ ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET, PASSES_OF_BUDGET, PASSES = 6_000, 20, 20, 
 # A setting beside the best has to be better by so many standard errors, and the best one than the default.
 # Where time was up before the first rung was through, the latter by more, and on two splits at least.
 WORTH_IT, WORTH_LEAVING, WORTH_LEAVING_EARLY = 0.3, 0.2, 1.0
+# And the best one than the same with smaller steps.
+WORTH_STAYING_FAST = 1.0
 FINALISTS = 4
 # The first rung takes such a share of a time budget, with fewer settings where need be, and so many at least.
 SHARE_OF_FIRST_RUNG, FEWEST_SETTINGS = 0.5, 4
@@ -72,6 +74,7 @@ class Race:
     beside: Callable[[Setting], Iterable[Setting]] | None
     verbose: int = 0
     alive: list[Trial] = field(default_factory=list)
+    slower: Callable[[Setting], Setting | None] = lambda _: None
 
     def run(self) -> Trial:
         """The best setting; the default one where no other is better beyond chance."""
@@ -84,7 +87,10 @@ class Race:
         leader = self._leader()
         keys = leader.keys_of_last_rows
         if self.beside is not None and len(keys) > 1 and self._are_enough(keys):
-            leader = self._look_around(leader)
+            # With a budget what pays most comes first; without one what is cheap.
+            steps = [self._slow_down, self._look_around]
+            for step in steps if self.bench.clock.limited else reversed(steps):
+                leader = step(leader)
         if self.bench.clock.limited:
             leader = self._repeat(leader)
         return self._or_default(leader)
@@ -178,8 +184,12 @@ class Race:
         return self._first_in_time(order)
 
     def _first_in_time(self, order: Sequence[Trial]) -> Trial:
-        """The best setting that there is time to fit to all rows; the best of all where there is none."""
-        left = self.bench.clock.left()
+        """The best setting that there is time to fit to all rows; the best of all where there is none.
+
+        Trials end when just the time that is kept for that is left, so that a moment later there is less than that:
+        what was kept has a margin, and without it there has to be enough.
+        """
+        left = MARGIN * self.bench.clock.left()
         return next((trial for trial in order if self.bench.refit_time(trial) <= left), order[0])
 
     def _raise_failure(self) -> None:
@@ -190,40 +200,55 @@ class Race:
                 f"All {len(failed)} settings failed; the first, {first.setting}, with: {first.failure}"
             ) from first.failure
 
+    def _slow_down(self, leader: Trial) -> Trial:
+        """Smaller steps, which pay on most data: unless they are worse beyond chance.
+
+        The leader is the best of many, by chance as well, so that an equal has to be behind it on these very splits.
+        """
+        while (setting := self.slower(leader.setting)) is not None:
+            trial = self._tried_beside(leader, setting)
+            if trial is None or is_better(leader, trial, self._n_folds, WORTH_STAYING_FAST):
+                break
+            say(self.verbose, f"slower: {_difference(leader.setting, trial.setting)}")
+            self.alive.append(trial)
+            leader = trial
+        return leader
+
     def _look_around(self, leader: Trial) -> Trial:
         """Settings one step away from the best, one after the other, as long as that gains something."""
         passes = PASSES_OF_BUDGET if self.bench.clock.limited else PASSES
         for _ in range(passes):
             before = leader
-            self.bench.reserve = self.bench.refit_time(leader)
             for setting in self.beside(leader.setting) if self.beside is not None else ():
-                if any(same_setting(trial.setting, setting) for trial in self.trials):
-                    continue
-                trial = Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
-                if self.bench.clock.left() <= self.bench.reserve:
-                    return leader
-                self._challenge(trial, leader)
-                if trial.curves:
-                    self.trials.append(trial)
-                same = set(leader.keys_of_last_rows) <= set(trial.curves)
-                if same and is_better(trial, leader, self._n_folds, WORTH_IT):
+                trial = self._tried_beside(leader, setting, give_up=True)
+                if trial is not None and is_better(trial, leader, self._n_folds, WORTH_IT):
                     say(self.verbose, f"better beside it: {_difference(leader.setting, trial.setting)}")
-                    leader = trial
-                    self.bench.reserve = self.bench.refit_time(leader)
                     self.alive.append(trial)
+                    leader = trial
             if leader is before:
                 break
         return leader
 
-    def _challenge(self, trial: Trial, leader: Trial) -> None:
-        """On the splits of the leader; given up where it is behind after the first ones."""
+    def _tried_beside(self, leader: Trial, setting: Setting, give_up: bool = False) -> Trial | None:
+        """A new setting on the splits of the leader, which it may be given up for where it is behind after the first.
+
+        None where it is not new, there is no time for all of them, or it was given up.
+        """
+        self.bench.reserve = self.bench.refit_time(leader)
+        known = any(same_setting(trial.setting, setting) for trial in self.trials)
+        if known or self.bench.clock.left() <= self.bench.reserve:
+            return None
+        trial = Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
         keys = leader.keys_of_last_rows
         few = self._n_splits(self.bench.levels[-1], FIRST_ANSWERS)
         for n_done, (level, index) in enumerate(keys, 1):
             if not self.bench.run([trial], level, index):
-                return
-            if n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
-                return
+                break
+            if give_up and n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
+                break
+        if trial.curves:
+            self.trials.append(trial)
+        return trial if set(keys) <= set(trial.curves) else None
 
     def _repeat(self, leader: Trial) -> Trial:
         """The best few on more repeats of the folds, as long as there is time."""

@@ -279,7 +279,11 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
         def beside(setting: Setting) -> Any:
             return map(free, self._space.beside(setting, base))
 
-        return Race(bench, trials, beside, int(self.verbose))
+        def slower(setting: Setting) -> Setting | None:
+            found = None if self._space.slower is None else self._space.slower(setting)
+            return found if found is None or same_setting(free(found), found) else None  # a part may be fixed
+
+        return Race(bench, trials, beside, int(self.verbose), slower=slower)
 
     def _finish(self, race: Race, leader: Trial, default: Any, seconds: float, prepared: PreparedRows) -> None:
         trial, n_rounds = choose(race, leader, self.rule)

@@ -33,7 +33,8 @@ FIXED = {
     "cost": "it says what is to be minimised: give it to the estimator",
     "decision": "it says what is to be minimised: give it to the estimator",
 }
-MOST_ROUNDS = 1000
+# Smaller steps: a third of the rate and three times the rounds, up to so many, while the rate is above this.
+SLOWER, MOST_ROUNDS, SLOW = 3, 4000, 0.04
 DEEPEST, SHALLOWEST, MOST_LEAVES = 14, 2, 1024
 
 
@@ -122,7 +123,6 @@ def beside_deepboost(setting: Setting, base: Any) -> Iterator[Setting]:
     yield {**setting, "subsample": share / 2}
     yield {**setting, "max_features": None if setting.get("max_features", 0) is not None else 1.0 / 3.0}
     yield {**setting, "max_features": "sqrt"}
-    yield from _slower(setting)
 
 
 def around_rgb(used: Setting, base: Any, n_classes: int) -> list[Setting]:
@@ -161,7 +161,6 @@ def beside_rgb(setting: Setting, base: Any) -> Iterator[Setting]:
     yield {**setting, "thresholds": "best" if setting["thresholds"] == "random" else "random"}
     yield {**setting, "max_features": 0.5}
     yield {**setting, "max_features": None}
-    yield from _slower(setting)
 
 
 def around_softmax(used: Setting, base: Any, n_classes: int) -> list[Setting]:
@@ -192,11 +191,12 @@ def beside_softmax(setting: Setting, base: Any) -> Iterator[Setting]:
     yield {**setting, "max_features": None}
 
 
-def _slower(setting: Setting) -> Iterator[Setting]:
-    """Half the steps, twice the rounds."""
-    rounds, rate = setting["n_rounds"], setting["learning_rate"]
-    if 2 * rounds <= MOST_ROUNDS:
-        yield {**setting, "n_rounds": 2 * rounds, "learning_rate": rate / 2}
+def smaller_steps(setting: Setting) -> Setting | None:
+    """Smaller steps, and more of them; None where they are small or there would be too many."""
+    n_rounds = SLOWER * setting["n_rounds"]
+    if n_rounds > MOST_ROUNDS or setting["learning_rate"] <= SLOW:
+        return None
+    return {**setting, "n_rounds": n_rounds, "learning_rate": setting["learning_rate"] / SLOWER}
 
 
 def in_grid(param_grid: Any, base: Any, allowed: Sequence[str]) -> list[Setting]:
@@ -261,13 +261,17 @@ def _same(one: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class Space:
-    """What a default fit took, the settings around that (of so many classes), and those beside one of them."""
+    """What a default fit took, the settings around that (of so many classes), and those beside one of them.
+
+    `slower` is one with smaller steps, where those pay nearly always and only cost time: it is tried on the best one.
+    """
 
     used: Callable[[Any], Setting]
     around: Callable[[Setting, Any, int], list[Setting]]
     beside: Callable[[Setting, Any], Iterator[Setting]]
+    slower: Callable[[Setting], Setting | None] | None = None
 
 
-DEEPBOOST = Space(used_by_deepboost, around_deepboost, beside_deepboost)
-RGB = Space(used_by_rgb, around_rgb, beside_rgb)
+DEEPBOOST = Space(used_by_deepboost, around_deepboost, beside_deepboost, smaller_steps)
+RGB = Space(used_by_rgb, around_rgb, beside_rgb, smaller_steps)
 SOFTMAX = Space(used_by_softmax, around_softmax, beside_softmax)

@@ -411,7 +411,7 @@ def test_little_evidence_does_not_beat_the_default(monkeypatch: pytest.MonkeyPat
     ids=["equal", "worse within chance", "worse", "better"],
 )
 def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float, chosen: float) -> None:
-    """Scores of four splits that differ by .01, and by a gain where steps are a third of what they were."""
+    """Scores of eight splits that differ by .01, and by a gain where steps are a third of what they were."""
 
     def score(setting: Any, index: int) -> float:
         n_steps = round(np.log(0.3 / setting["learning_rate"]) / np.log(3.0))
@@ -428,14 +428,18 @@ def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float,
         clock=SimpleNamespace(left=lambda: np.inf),
         refit_time=lambda trial: 0.0,
     )
-    leader = Trial({"n_rounds": 100, "learning_rate": 0.3}, [50, 100], n_folds=5)
-    for index in range(4):
+    leader = Trial({"n_rounds": 100, "learning_rate": 0.3}, [50, 100], n_folds=5, is_default=True)
+    for index in range(8):
         run([leader], 0, index)
     race = races.Race(bench, [leader], None, slower=smaller_steps)
     found = race._slow_down(leader)
     assert found.setting["learning_rate"] == pytest.approx(chosen)
     assert found.setting["n_rounds"] * found.setting["learning_rate"] == pytest.approx(30.0)
     assert len(race.trials) == (2 if found is leader else 3)  # what was tried is kept
+    # Nor need they be better than the default setting in the end, whether or not they were tried on it before.
+    other = Trial({"n_rounds": 90, "learning_rate": 0.3}, [90], n_folds=5, curves={**leader.curves})
+    for trials in (race.trials, [leader, other]):
+        assert races.Race(bench, trials, None, slower=smaller_steps)._or_default(trials[-1]).setting == found.setting
     bench.clock.left = lambda: -1.0
     assert races.Race(bench, [leader], None, slower=smaller_steps)._slow_down(leader) is leader
 

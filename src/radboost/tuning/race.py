@@ -209,8 +209,9 @@ class Race:
             trial = self._tried_beside(leader, setting)
             if trial is None or is_better(leader, trial, self._n_folds, WORTH_STAYING_FAST):
                 break
-            say(self.verbose, f"slower: {_difference(leader.setting, trial.setting)}")
-            self.alive.append(trial)
+            if trial not in self.alive:
+                say(self.verbose, f"slower: {_difference(leader.setting, trial.setting)}")
+                self.alive.append(trial)
             leader = trial
         return leader
 
@@ -230,15 +231,15 @@ class Race:
         return leader
 
     def _tried_beside(self, leader: Trial, setting: Setting, give_up: bool = False) -> Trial | None:
-        """A new setting on the splits of the leader, which it may be given up for where it is behind after the first.
+        """A setting on the splits of the leader; where it may be given up, a new one, until it is behind.
 
-        None where it is not new, there is no time for all of them, or it was given up.
+        None where it is not new, there is no time for all splits, or it was given up.
         """
         self.bench.reserve = self.bench.refit_time(leader)
-        known = any(same_setting(trial.setting, setting) for trial in self.trials)
-        if known or self.bench.clock.left() <= self.bench.reserve:
+        known = next((trial for trial in self.trials if same_setting(trial.setting, setting)), None)
+        if self.bench.clock.left() <= self.bench.reserve or (known is not None and (give_up or known.failure)):
             return None
-        trial = Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
+        trial = known or Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
         keys = leader.keys_of_last_rows
         few = self._n_splits(self.bench.levels[-1], FIRST_ANSWERS)
         for n_done, (level, index) in enumerate(keys, 1):
@@ -246,7 +247,7 @@ class Race:
                 break
             if give_up and n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
                 break
-        if trial.curves:
+        if trial.curves and known is None:
             self.trials.append(trial)
         return trial if set(keys) <= set(trial.curves) else None
 
@@ -272,14 +273,16 @@ class Race:
         return self.bench.levels[-1].n_folds
 
     def _or_default(self, leader: Trial) -> Trial:
+        """The leader, where it is better than the default setting; else that, with smaller steps if they do no harm."""
         default = next((trial for trial in self.trials if trial.is_default and trial.curves), None)
-        if default is None or default.failure is not None or leader is default:
+        if default is None or default.failure is not None:
             return leader
         keys = shared_keys([leader, default])
-        if self._are_enough(keys):
-            return leader if is_better(leader, default, self._n_folds, WORTH_LEAVING) else default
-        better = len(keys) > 1 and is_better(leader, default, self._n_folds, WORTH_LEAVING_EARLY)
-        return leader if better else default
+        enough = self._are_enough(keys)
+        least, errors = (1, WORTH_LEAVING) if enough else (2, WORTH_LEAVING_EARLY)
+        if leader is not default and len(keys) >= least and is_better(leader, default, self._n_folds, errors):
+            return leader
+        return self._first_in_time([self._slow_down(default), default]) if enough and len(keys) > 1 else default
 
     def _are_enough(self, keys: Sequence[Key]) -> bool:
         """Whether splits have as many answers as the first rung of the most rows has."""

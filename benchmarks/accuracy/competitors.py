@@ -205,8 +205,6 @@ def tuned_peers(budget: float) -> list[Competitor]:
 
 
 def at_defaults(tuned: Competitor) -> Competitor:
-    """What a search starts from: the same learner as its suite of defaults knows it."""
-    for own in ours("tuned", tuned.tag):
-        if tuned.make is {"DeepBoost": deepboost_cv, "RGB": rgb_cv}.get(own.name):
-            return own
-    return replace(tuned, budget=0.0)
+    """The same learner without a search."""
+    plain = {deepboost_cv: ("DeepBoost", deepboost), rgb_cv: ("RGB", rgb)}.get(tuned.make)
+    return replace(tuned, budget=0.0) if plain is None else Competitor(plain[0], "radboost", plain[1], tag=tuned.tag)

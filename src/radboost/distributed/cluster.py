@@ -379,15 +379,15 @@ class Watch:
             else:
                 hearing.wait(PAUSE)
 
-    def answer(self, rank: int, asked: Any) -> Any:
+    def answer(self, rank: int, call: Any) -> Any:
         """What this member answers; None where it does not, since that worker is gone as well.
 
         A call of a worker that is gone takes Dask half a minute to fail, so we look whether it is gone meanwhile.
         """
         end = time.monotonic() + PATIENCE
-        while asked is not None and not self.is_lost(rank) and time.monotonic() < end:
+        while call is not None and not self.is_lost(rank) and time.monotonic() < end:
             try:
-                return asked.result(timeout=PAUSE)
+                return call.result(timeout=PAUSE)
             except TimeoutError:
                 continue
             except (OSError, RuntimeError):

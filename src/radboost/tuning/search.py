@@ -40,6 +40,7 @@ PARAMETERS = """
     their number is read off the mean over the splits. Settings are tried by successive halving: all of them on few
     splits (of large data: on few rows), the better third of them on more. The default setting of the estimator, with
     what it finds for "auto" on all rows, is always among the last ones, and is taken unless another one is better.
+    Smaller steps of the best one, which DeepBoost and RGB try, are taken unless they are worse.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@
     python -m benchmarks.accuracy --data-dir DIR --suite softmax
     python -m benchmarks.accuracy --data-dir DIR --suite softmax --mixed
     python -m benchmarks.accuracy --data-dir DIR --suite large
-    python -m benchmarks.accuracy --data-dir DIR --suite tuned --budget 60
+    python -m benchmarks.accuracy --data-dir DIR --suite tuned --budget 60 [--defaults RESULTS]
     python -m benchmarks.accuracy --data-dir KEEL --suite fresh
 
 The first compares the defaults with all peers, the second tries other parameters beside the defaults, the third

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
-from benchmarks.accuracy.runner import Results, _fit, _short, gains, mean_ranks, run, summary, table
+from benchmarks.accuracy.runner import Results, _fit, run
+from benchmarks.accuracy.tables import _short, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
     GIVEN_PARTS,
@@ -326,6 +328,30 @@ class TestTuning:
         run([seldom], tasks, results, source, 1, lambda _: None)
         ranks = mean_ranks([seldom, rare], tasks, results).splitlines()
         assert "| seldom | 2.00 / 2.00 / 2.00 ± 0.00 |" in ranks[2]
+
+    def test_a_lead_is_over_sets_whose_clean_and_noisy_fits_are_there(self, source: Source, tmp_path: Path) -> None:
+        often = Competitor("often", "scikit-learn", majority)
+        seldom = Competitor("seldom", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+        tasks, results = tuned_tasks(("sonar", "vowel", "statlog"), (0,)), Results(tmp_path / "results.jsonl")
+        errors = {
+            ("sonar", 0.0): (0.1, 0.2),
+            ("sonar", 0.2): (0.1, 0.3),
+            ("vowel", 0.0): (0.2, 0.1),
+            ("vowel", 0.2): (0.1, 0.2),
+            ("statlog", 0.0): (0.3, 0.1),  # with wrong labels one of them is missing
+            ("statlog", 0.2): (0.3, None),
+        }
+        one = _fit(often, tasks[0], source.parts(tasks[0]))[1]
+        for task in tasks:
+            for competitor, error in zip((often, seldom), errors[task.dataset, task.noise], strict=True):
+                if error is not None:
+                    results.add(competitor, task, replace(one, error=error))
+        # one place on sonar, none on vowel: a mean of a half, and a standard error of a half
+        assert "| seldom | 0.50 ± 0.50 |" in leads([often, seldom], tasks, results)
+        assert "| often | -0.50 ± 0.50 |" in leads([seldom, often], tasks, results)
+        assert "| seldom | 1.00 |" in leads([often, seldom], [t for t in tasks if t.dataset == "sonar"], results)
+        assert "| seldom | - |" in leads([often, seldom], [t for t in tasks if t.dataset == "statlog"], results)
+        assert len(leads([often], tasks, results).splitlines()) == 2
 
     def test_what_tuning_is_worth_is_of_fits_that_both_have(
         self, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -257,12 +257,6 @@ def test_models_of_several_targets_run_elsewhere(loss: str, tmp_path: Path) -> N
     same_kind(treelite.gtil.predict(model.to_treelite(), X, nthread=1)[:, :, 0], model.predict(X))
 
 
-def test_models_of_several_targets_are_not_pruned() -> None:
-    X, Y, _ = rows_with_offsets()
-    with pytest.raises(TypeError, match="prune is for models of one target, and this one has 2"):
-        RGBRegressor(3).fit(X, Y).prune(X, Y)
-
-
 def test_searches_count_targets_alike() -> None:
     X, Y, _ = rows_with_offsets()
     scores = []

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from radboost import DeepBoostClassifier, RGBClassifier
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 from radboost.pruning import leaves as leaves_module
 from radboost.pruning.leaves import RIDGE, leaf_table, reached, refit, rounded_up, tree_of
+from radboost.pruning.outputs import Outputs
 from radboost.pruning.path import Distance, answers, second_moments
 
 
@@ -108,33 +109,45 @@ def small_model(n_classes: int):
     return DeepBoostClassifier(12, calibration=None, n_jobs=1).fit(X, y), X
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_second_moments_measure_the_distance_between_scores(n_classes: int) -> None:
-    model, X = small_model(n_classes)
-    ensemble, weights = model.ensemble_, np.random.default_rng(0).random(len(X))
-    n_outputs = ensemble.n_outputs
-    moments = second_moments(ensemble.hypotheses, X, weights, n_outputs, 1)
-    scores = ensemble.decision_function(X).reshape(len(X), n_outputs)
-    if n_outputs > 1:
-        scores = scores - scores.mean(axis=1, keepdims=True)
+UNITS = np.array([1.0, 2.0**20])
+
+
+def small_case(kind: str):
+    """A model, its rows, how its outputs are compared, and what is compared of its scores."""
+    if kind != "targets":
+        model, X = small_model(int(kind[0]))
+        scores = model.decision_function(X).reshape(len(X), -1)
+        scores = scores - scores.mean(axis=1, keepdims=True) if kind == "3 classes" else scores
+        return model.ensemble_, X, Outputs(scores.shape[1]), scores
+    X = np.random.default_rng(7).normal(size=(150, 4))
+    model = RGBRegressor(12, n_jobs=1).fit(X, np.column_stack([X[:, 0] * X[:, 1], X[:, 2]]) * UNITS)
+    return model.ensemble_, X, Outputs(2, UNITS), model.predict(X) / UNITS
+
+
+KINDS = ["2 classes", "3 classes", "targets"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_second_moments_measure_the_distance_between_scores(kind: str) -> None:
+    ensemble, X, outputs, scores = small_case(kind)
+    weights = np.random.default_rng(0).random(len(X))
+    moments = second_moments(ensemble.hypotheses, X, weights, outputs, 1)
     assert ensemble.weights @ moments @ ensemble.weights == pytest.approx(weights @ (scores**2).sum(axis=1), rel=1e-10)
-    columns = answers(ensemble.hypotheses, X, n_outputs, 1)
+    columns = answers(ensemble.hypotheses, X, outputs, 1)
     assert np.allclose(columns @ ensemble.weights, scores.reshape(-1))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_leaves_solve_the_equations_of_their_minimum(n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaves_solve_the_equations_of_their_minimum(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaves_module, "EXACT", 1e-10)
     monkeypatch.setattr(leaves_module, "MOST_STEPS", 1_000)
-    model, X = small_model(n_classes)
-    trees, tree_weights = model.ensemble_.hypotheses[:4], model.ensemble_.weights[:4]
-    scores = model.decision_function(X).reshape(len(X), -1)
-    scores = scores - scores.mean(axis=1, keepdims=True) if n_classes > 2 else scores
+    ensemble, X, outputs, scores = small_case(kind)
+    trees, tree_weights = ensemble.hypotheses[:4], ensemble.weights[:4]
     weights = np.full(len(X), 1.0 / len(X))
-    found = np.concatenate(refit(trees, tree_weights, X, scores, weights, 1))
+    found = np.concatenate(refit(trees, tree_weights, X, scores, weights, outputs, 1))
     leaves = reached(trees, X, 1).toarray()
     assert (leaves.sum(axis=1) == 4).all()
-    start = np.concatenate([w * leaf_table(tree) for w, tree in zip(tree_weights, trees, strict=True)])
+    start = np.concatenate([w * leaf_table(tree, outputs) for w, tree in zip(tree_weights, trees, strict=True)])
     normal = leaves.T @ (weights[:, None] * leaves) + RIDGE * np.eye(leaves.shape[1])
     exact = start + np.linalg.solve(normal, leaves.T @ (weights[:, None] * (scores - leaves @ start)))
     assert np.abs(found - exact).max() < 1e-8 * np.abs(exact).max()
@@ -142,20 +155,21 @@ def test_leaves_solve_the_equations_of_their_minimum(n_classes: int, monkeypatch
     assert after < before
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_tree_of_a_table_answers_with_it_and_stays_in_the_hull(n_classes: int) -> None:
-    model, X = small_model(n_classes)
-    tree, n_outputs = model.ensemble_.hypotheses[0], model.ensemble_.n_outputs
-    table = np.random.default_rng(1).normal(size=(int((tree.feature < 0).sum()), n_outputs))
-    table -= table.mean(axis=1, keepdims=True) if n_outputs > 1 else 0.0
-    made, weight = tree_of(tree, table)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tree_of_a_table_answers_with_it_and_stays_in_the_hull(kind: str) -> None:
+    ensemble, X, outputs, _ = small_case(kind)
+    tree = ensemble.hypotheses[-1]
+    table = np.random.default_rng(1).normal(size=(int((tree.feature < 0).sum()), outputs.number))
+    table -= table.mean(axis=1, keepdims=True) if outputs.of_classes else 0.0
+    made, weight = tree_of(tree, table, outputs)
     numbered, _ = tree.leaf_numbers()
     expected = table[numbered.predict(X).astype(int)]
-    assert np.allclose(weight * made.predict(X).reshape(len(X), -1), expected, atol=1e-5 * weight)
-    numbers = made.vectors if n_outputs > 1 else made.value[made.feature < 0][:, None]
+    found = outputs.in_units(weight * made.predict(X).reshape(len(X), -1))  # each target as precisely as the other
+    assert np.allclose(found, expected, rtol=0.0, atol=1e-5 * weight)
+    numbers = made.vectors if outputs.number > 1 else made.value[made.feature < 0][:, None]
     assert np.abs(numbers).max() <= 1.0
-    assert n_outputs == 1 or np.abs(numbers).sum(axis=1).max() <= 2.0 + 1e-5
-    assert tree_of(tree, 0.0 * table)[1] == 0.0
+    assert not outputs.of_classes or np.abs(numbers).sum(axis=1).max() <= 2.0 + 1e-5
+    assert tree_of(tree, 0.0 * table, outputs)[1] == 0.0
 
 
 def test_votes_and_numbers_have_the_same_table_as_answers() -> None:
@@ -164,7 +178,7 @@ def test_votes_and_numbers_have_the_same_table_as_answers() -> None:
     for model in (DeepBoostClassifier(3, n_jobs=1, calibration=None), RGBClassifier(3, n_jobs=1, calibration=None)):
         for tree in model.fit(X, y).ensemble_.hypotheses:
             values = tree.predict(X)
-            table = leaf_table(tree)[tree.leaf_numbers()[0].predict(X).astype(int)]
+            table = leaf_table(tree, Outputs(3))[tree.leaf_numbers()[0].predict(X).astype(int)]
             assert np.allclose(values - values.mean(axis=1, keepdims=True), table)
 
 

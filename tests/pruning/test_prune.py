@@ -1,6 +1,7 @@
 """What `prune` promises: limits, tolerance, the same bits, files, refusals."""
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from radboost import (
 )
 from radboost.families.trees import Stumps
 from radboost.model_file import model_bytes
-from radboost.pruning import distinct_rows
+from radboost.pruning import Outputs, Pruner, distinct_rows
 from radboost.pruning import rows as rows_module
 from radboost.pruning.rows import made_rows
 
@@ -32,6 +33,8 @@ def data(n_classes: int, n: int = 240, seed: int = 0):
     signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1]) * np.nan_to_num(X[:, 2]) + 0.3 * draw.normal(size=n)
     if n_classes == 0:
         return X, signal
+    if n_classes < 0:  # targets, of very different units
+        return X, np.column_stack([signal, 4096.0 * np.nan_to_num(X[:, 3]), 1e-3 * signal**2])[:, :-n_classes]
     return X, np.array(["a", "b", "c", "d"])[np.digitize(signal, np.linspace(-0.5, 0.5, n_classes - 1))]
 
 
@@ -47,6 +50,8 @@ CASES = {
     "RGB, three classes": (lambda: RGBClassifier(30, n_jobs=1, calibration=None), 3),
     "squared": (lambda: RGBRegressor(40, n_jobs=1), 0),
     "absolute": (lambda: RGBRegressor(30, loss="absolute", n_jobs=1), 0),
+    "two targets": (lambda: RGBRegressor(40, n_jobs=1), -2),
+    "three targets": (lambda: RGBRegressor(30, loss="absolute", n_jobs=1), -3),
     "soft-max": (lambda: SoftmaxBoostClassifier(30, n_jobs=1, calibration=None), 3),
     "soft-max, two classes": (lambda: SoftmaxBoostClassifier(30, n_jobs=1, calibration=None), 2),
 }
@@ -105,11 +110,13 @@ def test_limits_are_kept_and_the_model_is_whole(name: str, fitted, tmp_path: Pat
         assert np.allclose(pruned.predict_proba(X).sum(axis=1), 1.0)
     if name != "max":  # has no other reason to agree than its votes
         scores = [one.decision_function(X) if hasattr(one, "classes_") else one.predict(X) for one in (model, pruned)]
-        scores = [one - one.mean(axis=1, keepdims=True) if one.ndim == 2 else one - one.mean() for one in scores]
-        assert np.sum((scores[1] - scores[0]) ** 2) < 0.5 * np.sum(scores[0] ** 2)
+        among_classes = hasattr(model, "classes_") and scores[0].ndim == 2
+        scores = [one - one.mean(axis=1, keepdims=True) if among_classes else one - one.mean(axis=0) for one in scores]
+        along = None if among_classes else 0  # each target for itself
+        assert np.all(np.sum((scores[1] - scores[0]) ** 2, axis=along) < 0.5 * np.sum(scores[0] ** 2, axis=along))
 
 
-@pytest.mark.parametrize("name", ["two classes", "three classes", "squared"])
+@pytest.mark.parametrize("name", ["two classes", "three classes", "squared", "two targets"])
 def test_bytes_are_kept_and_used(name: str, fitted, tmp_path: Path) -> None:
     model, X, y = fitted(name)
     limit = model_bytes(model) // 4
@@ -129,7 +136,7 @@ def test_bytes_are_kept_and_used(name: str, fitted, tmp_path: Path) -> None:
     assert model_bytes(model.prune(X, y, max_bytes=smallest)) <= smallest
 
 
-@pytest.mark.parametrize("name", ["two classes", "three classes", "squared", "RGB"])
+@pytest.mark.parametrize("name", ["two classes", "three classes", "squared", "two targets", "RGB"])
 def test_tolerance_is_kept_on_the_held_back_rows(name: str, fitted) -> None:
     model, X, y = fitted(name)
     sizes = []
@@ -149,7 +156,7 @@ def test_a_tolerance_that_the_limit_rules_out(fitted) -> None:
         model.prune(X, y, max_trees=2, tolerance=0.01)
 
 
-@pytest.mark.parametrize("name", ["two classes", "three classes", "RGB", "squared", "soft-max"])
+@pytest.mark.parametrize("name", ["two classes", "three classes", "RGB", "squared", "three targets", "soft-max"])
 def test_order_copies_weights_and_threads_do_not_matter(name: str, fitted) -> None:
     model, X, y = fitted(name)
     expected = essence(model.prune(X, y, max_trees=8))
@@ -173,6 +180,58 @@ def test_better_than_the_first_rounds_and_closer_to_the_whole(fitted) -> None:
     whole = model.predict(fresh)
     assert np.mean((pruned.predict(fresh) - whole) ** 2) < 0.25 * np.mean((first - whole) ** 2)
     assert np.mean((pruned.predict(fresh) - targets) ** 2) < np.mean((first - targets) ** 2)
+
+
+def test_targets_are_counted_in_their_units(fitted) -> None:
+    """In another unit of a target the same trees are kept on the same rows, with the same numbers in that unit."""
+    model, X, y = fitted("two targets")
+    changed = np.array([2.0**12, 2.0**-30])
+    other = RGBRegressor(40, n_jobs=1).fit(X, y * changed)
+    rows, found = distinct_rows(X, y, None, 1_000), []
+    for one, factors in ((model, np.ones(2)), (other, changed)):
+        given = replace(rows, targets=rows.targets * factors)
+        units = one._units_to_prune(given)
+        np.testing.assert_array_equal(units, np.array([1.0, 4096.0]) * factors)
+        how = one._how_to_prune()
+        pruner = Pruner(
+            one.ensemble_, given, how.prices, Outputs(2, units), signed=False, refits_leaves=True, n_threads=1
+        )
+        found.append(pruner.ensembles([8])[0].decision_function(X) / factors)
+    np.testing.assert_array_equal(found[0], found[1])
+    assert np.all(found[0].std(axis=0) > 0.5 * y.std(axis=0))
+
+
+def test_a_loaded_model_of_several_targets_is_pruned_alike(fitted, tmp_path: Path) -> None:
+    model, X, y = fitted("two targets")
+    model.save(tmp_path / "whole.radb")
+    loaded = radboost.load(tmp_path / "whole.radb")
+    assert essence(loaded.prune(X, y, max_trees=8)) == essence(model.prune(X, y, max_trees=8))
+
+
+def test_copies_of_a_target_are_pruned_as_one(fitted) -> None:
+    _, X, y = fitted("squared")
+    pruned = RGBRegressor(30, n_jobs=1).fit(X, np.column_stack([y, y])).prune(X, np.column_stack([y, y]), max_trees=8)
+    found = pruned.predict(X)
+    np.testing.assert_array_equal(found[:, 0], found[:, 1])
+    assert np.mean((found[:, 0] - y) ** 2) < 0.5 * np.var(y)
+
+
+def test_the_error_of_several_targets_is_the_mean_of_theirs(fitted) -> None:
+    model, X, y = fitted("two targets")
+    rows = distinct_rows(X, y, None, 1_000)
+    held_back = rows.hold_back()[1]
+    curve = model.prune(X, y, max_trees=8).size_curve_
+    away = (model.predict(held_back.X) - held_back.targets) / np.array([1.0, 4096.0])
+    assert curve["error"][-1] == pytest.approx(0.5 * np.mean(away**2))
+
+
+def test_targets_that_the_model_has_not_learned(fitted) -> None:
+    model, X, y = fitted("two targets")
+    with pytest.raises(ValueError, match="y has 1 column, and the model has learned 2 targets: give a column for each"):
+        model.prune(X, y[:, 0])
+    alone, _, _ = fitted("squared")
+    with pytest.raises(ValueError, match="y has 2 columns, and the model has learned 1 target: give"):
+        alone.prune(X, y)
 
 
 def test_calibration_stays() -> None:

@@ -14,7 +14,7 @@ from radboost._validation import check_integer, check_real, check_sample_weight,
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import ScoringMixin, of_one_fit
 from radboost.model_file import model_bytes
-from radboost.pruning import Choice, DistinctRows, Judge, Limits, Pruner, distinct_rows, most_rows
+from radboost.pruning import Choice, DistinctRows, Judge, Limits, Outputs, Pruner, distinct_rows, most_rows
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.read import known_labels, read_more_rows, read_targets
 
@@ -32,7 +32,7 @@ class HowToPrune:
     prices: FloatArray  # Lambda_j; 0: stays
     signed: bool  # whether weights may be negative
     refits_leaves: bool  # whether trees may get other numbers in their leaves
-    losses: Costs  # of scores and targets (places of classes, or numbers), for each row
+    losses: Costs  # of scores and targets (places of classes, or numbers in their units), for each row
     errors: Costs
 
 
@@ -74,7 +74,8 @@ class PruningMixin(ScoringMixin):
         tolerance : float or None
             By what share the error on the held-back rows may be larger than that of the whole model: the smallest model
             is returned from whose size on all larger ones keep to it. None is 0.02 where there is no limit either.
-            In regression the error is the mean loss, above the least that it can be.
+            In regression the error is the mean loss, above the least that it can be; of several targets the mean of
+            theirs, each in its unit.
         sample_weight : array or None
             A row of weight w counts as w copies of it.
 
@@ -92,10 +93,11 @@ class PruningMixin(ScoringMixin):
         rows = self._rows_to_prune_with(X, y, sample_weight)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
+        outputs = Outputs(whole.n_outputs, self._units_to_prune(rows))
         pruner = Pruner(
-            whole, kept, how.prices, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
+            whole, kept, how.prices, outputs, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
-        judge, of_all = (Judge(part, how.losses, how.errors, n_threads) for part in (held_back, rows))
+        judge, of_all = (Judge(part, outputs, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
         def n_bytes(ensemble: Ensemble) -> int:
             return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
@@ -117,6 +119,10 @@ class PruningMixin(ScoringMixin):
             "weights keep. DeepBoostClassifier, RGBClassifier, RGBRegressor and SoftmaxBoostClassifier can."
         )
 
+    def _units_to_prune(self, rows: DistinctRows) -> FloatArray | None:
+        """Of several targets what each is counted in; None for one, and for classes."""
+        return None
+
     def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any) -> DistinctRows:
         given = read_more_rows(self, X, y, self.ensemble_.categories, ("X", "y"))
         weights = check_sample_weight(sample_weight, given.n_rows)
@@ -125,6 +131,12 @@ class PruningMixin(ScoringMixin):
         read, weights, _ = given.without_zero_weights(weights)
         classes: Any = getattr(self, "classes_", None)
         targets = read_targets(read.y) if self._regression else known_labels(read.y, classes, "y")
+        n_targets, n_given = self.ensemble_.n_outputs, 1 if targets.ndim == 1 else targets.shape[1]
+        if self._regression and n_given != n_targets:
+            raise ValueError(
+                f"y has {n_given} column{'s' * (n_given > 1)}, and the model has learned {n_targets} "
+                f"target{'s' * (n_targets > 1)}: give a column for each."
+            )
         rows = distinct_rows(read.X, targets, weights, MOST_ROWS)
         if len(rows) < 2:
             raise ValueError("X has one different row; pruning needs at least two, of which one is held back.")

@@ -40,6 +40,7 @@ from radboost.losses.huber import FIXED_DELTA, HuberLoss
 from radboost.losses.several import SeveralTargets
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
+from radboost.pruning import DistinctRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import TreeOptions
@@ -365,12 +366,18 @@ feature_names_in_
         return ExportedAnswer()
 
     def _how_to_prune(self) -> HowToPrune:
-        if self.ensemble_.n_outputs > 1:
-            raise TypeError(
-                f"prune is for models of one target, and this one has {self.ensemble_.n_outputs}: which size is right "
-                "for all of them is not defined. Fit a model for each target, and prune these."
-            )
-        return _how_to_prune(self, _loss_of_fit(self, REGRESSION_LOSSES), lambda y: y, None)
+        loss, n_targets = _loss_of_fit(self, REGRESSION_LOSSES), self.ensemble_.n_outputs
+        if n_targets > 1 and isinstance(loss, NativeTargetLoss):
+            loss = SeveralTargets(loss, n_targets)
+        return _how_to_prune(self, loss, lambda y: y, None)
+
+    def _units_to_prune(self, rows: DistinctRows) -> FloatArray | None:
+        """By the rule of the fit, from the rows to prune with: a file does not keep those of the fit."""
+        if self.ensemble_.n_outputs == 1:
+            return None
+        if not getattr(_loss_of_fit(self, REGRESSION_LOSSES), "scales", False):
+            return np.ones(self.ensemble_.n_outputs)
+        return _units_of(rows.targets, RowWeights(rows.weights, len(rows)), 1)
 
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
@@ -399,13 +406,7 @@ feature_names_in_
         """
         if targets.ndim == 1 or not getattr(self._read_loss(), "scales", False):
             return None
-        units = []
-        for column in targets.T:
-            mean = weights.mean(np.ascontiguousarray(column), n_threads)
-            variance = weights.mean((column - mean) ** 2, n_threads)
-            mantissa, exponent = math.frexp(math.sqrt(variance))
-            units.append(math.ldexp(1.0, exponent - (mantissa < math.sqrt(0.5))) if variance > 0.0 else 1.0)
-        return np.array(units)
+        return _units_of(targets, weights, n_threads)
 
     def _take_parameters_of_fit(self) -> None:
         if self.loss == "huber" or self.loss == HuberLoss():  # of before deltas were taken from the rows
@@ -427,6 +428,17 @@ feature_names_in_
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _units_of(targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray:
+    """The powers of two next to the standard deviations of the columns; 1 for a constant one."""
+    units = []
+    for column in targets.T:
+        mean = weights.mean(np.ascontiguousarray(column), n_threads)
+        variance = weights.mean((column - mean) ** 2, n_threads)
+        mantissa, exponent = math.frexp(math.sqrt(variance))
+        units.append(math.ldexp(1.0, exponent - (mantissa < math.sqrt(0.5))) if variance > 0.0 else 1.0)
+    return np.array(units)
 
 
 def _how_to_prune(

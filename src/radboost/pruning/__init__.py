@@ -2,7 +2,8 @@
 
 from radboost.pruning.choosing import Choice, Limits
 from radboost.pruning.judging import Judge
+from radboost.pruning.outputs import Outputs
 from radboost.pruning.pruner import Pruner, most_rows
 from radboost.pruning.rows import DistinctRows, distinct_rows
 
-__all__ = ["Choice", "DistinctRows", "Judge", "Limits", "Pruner", "distinct_rows", "most_rows"]
+__all__ = ["Choice", "DistinctRows", "Judge", "Limits", "Outputs", "Pruner", "distinct_rows", "most_rows"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble
+from radboost.pruning.outputs import Outputs
 from radboost.pruning.rows import DistinctRows
 
 Costs = Callable[[FloatArray, FloatArray], FloatArray]  # of scores and targets, a number for each row
@@ -14,15 +15,17 @@ Costs = Callable[[FloatArray, FloatArray], FloatArray]  # of scores and targets,
 
 @dataclass(frozen=True)
 class Judge:
-    """The mean loss and the mean error of an ensemble on some rows."""
+    """The mean loss and the mean error of an ensemble on some rows; of several targets, in their units."""
 
     rows: DistinctRows
+    outputs: Outputs
     losses: Costs
     errors: Costs
     n_threads: int
 
     def __call__(self, ensemble: Ensemble) -> tuple[float, float]:
-        scores = ensemble.decision_function(self.rows.X, self.n_threads)
+        scores = self.outputs.in_units(ensemble.decision_function(self.rows.X, self.n_threads))
+        targets = self.outputs.in_units(self.rows.targets)
         weights = self.rows.weights / self.rows.weights.sum()
-        loss, error = (float(weights @ costs(scores, self.rows.targets)) for costs in (self.losses, self.errors))
+        loss, error = (float(weights @ costs(scores, targets)) for costs in (self.losses, self.errors))
         return loss, error

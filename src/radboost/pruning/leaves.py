@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from radboost._typing import FloatArray, FloatMatrix
+from radboost.pruning.outputs import Outputs
 from radboost.trees.tree import NODE_ARRAYS, Tree
 
 # Leaves are drawn to what they were, as strongly as this share of all rows pulls.
@@ -20,8 +21,8 @@ LEAF_GRID = 2.0**20
 WEIGHT_BITS = 24
 
 
-def leaf_table(tree: Tree) -> FloatArray:
-    """The numbers of each leaf in a line; votes are 1 for a class. Of several classes they have the mean 0."""
+def leaf_table(tree: Tree, outputs: Outputs) -> FloatArray:
+    """What is compared of the numbers of each leaf, in a line; votes are 1 for a class."""
     leaves = tree.feature < 0
     if tree.n_outputs == 1:
         return np.asarray(tree.value[leaves][:, None])
@@ -32,7 +33,7 @@ def leaf_table(tree: Tree) -> FloatArray:
         table = np.zeros((len(places), tree.n_outputs))
         voting = np.flatnonzero(places >= 0)
         table[voting, places[voting]] = 1.0
-    return np.asarray(table - table.mean(axis=1, keepdims=True))
+    return outputs.compared(np.asarray(table))
 
 
 def reached(trees: Sequence[Tree], X: FloatMatrix, n_threads: int) -> sparse.csr_array:
@@ -52,19 +53,21 @@ def refit(
     X: FloatMatrix,
     scores: FloatArray,
     row_weights: FloatArray,
+    outputs: Outputs,
     n_threads: int,
 ) -> list[FloatArray]:
     """What the leaves of each tree add to the scores, a line for each leaf, so that the sums are close to `scores`.
 
+    Scores and leaves are what is compared of them.
+
     The minimum of the mean squared distance plus RIDGE times the squared distance of the leaves from what they are, by
     conjugate gradients; each step lowers that, and without any the leaves are what they were.
     """
-    n_outputs = scores.shape[1]
-    tables = [weight * leaf_table(tree) for tree, weight in zip(trees, tree_weights, strict=True)]
+    tables = [weight * leaf_table(tree, outputs) for tree, weight in zip(trees, tree_weights, strict=True)]
     leaves, leaf_values = reached(trees, X, n_threads), np.concatenate(tables)
     across, heights = leaves.T.tocsr(), row_weights[:, None]
     residual = across @ (heights * (scores - leaves @ leaf_values))
-    moved = np.zeros((len(leaf_values), n_outputs))
+    moved = np.zeros_like(leaf_values)
     direction, size = residual.copy(), float((residual**2).sum())
     goal = EXACT**2 * size
     for _ in range(MOST_STEPS):
@@ -80,20 +83,22 @@ def refit(
     return np.split(leaf_values + moved, ends)
 
 
-def tree_of(tree: Tree, table: FloatArray) -> tuple[Tree, float]:
+def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, float]:
     """A tree of the same questions with these numbers, divided by a weight, and the weight.
 
     The numbers are at most 1, and with several classes those above 0 sum to at most 1: such trees are in the convex
     hull of trees that vote, and have the complexity of these.
     """
-    several = table.shape[1] > 1
-    if several:
-        table = table - table.mean(axis=1, keepdims=True)
-    largest = float(np.abs(table).sum(axis=1).max() / 2.0 if several else np.abs(table).max())
+    several = outputs.number > 1
+    if outputs.of_classes:
+        table = outputs.compared(table)
+    largest = float(np.abs(table).sum(axis=1).max() / 2.0 if outputs.of_classes else np.abs(table).max())
     if largest == 0.0:
         return tree, 0.0
     weight = rounded_up(largest)
     numbers = np.rint(table / weight * LEAF_GRID) / LEAF_GRID
+    if outputs.units is not None:
+        weight, numbers = weight * outputs.units.max(), numbers * (outputs.units / outputs.units.max())
     leaves = tree.feature < 0
     arrays: list[npt.NDArray[np.generic]] = [array.copy() for array in tree.arrays]
     values = np.zeros(tree.n_nodes)

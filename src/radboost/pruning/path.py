@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.families.kinds import predictions
+from radboost.pruning.outputs import Outputs
 
 Places = npt.NDArray[np.intp]
 
@@ -33,29 +34,25 @@ DUST = 1e-13  # part of the largest slope: what rounding leaves of 0
 BLOCK_CELLS = 2**22
 
 
-def answers(hypotheses: Sequence[Any], X: FloatMatrix, n_outputs: int, n_threads: int) -> FloatArray:
-    """A column for each hypothesis, a line for each row, or with several classes for each row and class.
-
-    With several classes only differences between scores matter: the answers for a row have the mean 0.
-    """
-    found = np.empty((len(X), n_outputs, len(hypotheses)))
+def answers(hypotheses: Sequence[Any], X: FloatMatrix, outputs: Outputs, n_threads: int) -> FloatArray:
+    """A column for each hypothesis, a line for each row, or of several outputs for each row and output."""
+    found = np.empty((len(X), outputs.number, len(hypotheses)))
     for place, hypothesis in enumerate(hypotheses):
-        found[:, :, place] = predictions(hypothesis, X, n_threads).reshape(len(X), n_outputs)
-    if n_outputs > 1:
-        found -= found.mean(axis=1, keepdims=True)
-    return found.reshape(len(X) * n_outputs, len(hypotheses))
+        numbers = predictions(hypothesis, X, n_threads).reshape(len(X), outputs.number)
+        found[:, :, place] = outputs.compared(numbers)
+    return found.reshape(len(X) * outputs.number, len(hypotheses))
 
 
 def second_moments(
-    hypotheses: Sequence[Any], X: FloatMatrix, weights: FloatArray, n_outputs: int, n_threads: int
+    hypotheses: Sequence[Any], X: FloatMatrix, weights: FloatArray, outputs: Outputs, n_threads: int
 ) -> FloatArray:
-    """G: the mean over the rows of the products of two hypotheses' answers, summed over the classes."""
+    """G: the mean over the rows of the products of two hypotheses' answers, summed over the outputs."""
     moments = np.zeros((len(hypotheses), len(hypotheses)))
-    height = max(1, BLOCK_CELLS // (n_outputs * max(1, len(hypotheses))))
+    height = max(1, BLOCK_CELLS // (outputs.number * max(1, len(hypotheses))))
     for first in range(0, len(X), height):
         part = slice(first, first + height)
-        block = answers(hypotheses, X[part], n_outputs, n_threads)
-        block *= np.sqrt(np.repeat(weights[part], n_outputs))[:, None]
+        block = answers(hypotheses, X[part], outputs, n_threads)
+        block *= np.sqrt(np.repeat(weights[part], outputs.number))[:, None]
         moments += block.T @ block
     return moments
 

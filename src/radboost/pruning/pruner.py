@@ -14,6 +14,7 @@ from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
 from radboost.pruning.leaves import refit, tree_of
+from radboost.pruning.outputs import Outputs
 from radboost.pruning.path import Distance, Places, second_moments
 from radboost.pruning.rows import DistinctRows, with_made_rows
 from radboost.trees.tree import Tree
@@ -56,6 +57,7 @@ class Pruner:
         ensemble: Ensemble,
         rows: DistinctRows,
         prices: FloatArray,
+        outputs: Outputs,
         *,
         signed: bool,
         refits_leaves: bool,
@@ -64,7 +66,7 @@ class Pruner:
         self.ensemble = ensemble
         self.signed = signed
         self.n_threads = n_threads
-        self._prices = prices
+        self._prices, self._outputs = prices, outputs
         self._refits_leaves = refits_leaves and all(isinstance(one, Tree) for one in ensemble.hypotheses)
         self._X, self._row_weights = with_made_rows(rows, most_rows(ensemble) - len(rows))
         self._supports: dict[int, Places] = {}
@@ -73,13 +75,13 @@ class Pruner:
     def distance(self) -> Distance:
         whole = self.ensemble
         with one_blas_thread:
-            moments = second_moments(whole.hypotheses, self._X, self._row_weights, whole.n_outputs, self.n_threads)
+            moments = second_moments(whole.hypotheses, self._X, self._row_weights, self._outputs, self.n_threads)
         return Distance(moments, whole.weights, self._prices, self.signed)
 
     @cached_property
     def _scores(self) -> FloatArray:
-        scores = self.ensemble.decision_function(self._X, self.n_threads).reshape(len(self._X), -1)
-        return scores - scores.mean(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
+        scores = self.ensemble.decision_function(self._X, self.n_threads)
+        return self._outputs.compared(scores.reshape(len(self._X), self._outputs.number))
 
     def ensembles(self, sizes: Sequence[int]) -> list[Ensemble]:
         """Ensembles of at most so many hypotheses each; all of them where that is not fewer."""
@@ -101,8 +103,8 @@ class Pruner:
         places, weights = places[weights != 0.0], weights[weights != 0.0]  # the path may have kept what is not needed
         kept: list[Any] = [whole.hypotheses[place] for place in places]
         if self._refits_leaves and kept:
-            tables = refit(kept, weights, self._X, self._scores, self._row_weights, self.n_threads)
-            made = [tree_of(tree, table) for tree, table in zip(kept, tables, strict=True)]
+            tables = refit(kept, weights, self._X, self._scores, self._row_weights, self._outputs, self.n_threads)
+            made = [tree_of(tree, table, self._outputs) for tree, table in zip(kept, tables, strict=True)]
             weights = np.array([weight for _, weight in made])
             places, kept = places[weights != 0.0], [tree for tree, weight in made if weight != 0.0]
             weights = weights[weights != 0.0]

@@ -25,7 +25,8 @@ SEED = 47
 class DistinctRows:
     """Different rows with their targets (places of classes, or numbers), and the sum of the weights of their copies.
 
-    They are sorted by a hash of their content: the order and the number of copies that were given do not matter.
+    Several targets have a column for each. Rows are sorted by a hash of their content: the order and the number of
+    copies that were given do not matter.
     """
 
     X: FloatArray

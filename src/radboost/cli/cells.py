@@ -138,6 +138,14 @@ def as_numbers(cells: Cells) -> FloatArray | None:
     return None if values is None else _finite(cells.name, cells.texts.spread(values))
 
 
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[float] | None:
     import pyarrow as pa
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_booleans, as_dates, as_numbers, as_texts, kind_of, read_cells
+from radboost.cli.cells import Cells, Texts, as_booleans, as_dates, as_numbers, as_texts, is_number, kind_of, read_cells
 from radboost.cli.reading import Given
 from radboost.model_file import ColumnSchema, Schema
 
@@ -280,8 +280,8 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
     texts = as_texts(cells)
     place = {value: index for index, value in enumerate(column.categories)}
     unseen = [text for text in texts.values if text not in place]
-    numbers_wanted = all(map(_is_number, column.categories))
-    if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(_is_number, unseen)):
+    numbers_wanted = all(map(is_number, column.categories))
+    if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(is_number, unseen)):
         raise ValueError(
             f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
             f"like {listed(column.categories, 3)}; correct the column, or fit a new model"
@@ -300,19 +300,11 @@ def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[A
 
 def _example(cells: Cells) -> str:
     if cells.form == "text" and cells.texts is not None:
-        strange = [text for text in cells.texts.values if not _is_number(text)] or list(cells.texts.values)
+        strange = [text for text in cells.texts.values if not is_number(text)] or list(cells.texts.values)
         place = cells.texts.values.index(strange[0])
         row = int(np.flatnonzero(cells.texts.places == place)[0]) + 1
         return f"{strange[0]!r} (row {row})"
     return {"number": "numbers", "boolean": "true and false", "date": "dates"}.get(cells.form, "nothing")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _with_last(names: Sequence[str], most: int = 10) -> str:

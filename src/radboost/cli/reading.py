@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from radboost.cli.cells import is_number
+
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
     "csv": (".csv", ".txt", ".data", ".test"),
@@ -357,17 +359,13 @@ def _has_header(records: list[list[str]]) -> bool:
         return len(first) > 1
     for place, cell in enumerate(first):
         below = [record[place] for record in rest if len(record) > place]
-        if _is_number(cell) and any(map(_is_number, below)):
+        if _may_be_number(cell) and any(map(_may_be_number, below)):
             return False
     return True
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return True
+def _may_be_number(text: str) -> bool:
+    return is_number(text.replace(",", ".", 1))
 
 
 def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) -> tuple[list[str], list[str]]:

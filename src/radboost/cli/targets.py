@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.cli.cells import Cells, Texts, as_numbers, as_texts
+from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number
 
 MOST_WHOLE_NUMBERS, FEWEST_ROWS_OF_EACH = 20, 10
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})$")
@@ -63,7 +63,7 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     if decided == "numbers":
         numbers = as_numbers(cells)
         if numbers is None:
-            example = next(text for text in as_texts(cells).values if not _is_number(text))
+            example = next(text for text in as_texts(cells).values if not is_number(text))
             raise ValueError(
                 f"the target {cells.name!r} holds {example!r}, which is no number, and --task numbers was given; "
                 "use --task classes, or correct the column"
@@ -139,14 +139,6 @@ def present(cells: Cells) -> npt.NDArray[np.int64]:
     if cells.texts is not None:
         return np.flatnonzero(cells.texts.places >= 0)
     return np.flatnonzero(~np.isnan(cells.numbers)) if cells.numbers is not None else np.zeros(0, dtype=np.int64)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _listed(values: Sequence[str], most: int = 6) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned_ours, tuned_peers
-from benchmarks.accuracy.runner import Results, run
+from benchmarks.accuracy.runner import Results, run_in_order
 from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
 
@@ -105,8 +105,9 @@ def main() -> None:
     if not arguments.show:
         source = Source(arguments.data_dir)
         # a tuned table takes hours: set by set, so that it can be read before it is complete
-        for part in [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]:
-            run(competitors, part, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
+        parts_of_table = [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]
+        wanted = [(who, task) for part in parts_of_table for who in competitors for task in part]
+        run_in_order(wanted, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
     tables = [show(competitors, tasks, results) for show in (mean_ranks, leads, summary)]
     if arguments.defaults is not None:
         tables.append(gains(competitors, tasks, results, Results(arguments.defaults)))

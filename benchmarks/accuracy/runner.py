@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -73,18 +74,31 @@ def run(
     say: Callable[[str], None],
 ) -> None:
     """Fit what is not in `results` yet, one competitor after the other, `jobs` fits at a time."""
-    for competitor in competitors:
-        missing = [task for task in tasks if (competitor, task) not in results]
-        if not missing:
-            continue
-        started = time.perf_counter()
-        fits = (delayed(_fit)(competitor, task, source.parts(task)) for task in missing)
-        for task, judgement in Parallel(jobs, return_as="generator_unordered")(fits):
-            results.add(competitor, task, judgement)
-        say(f"{competitor.name}: {len(missing)} fits in {time.perf_counter() - started:.0f} s")
+    run_in_order([(competitor, task) for competitor in competitors for task in tasks], results, source, jobs, say)
 
 
-def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, Judgement]:
+def run_in_order(
+    wanted: Iterable[tuple[Competitor, Task]],
+    results: Results,
+    source: Source,
+    jobs: int,
+    say: Callable[[str], None],
+) -> None:
+    """The same in any order: a fit begins as soon as there is room for it, whoever's the last one was."""
+    missing = [one for one in wanted if one not in results]
+    groups = Counter((competitor.name, task.dataset) for competitor, task in missing)
+    done, seconds = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    fits = (delayed(_fit)(competitor, task, source.parts(task)) for competitor, task in missing)
+    for competitor, task, judgement in Parallel(jobs, return_as="generator_unordered")(fits):
+        results.add(competitor, task, judgement)
+        group = competitor.name, task.dataset
+        done[group] += 1
+        seconds[group] += judgement.seconds
+        if done[group] == groups[group]:
+            say(f"{', '.join(group)}: {done[group]} fits, {seconds[group]:.0f} s")
+
+
+def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Competitor, Task, Judgement]:
     estimator = competitor.build(task.seed)
     started = time.perf_counter()
     # HistGradientBoosting has no parameter for its threads
@@ -95,4 +109,4 @@ def _fit(competitor: Competitor, task: Task, parts: Parts) -> tuple[Task, Judgem
         seconds = time.perf_counter() - started
         answers = np.asarray(estimator.predict(parts.X_test)).ravel()
         probabilities = np.asarray(estimator.predict_proba(parts.X_test), dtype=np.float64)
-    return task, judge(probabilities, np.asarray(estimator.classes_), parts.y_test, answers, seconds)
+    return competitor, task, judge(probabilities, np.asarray(estimator.classes_), parts.y_test, answers, seconds)

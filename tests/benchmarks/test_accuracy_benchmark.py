@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
-from benchmarks.accuracy.runner import Results, _fit, run
+from benchmarks.accuracy.runner import Results, _fit, run, run_in_order
 from benchmarks.accuracy.tables import _short, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
@@ -70,10 +71,20 @@ def test_what_is_in_the_file_is_not_fitted_again(source: Source, tmp_path: Path)
     run([dummy], tasks, Results(file), source, 1, said.append)
     run([dummy], tasks, Results(file), source, 1, said.append)
     assert len(file.read_text().splitlines()) == len(tasks) == 30
-    assert [line.split(" fits")[0] for line in said] == ["dummy: 3", "dummy: 27"]
+    assert [line.split(" fits")[0] for line in said] == ["dummy, sonar: 3", "dummy, sonar: 27"]
     assert "| dummy | .2500 / .2500 | .5623 / " in summary([dummy], tasks, Results(file))
     assert "| dummy | .5623 / " in table([dummy], tasks, Results(file), "mean log loss")
     assert "| dummy | .2500 / .2500 | **.2500 / .2500** |" in table([dummy], tasks, Results(file), "mean test error")
+
+
+def test_fits_are_in_the_order_that_is_wanted(source: Source, tmp_path: Path) -> None:
+    often = Competitor("often", "scikit-learn", majority)
+    seldom = Competitor("seldom", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+    file, tasks = tmp_path / "results.jsonl", tuned_tasks(("sonar",), (0,))
+    wanted = [(who, task) for task in tasks for who in (often, seldom)]
+    run_in_order(wanted, Results(file), source, 1, lambda _: None)
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(one["name"], one["noise"]) for one in found] == [(who.name, task.noise) for who, task in wanted]
 
 
 def test_numbers_are_short() -> None:
@@ -341,7 +352,7 @@ class TestTuning:
             ("statlog", 0.0): (0.3, 0.1),  # with wrong labels one of them is missing
             ("statlog", 0.2): (0.3, None),
         }
-        one = _fit(often, tasks[0], source.parts(tasks[0]))[1]
+        one = _fit(often, tasks[0], source.parts(tasks[0]))[2]
         for task in tasks:
             for competitor, error in zip((often, seldom), errors[task.dataset, task.noise], strict=True):
                 if error is not None:
@@ -363,11 +374,11 @@ class TestTuning:
         tasks = tuned_tasks(("sonar",), (0, 1))
         clean = [task for task in tasks if not task.noise]
         after, before = Results(tmp_path / "after.jsonl"), Results(tmp_path / "before.jsonl")
-        for task, judged in [(task, _fit(wrong, task, source.parts(task))[1]) for task in tasks]:
+        for task, judged in [(task, _fit(wrong, task, source.parts(task))[2]) for task in tasks]:
             before.add(plain, task, judged)
         assert "| tuned | - / - |" in gains([tuned], tasks, after, before)
         for task in clean:
-            after.add(tuned, task, _fit(plain, task, source.parts(task))[1])
+            after.add(tuned, task, _fit(plain, task, source.parts(task))[2])
         assert "| tuned | .5000 / - |" in gains([tuned], tasks, after, before)  # of .7500, .2500 are left
         assert gains([tuned], tasks, after, before).endswith("| 1 / 0 |")
 

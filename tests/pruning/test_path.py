@@ -8,7 +8,7 @@ from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor
 from radboost.pruning import leaves as leaves_module
 from radboost.pruning.leaves import RIDGE, leaf_table, reached, refit, rounded_up, tree_of
 from radboost.pruning.outputs import Outputs
-from radboost.pruning.path import Distance, answers, second_moments
+from radboost.pruning.path import Distance, answers, moments_of
 
 
 def random_distance(seed: int, n: int, *, signed: bool, free: int = 0) -> Distance:
@@ -131,7 +131,9 @@ KINDS = ["2 classes", "3 classes", "targets"]
 def test_second_moments_measure_the_distance_between_scores(kind: str) -> None:
     ensemble, X, outputs, scores = small_case(kind)
     weights = np.random.default_rng(0).random(len(X))
-    moments = second_moments(ensemble.hypotheses, X, weights, outputs, 1)
+    weights /= weights.sum()
+    means, moments = moments_of(ensemble.hypotheses, X, weights, outputs, 1)
+    assert np.allclose(means @ ensemble.weights, weights @ scores)
     assert ensemble.weights @ moments @ ensemble.weights == pytest.approx(weights @ (scores**2).sum(axis=1), rel=1e-10)
     columns = answers(ensemble.hypotheses, X, outputs, 1)
     assert np.allclose(columns @ ensemble.weights, scores.reshape(-1))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import mean_poisson_deviance
 
 import radboost
 from radboost import (
@@ -223,6 +224,67 @@ def test_the_error_of_several_targets_is_the_mean_of_theirs(fitted) -> None:
     curve = model.prune(X, y, max_trees=8).size_curve_
     away = (model.predict(held_back.X) - held_back.targets) / np.array([1.0, 4096.0])
     assert curve["error"][-1] == pytest.approx(0.5 * np.mean(away**2))
+
+
+@pytest.mark.parametrize("options", [None, TreeOptions(monotonic_constraints=[1, 0, 0, 0, 0])])
+@pytest.mark.parametrize("level", [0.0, 2.0**30])
+def test_targets_may_be_far_from_zero(fitted, level: float, options: TreeOptions | None) -> None:
+    """Neither the choice of the trees nor the precision of their leaves depends on where zero is."""
+    _, X, y = fitted("squared")
+    model = RGBRegressor(40, tree_options=options, n_jobs=1).fit(X, y + level)
+    whole, pruned = model.predict(X) - level, model.prune(X, y + level, max_trees=8).predict(X) - level
+    assert np.mean((whole - pruned) ** 2) < 0.1 * np.var(whole)
+    assert abs(np.mean(whole - pruned)) < 0.1 * np.std(whole)
+
+
+def test_constant_targets_stay_what_they_are(fitted) -> None:
+    _, X, y = fitted("squared")
+    for value in (5.3, 1e-7, -3e9, 0.0):
+        several = np.column_stack([y, np.full(len(y), value), y**2])
+        pruned = RGBRegressor(10, n_jobs=1).fit(X, several).prune(X, several, max_trees=5)
+        np.testing.assert_array_equal(pruned.predict(X)[:, 1], value)
+        assert len(np.unique(pruned.predict(X)[:, 0])) > 5
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_offsets_count_where_models_are_judged(n_targets: int) -> None:
+    X, signal = data(0)
+    draw = np.random.default_rng(5)
+    years = draw.uniform(0.1, 10.0, len(X))
+    offset = np.log(years) if n_targets == 1 else np.log(np.column_stack([years, years[::-1]]))
+    rates = np.exp(0.5 * signal if n_targets == 1 else 0.5 * np.column_stack([signal, -signal]))
+    y = draw.poisson(rates * np.exp(offset))
+    model = RGBRegressor(30, loss="poisson", n_jobs=1).fit(X, y, offset=offset)
+    pruned = model.prune(X, y, tolerance=0.02, offset=offset)
+    rows = distinct_rows(X, y, None, 1_000, offset)
+    held_back = rows.hold_back()[1]
+
+    def deviance(one: RGBRegressor) -> float:
+        return mean_poisson_deviance(held_back.targets.ravel(), one.predict(held_back.X, held_back.offset).ravel())
+
+    assert pruned.size_curve_["error"][-1] == pytest.approx(deviance(model) / 2)
+    assert deviance(pruned) <= 1.02 * deviance(model)
+    shuffled = draw.permutation(len(X))
+    again = model.prune(X[shuffled], y[shuffled], tolerance=0.02, offset=offset[shuffled])
+    assert essence(again) == essence(pruned)
+    with pytest.raises(ValueError, match=r"offset must be .*got the shape \(3,\)"):
+        model.prune(X, y, offset=[0.0, 1.0, 2.0])
+
+
+def test_offsets_of_classes(fitted) -> None:
+    model, X, y = fitted("two classes")
+    all_b = model.prune(X, y, max_trees=8, offset=np.full(len(X), 900.0))
+    rows = distinct_rows(X, (y == "b").astype(int), None, 1_000, np.full(len(X), 900.0))
+    wrong = np.mean(rows.hold_back()[1].targets == 0)
+    assert all_b.size_curve_["error"] == pytest.approx([wrong] * len(all_b.size_curve_["error"]))
+
+
+@pytest.mark.parametrize(("loss", "message"), [("poisson", "y goes down to -1"), ("gamma", "y goes down to 0")])
+def test_targets_that_the_loss_has_no_value_for(loss: str, message: str) -> None:
+    X, signal = data(0, 60)
+    model = RGBRegressor(3, loss=loss, n_jobs=1).fit(X, np.exp(signal))
+    with pytest.raises(ValueError, match=message):
+        model.prune(X, np.full(len(X), -1.0 if loss == "poisson" else 0.0))
 
 
 def test_targets_that_the_model_has_not_learned(fitted) -> None:

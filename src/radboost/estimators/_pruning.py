@@ -16,6 +16,7 @@ from radboost.estimators._predicting import ScoringMixin, of_one_fit
 from radboost.model_file import model_bytes
 from radboost.pruning import Choice, DistinctRows, Judge, Limits, Outputs, Pruner, distinct_rows, most_rows
 from radboost.rows.class_weights import times_class_weight
+from radboost.rows.offsets import read_offset
 from radboost.rows.read import known_labels, read_more_rows, read_targets
 
 PRUNED = "pruned: "
@@ -56,6 +57,7 @@ class PruningMixin(ScoringMixin):
         max_bytes: int | None = None,
         tolerance: float | None = None,
         sample_weight: Any = None,
+        offset: Any = None,
     ) -> Self:
         """A smaller model: some of the hypotheses, with other weights and numbers in their leaves (docs/pruning.md).
 
@@ -78,6 +80,9 @@ class PruningMixin(ScoringMixin):
             theirs, each in its unit.
         sample_weight : array or None
             A row of weight w counts as w copies of it.
+        offset : array or None
+            Where the scores of these rows begin, as in `fit` and `predict`; a model does not keep those of its fit.
+            Errors and losses are judged with it.
 
         Returns
         -------
@@ -90,7 +95,7 @@ class PruningMixin(ScoringMixin):
         whole, n_threads = self.ensemble_, resolve_n_jobs(self.n_jobs)
         if not len(whole):
             raise ValueError("The model is empty: it has no hypotheses, and nothing can be pruned.")
-        rows = self._rows_to_prune_with(X, y, sample_weight)
+        rows = self._rows_to_prune_with(X, y, sample_weight, offset)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
         outputs = Outputs(whole.n_outputs, self._units_to_prune(rows))
@@ -123,21 +128,29 @@ class PruningMixin(ScoringMixin):
         """Of several targets what each is counted in; None for one, and for classes."""
         return None
 
-    def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any) -> DistinctRows:
+    def _check_targets_to_prune(self, targets: FloatArray) -> None:
+        """Refuses numbers that the loss has no value for."""
+
+    def _rows_to_prune_with(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> DistinctRows:
         given = read_more_rows(self, X, y, self.ensemble_.categories, ("X", "y"))
         weights = check_sample_weight(sample_weight, given.n_rows)
-        if not self._regression:
+        of_classes, n_outputs = not self._regression, self.ensemble_.n_outputs
+        begun = read_offset(offset, given.n_rows, n_outputs, of_classes=of_classes)
+        if of_classes:
             weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
-        read, weights, _ = given.without_zero_weights(weights)
+        read, weights, stay = given.without_zero_weights(weights)
+        begun = begun if begun is None or stay is None else begun[stay]
         classes: Any = getattr(self, "classes_", None)
         targets = read_targets(read.y) if self._regression else known_labels(read.y, classes, "y")
-        n_targets, n_given = self.ensemble_.n_outputs, 1 if targets.ndim == 1 else targets.shape[1]
-        if self._regression and n_given != n_targets:
+        n_given = 1 if targets.ndim == 1 else targets.shape[1]
+        if self._regression and n_given != n_outputs:
             raise ValueError(
-                f"y has {n_given} column{'s' * (n_given > 1)}, and the model has learned {n_targets} "
-                f"target{'s' * (n_targets > 1)}: give a column for each."
+                f"y has {n_given} column{'s' * (n_given > 1)}, and the model has learned {n_outputs} "
+                f"target{'s' * (n_outputs > 1)}: give a column for each."
             )
-        rows = distinct_rows(read.X, targets, weights, MOST_ROWS)
+        if self._regression:
+            self._check_targets_to_prune(np.asarray(targets, dtype=np.float64))
+        rows = distinct_rows(read.X, targets, weights, MOST_ROWS, begun)
         if len(rows) < 2:
             raise ValueError("X has one different row; pruning needs at least two, of which one is held back.")
         return rows

@@ -366,10 +366,16 @@ feature_names_in_
         return ExportedAnswer()
 
     def _how_to_prune(self) -> HowToPrune:
+        return _how_to_prune(self, self._loss_to_prune(), lambda y: y, None)
+
+    def _loss_to_prune(self) -> TargetLoss:
         loss, n_targets = _loss_of_fit(self, REGRESSION_LOSSES), self.ensemble_.n_outputs
-        if n_targets > 1 and isinstance(loss, NativeTargetLoss):
-            loss = SeveralTargets(loss, n_targets)
-        return _how_to_prune(self, loss, lambda y: y, None)
+        return SeveralTargets(loss, n_targets) if n_targets > 1 and isinstance(loss, NativeTargetLoss) else loss
+
+    def _check_targets_to_prune(self, targets: FloatArray) -> None:
+        loss = self._loss_to_prune()
+        if isinstance(loss, NativeTargetLoss):
+            loss.check_targets(targets)
 
     def _units_to_prune(self, rows: DistinctRows) -> FloatArray | None:
         """By the rule of the fit, from the rows to prune with: a file does not keep those of the fit."""

@@ -27,4 +27,5 @@ class SquaredLoss(NativeTargetLoss, name="squared", of="numbers"):
         return self
 
     def start(self, rows: WeightedRows) -> float:
-        return rows.mean(rows.targets)
+        same = rows.constant()
+        return rows.mean(rows.targets) if same is None else same

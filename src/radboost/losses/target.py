@@ -97,6 +97,11 @@ class WeightedRows:
         """The same of one of several targets."""
         return WeightedRows(np.ascontiguousarray(self.targets[:, k]), self._weights, self.mean, self._gather)
 
+    def constant(self) -> float | None:
+        """What all targets are, to the last bit; None where they differ."""
+        ends = self._gather(np.array([self.targets.min(), self.targets.max()]) if len(self.targets) else self.targets)
+        return float(ends[0]) if ends.min() == ends.max() else None
+
     def largest(self) -> float:
         """The largest target of all."""
         return float(self._gather(self.targets).max())

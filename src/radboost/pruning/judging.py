@@ -24,7 +24,8 @@ class Judge:
     n_threads: int
 
     def __call__(self, ensemble: Ensemble) -> tuple[float, float]:
-        scores = self.outputs.in_units(ensemble.decision_function(self.rows.X, self.n_threads))
+        scores = ensemble.decision_function(self.rows.X, self.n_threads)
+        scores = self.outputs.in_units(scores if self.rows.offset is None else scores + self.rows.offset)
         targets = self.outputs.in_units(self.rows.targets)
         weights = self.rows.weights / self.rows.weights.sum()
         loss, error = (float(weights @ costs(scores, targets)) for costs in (self.losses, self.errors))

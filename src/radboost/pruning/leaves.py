@@ -83,6 +83,18 @@ def refit(
     return np.split(leaf_values + moved, ends)
 
 
+def keep_still(trees: Sequence[Tree], tables: Sequence[FloatArray], still: FloatArray) -> None:
+    """Writes into tables what outputs that no question moves have to be; `still` has NaN for all others.
+
+    The first tree without questions says it, and all others say 0.
+    """
+    outputs, said = np.flatnonzero(~np.isnan(still)), False
+    for tree, table in zip(trees, tables, strict=True):
+        says = tree.n_splits == 0 and not said
+        table[:, outputs] = still[outputs] if says else 0.0
+        said |= says
+
+
 def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, float]:
     """A tree of the same questions with these numbers, divided by a weight, and the weight.
 
@@ -95,8 +107,12 @@ def tree_of(tree: Tree, table: FloatArray, outputs: Outputs) -> tuple[Tree, floa
     largest = float(np.abs(table).sum(axis=1).max() / 2.0 if outputs.of_classes else np.abs(table).max())
     if largest == 0.0:
         return tree, 0.0
-    weight = rounded_up(largest)
-    numbers = np.rint(table / weight * LEAF_GRID) / LEAF_GRID
+    if tree.n_splits == 0 and not outputs.of_classes:  # to the last bit: a constant may be much larger than all else
+        weight = math.ldexp(1.0, math.frexp(largest)[1])
+        numbers = table / weight
+    else:
+        weight = rounded_up(largest)
+        numbers = np.rint(table / weight * LEAF_GRID) / LEAF_GRID
     if outputs.units is not None:
         weight, numbers = weight * outputs.units.max(), numbers * (outputs.units / outputs.units.max())
     leaves = tree.feature < 0

@@ -5,7 +5,8 @@ between the scores of two vectors of weights is (alpha - alpha*)' G (alpha - alp
 
     F_c(alpha) = 1/2 (alpha - alpha*)' G (alpha - alpha*) + c sum over j of Lambda_j |alpha_j|
 
-for falling c, each from the minimum of the one before. Hypotheses with Lambda_j = 0 stay.
+for falling c, each from the minimum of the one before. Hypotheses with Lambda_j = 0 stay. Where one of them is the same
+for all rows, its numbers can make up for any difference between means, and G are covariances.
 """
 
 from __future__ import annotations
@@ -43,18 +44,23 @@ def answers(hypotheses: Sequence[Any], X: FloatMatrix, outputs: Outputs, n_threa
     return found.reshape(len(X) * outputs.number, len(hypotheses))
 
 
-def second_moments(
+def moments_of(
     hypotheses: Sequence[Any], X: FloatMatrix, weights: FloatArray, outputs: Outputs, n_threads: int
-) -> FloatArray:
-    """G: the mean over the rows of the products of two hypotheses' answers, summed over the outputs."""
+) -> tuple[FloatArray, FloatArray]:
+    """The mean answers, a line for each output, and G: the mean products of two answers, summed over the outputs.
+
+    The weights of the rows sum to 1.
+    """
+    means = np.zeros((outputs.number, len(hypotheses)))
     moments = np.zeros((len(hypotheses), len(hypotheses)))
     height = max(1, BLOCK_CELLS // (outputs.number * max(1, len(hypotheses))))
     for first in range(0, len(X), height):
         part = slice(first, first + height)
         block = answers(hypotheses, X[part], outputs, n_threads)
+        means += np.einsum("i,ijk->jk", weights[part], block.reshape(-1, outputs.number, len(hypotheses)))
         block *= np.sqrt(np.repeat(weights[part], outputs.number))[:, None]
         moments += block.T @ block
-    return moments
+    return means, moments
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble
 from radboost.ensemble.arrays import STEP_TYPE
-from radboost.pruning.leaves import refit, tree_of
+from radboost.pruning.leaves import keep_still, leaf_table, refit, tree_of
 from radboost.pruning.outputs import Outputs
-from radboost.pruning.path import Distance, Places, second_moments
+from radboost.pruning.path import Distance, Places, moments_of
 from radboost.pruning.rows import DistinctRows, with_made_rows
 from radboost.trees.tree import Tree
 
@@ -74,14 +74,40 @@ class Pruner:
     @cached_property
     def distance(self) -> Distance:
         whole = self.ensemble
-        with one_blas_thread:
-            moments = second_moments(whole.hypotheses, self._X, self._row_weights, self._outputs, self.n_threads)
+        means, moments = self._moments
+        if len(self._constants):
+            moments = moments - means.T @ means
+            moments[self._constants] = 0.0
+            moments[:, self._constants] = 0.0
         return Distance(moments, whole.weights, self._prices, self.signed)
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        with one_blas_thread:
+            whole = self.ensemble.hypotheses
+            return moments_of(whole, self._X, self._row_weights, self._outputs, self.n_threads)
+
+    @cached_property
+    def _constants(self) -> Places:
+        """Hypotheses that stay and ask nothing: one of them makes up for what the means of the others differ."""
+        asks = np.array([getattr(one, "n_splits", 1) > 0 for one in self.ensemble.hypotheses])
+        return np.flatnonzero((self._prices <= 0.0) & ~asks)
 
     @cached_property
     def _scores(self) -> FloatArray:
         scores = self.ensemble.decision_function(self._X, self.n_threads)
         return self._outputs.compared(scores.reshape(len(self._X), self._outputs.number))
+
+    @cached_property
+    def _still(self) -> FloatArray:
+        """Of several targets those that no question moves, such as constant ones: what they are. NaN for all others."""
+        if self._outputs.units is None:
+            return np.full(self._outputs.number, np.nan)
+        still, trees = np.zeros(self._outputs.number), list[Any](self.ensemble.hypotheses)
+        for tree, weight in zip(trees, self.ensemble.weights, strict=True):
+            table = leaf_table(tree, self._outputs)
+            still += weight * table[0] if tree.n_splits == 0 else np.where(table.any(axis=0), np.nan, 0.0)
+        return still
 
     def ensembles(self, sizes: Sequence[int]) -> list[Ensemble]:
         """Ensembles of at most so many hypotheses each; all of them where that is not fewer."""
@@ -102,13 +128,27 @@ class Pruner:
         weights = self.distance.minimise(start, price, places, TOLERANCE, MOST_SWEEPS)[places]
         places, weights = places[weights != 0.0], weights[weights != 0.0]  # the path may have kept what is not needed
         kept: list[Any] = [whole.hypotheses[place] for place in places]
+        if len(self._constants):
+            first = int(np.searchsorted(places, self._constants[0]))
+            kept[first], weights[first] = self._constant(places, weights)
         if self._refits_leaves and kept:
             tables = refit(kept, weights, self._X, self._scores, self._row_weights, self._outputs, self.n_threads)
+            keep_still(kept, tables, self._still)
             made = [tree_of(tree, table, self._outputs) for tree, table in zip(kept, tables, strict=True)]
-            weights = np.array([weight for _, weight in made])
-            places, kept = places[weights != 0.0], [tree for tree, weight in made if weight != 0.0]
-            weights = weights[weights != 0.0]
-        return self._made_of(places, kept, weights)
+            kept, weights = [tree for tree, _ in made], np.array([weight for _, weight in made])
+        used = np.flatnonzero(weights)
+        return self._made_of(places[used], [kept[place] for place in used], weights[used])
+
+    def _constant(self, places: Places, weights: FloatArray) -> tuple[Tree, float]:
+        """The first constant, with which the mean scores are those of the whole ensemble."""
+        means, _ = self._moments
+        asking = ~np.isin(places, self._constants)
+        left_out = self.ensemble.weights.copy()
+        left_out[self._constants] = 0.0
+        left_out[places[asking]] -= weights[asking]
+        constant: Any = self.ensemble.hypotheses[self._constants[0]]
+        table = self.ensemble.weights[self._constants[0]] * leaf_table(constant, self._outputs)
+        return tree_of(constant, table + means @ left_out, self._outputs)
 
     def _made_of(self, places: Places, hypotheses: list[Any], weights: FloatArray) -> Ensemble:
         """One round, in which every hypothesis takes its step."""

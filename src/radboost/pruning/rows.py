@@ -25,19 +25,21 @@ SEED = 47
 class DistinctRows:
     """Different rows with their targets (places of classes, or numbers), and the sum of the weights of their copies.
 
-    Several targets have a column for each. Rows are sorted by a hash of their content: the order and the number of
-    copies that were given do not matter.
+    Several targets have a column for each, and so have the offsets, where scores begin at some. Rows are sorted by a
+    hash of their content: the order and the number of copies that were given do not matter.
     """
 
     X: FloatArray
     targets: FloatArray
     weights: FloatArray
+    offset: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
     def select(self, part: slice) -> DistinctRows:
-        return DistinctRows(self.X[part], self.targets[part], self.weights[part])
+        offset = None if self.offset is None else self.offset[part]
+        return DistinctRows(self.X[part], self.targets[part], self.weights[part], offset)
 
     def hold_back(self) -> tuple[DistinctRows, DistinctRows]:
         """Rows to prune with, and rows that are held back: by the hash, so that copies of a row stay together."""
@@ -45,17 +47,20 @@ class DistinctRows:
         return self.select(slice(0, len(self) - n_held_back)), self.select(slice(len(self) - n_held_back, None))
 
 
-def distinct_rows(X: Any, targets: npt.NDArray[Any], weights: FloatArray | None, most: int) -> DistinctRows:
+def distinct_rows(
+    X: Any, targets: npt.NDArray[Any], weights: FloatArray | None, most: int, offset: FloatArray | None = None
+) -> DistinctRows:
     """The different rows; of more than `most` those with the smallest hashes."""
     numbers = np.asarray(targets, dtype=np.float64)
     given = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
-    keys = _hashes(X, numbers)
+    keys = _hashes(X, numbers if offset is None else np.column_stack([numbers, offset]))
     order = np.lexsort((given, keys[:, 1], keys[:, 0]))  # weights of copies are added in one order
     ordered = keys[order]
     first = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]))
     sums = np.add.reduceat(given[order], first)
     places = order[first][:most]
-    return DistinctRows(_plain(dense_rows(X[places])), numbers[places], sums[:most])
+    begun = None if offset is None else offset[places]
+    return DistinctRows(_plain(dense_rows(X[places])), numbers[places], sums[:most], begun)
 
 
 def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
@@ -90,7 +95,7 @@ def _plain(X: npt.NDArray[Any]) -> FloatArray:
 
 
 def _hashes(X: Any, targets: FloatArray) -> npt.NDArray[np.uint64]:
-    """128 bits for each row and its target."""
+    """128 bits for each row and what is learned of it."""
     digests, place = bytearray(), 0
     for block in row_blocks(X, n_outputs=2):
         rows = _plain(dense_rows(block))

@@ -14,7 +14,14 @@ from matplotlib.collections import PathCollection
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SparseBoostClassifier, plot
+from radboost import (
+    DeepBoostClassifier,
+    MultiTaskSparseBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    SparseBoostClassifier,
+    plot,
+)
 from reference.data import smooth, smooth_classes
 
 X, Y = smooth(0, m=120, d=5)
@@ -163,3 +170,42 @@ def test_bad_arguments() -> None:
         plot.dependence(named, pd.DataFrame(X, columns=list("abcde")), "z")
     with pytest.raises(TypeError, match="SparseBoostClassifier has no predict_contributions"):
         plot.dependence(SparseBoostClassifier(alpha=0.02).fit(X, Y), X, 0)
+
+
+def test_models_of_several_targets() -> None:
+    targets = np.column_stack([X[:, 0], 3.0 * X[:, 1], X[:, 0] * X[:, 1]])
+    model = RGBRegressor(10).fit(X, targets)
+    contributions = model.predict_contributions(X)
+    ax = plot.dependence(model, X, 1)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["target 0", "target 1", "target 2"]
+    for k, drawn in enumerate(points(ax)):
+        np.testing.assert_allclose(drawn[:, 1], contributions[:, k, 1])
+    ax = plot.dependence(model, X, 1, target=2)
+    np.testing.assert_allclose(points(ax)[0][:, 1], contributions[:, 2, 1])
+    assert ax.get_ylabel() == "contribution to the score for target 2"
+    told = plot.explanation(model, X[0], target=1)
+    assert told.get_title(loc="left") == str(model.explain(X[0], target=1)).split(".\n")[0]
+    assert "for target 1" in told.get_title(loc="left")
+    with pytest.raises(ValueError, match="target must be between 0 and 2; got 3"):
+        plot.dependence(model, X, 1, target=3)
+    with pytest.raises(ValueError, match="label='a' is none of the classes"):
+        plot.dependence(model, X, 1, label="a")
+    with pytest.raises(ValueError, match="7 targets, and a picture has colours for 6: choose one by target="):
+        plot.dependence(RGBRegressor(2).fit(X, np.tile(targets[:, :1], 7)), X, 1)
+    alone = RGBRegressor(3).fit(X, targets[:, 0])
+    assert "target" not in plot.explanation(alone, X[0], target=0).get_title(loc="left")
+    classifier = DeepBoostClassifier(3).fit(X, targets[:, 0] > 0)
+    for draw in (
+        lambda: plot.explanation(classifier, X[0], target=0),
+        lambda: plot.dependence(classifier, X, 0, target=0),
+    ):
+        with pytest.raises(ValueError, match="target=0 is for models of several targets"):
+            draw()
+
+
+def test_models_of_several_tasks() -> None:
+    tasks = np.column_stack([X[:, 0] > 0, X[:, 1] > 0])
+    model = MultiTaskSparseBoostClassifier(alpha=0.02).fit(X, tasks)
+    title = plot.explanation(model, X[0], target=1).get_title(loc="left")
+    assert title.replace("\n", " ") == str(model.explain(X[0], task=1)).split(".\n")[0]
+    assert "for target 1, with probability" in title.replace("\n", " ")

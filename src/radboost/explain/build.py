@@ -29,6 +29,7 @@ class Verdict:
     direction: FloatArray
     score: float
     probability: float | None = None
+    target: int | None = None  # the column of y, where there are several
 
 
 def verdict_on_classes(scores: FloatArray, classes: Sequence[Any], probabilities: FloatArray | None) -> Verdict:
@@ -55,13 +56,14 @@ def verdict_on_task(
     alone = verdict_on_classes(score, labels, probabilities)
     direction = np.zeros(n_tasks)
     direction[task] = alone.direction[0]
-    return replace(alone, direction=direction)
+    return replace(alone, direction=direction, target=task if n_tasks > 1 else None)
 
 
 def verdict_on_number(scores: FloatArray, predictions: FloatArray, target: int = 0) -> Verdict:
     """What is said of a row whose answer is a number, or of one of several numbers."""
     direction = (np.arange(len(scores)) == target).astype(np.float64)
-    return Verdict(float(predictions[target]), None, direction, float(scores[target]))
+    among = target if len(scores) > 1 else None
+    return Verdict(float(predictions[target]), None, direction, float(scores[target]), target=among)
 
 
 def explained_by_trees(
@@ -105,6 +107,7 @@ def explained_by_trees(
         fewest_alike=None if alike is None else alike[1],
         sample_size=ensemble.sample_size,
         remarks=tuple(_remarks(ensemble, row, matrix)),
+        target=verdict.target,
     )
 
 
@@ -129,6 +132,7 @@ def explained_by_terms(ensemble: SparseEnsemble, X: Any, verdict: Verdict) -> Ex
         base=float(ensemble.intercept @ verdict.direction),
         contributions=_sorted(parts),
         probability=verdict.probability,
+        target=verdict.target,
     )
 
 

@@ -126,6 +126,8 @@ class Explanation:
         The weight of all training rows; None for linear models.
     remarks : tuple of str
         What is missing in the row, and categories that the model does not know.
+    target : int or None
+        The column of y that the answer is for; None where there is one target.
     """
 
     answer: Any
@@ -140,6 +142,7 @@ class Explanation:
     fewest_alike: float | None = None
     sample_size: float | None = None
     remarks: tuple[str, ...] = ()
+    target: int | None = None
 
     @property
     def classifies(self) -> bool:
@@ -152,11 +155,12 @@ class Explanation:
 
     def heading(self) -> list[str]:
         """The answer, and how clear it is."""
+        of_target = "" if self.target is None else f" for target {self.target}"
         if not self.classifies:
             link = "" if _equal(self.answer, self.score) else f" (from the score {self.score:.4g})"
-            return [f"Predicts {_shown(self.answer)}{link}."]
+            return [f"Predicts {_shown(self.answer)}{link}{of_target}."]
         sure = "" if self.probability is None else f", with probability {self.probability:.3g}"
-        lines = [f"Answers {self.answer!r} rather than {self.runner_up!r}{sure}."]
+        lines = [f"Answers {self.answer!r} rather than {self.runner_up!r}{of_target}{sure}."]
         of = "" if self.margin is None else f", a margin of {self.margin:.3g} on a scale to 1"
         lines.append(f"Its score is ahead by {self.score:.4g}{of}.")
         return lines

@@ -21,7 +21,9 @@ THICKNESS = 0.62  # of a bar
 SPREAD = 0.3  # of the points of a category, to either side
 
 
-def explanation(model: Any, x: Any, ax: Axes | None = None, *, max_features: int = 10) -> Axes:
+def explanation(
+    model: Any, x: Any, ax: Axes | None = None, *, max_features: int = 10, target: int | None = None
+) -> Axes:
     """Draw how the score of one row comes about, from the top down.
 
     It begins where every row begins. Each bar is what a feature adds, blue where it speaks for the answer, orange where
@@ -35,13 +37,15 @@ def explanation(model: Any, x: Any, ax: Axes | None = None, *, max_features: int
         Where to draw; a new figure when None.
     max_features : int
         Features with a bar of their own, those with the largest effects; the others share one.
+    target : int or None
+        The column of y that is explained, of models of several targets or tasks.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
     check_integer("max_features", max_features, 1)
-    told: Explanation = x if isinstance(x, Explanation) else model.explain(x)
+    told: Explanation = x if isinstance(x, Explanation) else model.explain(x, **_asked_of(model, target))
     bars = added_up(told.contributions, max_features, "more term" if told.formula else "more feature")
     own_figure, ax = ax is None, axes(ax)
     if own_figure:
@@ -74,6 +78,19 @@ def explanation(model: Any, x: Any, ax: Axes | None = None, *, max_features: int
     return ax
 
 
+def _asked_of(model: Any, target: int | None) -> dict[str, int]:
+    """How `explain` is told which column of y is meant."""
+    if target is None:
+        return {}
+    if hasattr(model, "task_labels_"):
+        return {"task": target}
+    if hasattr(model, "classes_"):
+        raise ValueError(
+            f"target={target!r} is for models of several targets, and {type(model).__name__} has one. Leave it out."
+        )
+    return {"target": target}
+
+
 def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64]) -> None:
     """Bars that begin where the one above ends, with thin lines between them."""
     for place, end in enumerate(ends.tolist()):
@@ -97,7 +114,9 @@ def _draw_bars(ax: Axes, bars: list[tuple[str, float]], ends: NDArray[np.float64
         )
 
 
-def dependence(model: Any, X: Any, feature: int | str, ax: Axes | None = None, *, label: Any = None) -> Axes:
+def dependence(
+    model: Any, X: Any, feature: int | str, ax: Axes | None = None, *, label: Any = None, target: int | None = None
+) -> Axes:
     """Draw what a feature contributes to the scores of rows, against its value.
 
     A point is a row; points of one value differ in height by what the other features of the row make of it. Short lines
@@ -115,6 +134,8 @@ def dependence(model: Any, X: Any, feature: int | str, ax: Axes | None = None, *
     label : object, optional
         The class whose score is meant, for models of more than two classes: None draws all, which six have colours for.
         With two classes scores are those of the second.
+    target : int or None
+        The column of y whose prediction is meant, for models of several targets: None draws up to six.
 
     Returns
     -------
@@ -131,7 +152,7 @@ def dependence(model: Any, X: Any, feature: int | str, ax: Axes | None = None, *
     values = np.asarray(dense_rows(read_matrix(model, X, model.ensemble_.categories)[:, [column]]), dtype=np.float64)
     if not len(values):
         raise ValueError("X has no rows, so there is nothing to draw.")
-    drawn = _outputs(model, np.asarray(model.predict_contributions(X)[..., column]), label)
+    drawn = _outputs(model, np.asarray(model.predict_contributions(X)[..., column]), label, target)
     ax = axes(ax)
     ax.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
     x = _draw_places(ax, values[:, 0], categories)
@@ -169,14 +190,18 @@ def _name(model: Any, column: int) -> str:
     return f"x[{column}]" if names is None else str(names[column])
 
 
-def _outputs(model: Any, found: NDArray[np.float64], label: Any) -> list[tuple[str, NDArray[np.float64]]]:
-    """What to draw, with names: one line of heights, or one for each class."""
+def _outputs(
+    model: Any, found: NDArray[np.float64], label: Any, target: int | None
+) -> list[tuple[str, NDArray[np.float64]]]:
+    """What to draw, with names: one line of heights, or one for each class or target."""
     classes = getattr(model, "classes_", np.zeros(0)).tolist()
+    if not classes and label is None:
+        return _targets(found.reshape(len(found), -1), target)
+    if target is not None:
+        raise ValueError(f"target={target!r} is for models of several targets; classes are chosen by label=.")
     if label is not None and label not in classes:
         raise ValueError(f"label={label!r} is none of the classes {', '.join(map(repr, classes[:10])) or '(none)'}.")
     if found.ndim == 1:
-        if not classes:
-            return [("", found)]
         second = label is None or label == classes[1]
         return [(repr(classes[1] if second else classes[0]), found if second else -found)]
     if label is not None:
@@ -187,6 +212,18 @@ def _outputs(model: Any, found: NDArray[np.float64], label: Any) -> list[tuple[s
             f"The model has {len(classes)} classes, and a picture has colours for {len(COLOURS)}: choose one by label=."
         )
     return [(repr(one), found[:, place]) for place, one in enumerate(classes)]
+
+
+def _targets(found: NDArray[np.float64], target: int | None) -> list[tuple[str, NDArray[np.float64]]]:
+    n_targets = found.shape[1]
+    if target is not None:
+        check_integer("target", target, 0, n_targets - 1)
+    elif n_targets > len(COLOURS):
+        raise ValueError(
+            f"The model has {n_targets} targets, and a picture has colours for {len(COLOURS)}: choose one by target=."
+        )
+    places = range(n_targets) if target is None else [target]
+    return [("" if n_targets == 1 else f"target {place}", found[:, place]) for place in places]
 
 
 def _draw_places(ax: Axes, values: NDArray[np.float64], categories: Any) -> NDArray[np.float64]:

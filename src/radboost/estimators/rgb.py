@@ -288,7 +288,7 @@ class RGBRegressor(RegressorMixin, TargetsDescribing, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson"} or object
+    loss : {"auto", "squared", "absolute", "huber", "quantile", "poisson", "gamma"} or object
         - "squared", which is "auto": (F - y)^2 / 2, for the mean.
         - "absolute": abs(F - y), for the median.
         - "huber": for the mean, with rows further away than a distance delta pulling no harder than those. Nine tenths
@@ -296,13 +296,14 @@ class RGBRegressor(RegressorMixin, TargetsDescribing, GradientBoosting):
           radboost.losses.HuberLoss(delta=...) gives another one.
         - "quantile": for the median; radboost.losses.QuantileLoss(level=...) for another quantile.
         - "poisson": exp(F) - y F, for the mean of counts and other y >= 0; predictions are exp(F).
+        - "gamma": y exp(-F) + F, for the mean of amounts, y > 0, whose spread grows with it; predictions are exp(F).
         - An object with methods `value(targets, scores)` and `derivative(targets, scores)` of a loss that is convex in
           the scores (radboost.losses.TargetLoss says what more it may have).
     family : TreeFamilies or None
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
         the unit of y does not matter.
-    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, max_features, monotonic_constraints, \
-categorical_features, early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
+    n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, categorical_features, \
+early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
         As in RGBClassifier.
 
     Attributes

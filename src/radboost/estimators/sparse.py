@@ -109,6 +109,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstim
     ----------
     loss : {"logistic", "exponential"}
         With more than two classes "logistic" is multinomial, and the exponential loss is not there.
+    class_weight : dict from labels to weights, "balanced", or None
+        What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     """
 
     __doc__ = __doc__.rstrip() + PARAMETERS

@@ -32,7 +32,9 @@ PARAMETERS = """
     Parameters
     ----------
     alphas : array or None
-        The alphas to try. None: `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
+        The alphas to try. None: as the next two say.
+    n_alphas, eps : int and float
+        `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
         neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
@@ -192,12 +194,11 @@ class ChoosesAlpha(SparseBoost):
 
 @storable_estimator
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
-    """SparseBoostClassifier with the alpha of the smallest loss in cross-validation.
+    """SparseBoostClassifier with the alpha of the smallest loss in cross-validation."""
 
-    `loss` is "logistic" or "exponential".
-    """
-
-    __doc__ = __doc__.rstrip() + PARAMETERS
+    __doc__ = __doc__.rstrip() + PARAMETERS.replace(
+        "    penalty, update,", "    loss, class_weight, penalty, update,", 1
+    )
 
     def __init__(
         self,
@@ -239,12 +240,9 @@ class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
 
 @storable_estimator
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
-    """SparseBoostRegressor with the alpha of the smallest loss in cross-validation.
+    """SparseBoostRegressor with the alpha of the smallest loss in cross-validation."""
 
-    `epsilon` is the width of the insensitive zone; "auto", and `epsilon_`, as in SparseBoostRegressor.
-    """
-
-    __doc__ = __doc__.rstrip() + PARAMETERS
+    __doc__ = __doc__.rstrip() + PARAMETERS.replace("    penalty,", "    epsilon, penalty,", 1)
 
     def __init__(
         self,

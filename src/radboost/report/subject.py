@@ -295,7 +295,7 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         X=X,
         y=labels,
         matrix=sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix,
-        weights=None if weights is None or (weights == 1.0).all() else weights,
+        weights=None if weights is None or (weights == weights[0]).all() else weights,
         class_ids=np.array(ids, dtype=np.int64),
         given=given,
     )

@@ -354,6 +354,14 @@ def test_weighted_rows_are_compared_by_weight() -> None:
     assert judge_classes(y, answers, None, classes, **asked, weights=weights).better_than_linear == "no, worse"
 
 
+def test_the_interval_of_weighted_rows_without_a_mistake() -> None:
+    y, weights = np.array(["a", "b"] * 20), np.tile([1.0, 1.0, 2.0, 2.0], 10)
+    asked: dict[str, Any] = {"majority": "a", "linear": y}
+    verdict = judge_classes(y, y, None, np.array(["a", "b"]), **asked, weights=weights)
+    assert (verdict.score, verdict.low) == (0.0, 0.0)
+    assert verdict.high == pytest.approx(exact_interval(0, 36)[1])  # of (sum w)^2 / sum w^2 rows
+
+
 def test_few_rows_have_no_interval_by_resampling() -> None:
     verdict = judge_numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]), mean=1.0, linear=None, weights=None)
     assert "nan" not in verdict.text("rows held out")

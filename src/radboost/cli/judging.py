@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 
 from radboost._typing import FloatArray
-from radboost.report.figures import bootstrap, share_interval
+from radboost.report.figures import bootstrap, mean_of_sums, share_interval
 
 LEVEL, SEED = 0.05, 0
 
@@ -65,7 +65,7 @@ def judge_classes(
     linear: npt.NDArray[Any] | None,
     weights: FloatArray | None,
 ) -> Verdict:
-    """Errors with an exact interval; of weighted rows with one by the bootstrap."""
+    """Errors with an exact interval; of weighted rows with an approximate one."""
     wrong = _differ(answers, y)
     score, low, high = _rate(wrong, weights)
     linear_wrong = None if linear is None else _differ(linear, y)
@@ -116,11 +116,7 @@ def judge_numbers(
 
 
 def _root_of_mean(line: FloatArray) -> float:
-    return float(np.sqrt(_mean(line)))
-
-
-def _mean(line: FloatArray) -> float:
-    return float(line[0] / line[1]) if line[1] > 0.0 else np.nan
+    return float(np.sqrt(mean_of_sums(line)))
 
 
 def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
@@ -128,18 +124,18 @@ def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
 
 
 def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, float]:
-    if weights is not None:
+    if weights is not None:  # by content: no sum depends on the order of the rows
         order = np.lexsort((weights, wrong))
         wrong, weights = wrong[order], weights[order]
-    share, interval = share_interval(wrong, weights, SEED)
-    return share, *(interval or (np.nan, np.nan))
+    share, interval = share_interval(wrong, weights)
+    return share, *interval
 
 
 def _compared(wrong: FloatArray, other: FloatArray | None, weights: FloatArray | None) -> str:
     """McNemar's exact test at 5 percent, of rows on which one of two models is wrong; with weights by resampling."""
     if other is None:
         return "not compared"
-    if weights is not None:
+    if weights is not None and (weights != weights[0]).any():
         order = np.lexsort((weights, other, wrong))
         return _resampled((wrong - other)[order], weights[order])
     only, only_other = int((wrong > other).sum()), int((other > wrong).sum())
@@ -150,7 +146,7 @@ def _compared(wrong: FloatArray, other: FloatArray | None, weights: FloatArray |
 
 def _resampled(difference: FloatArray, weights: FloatArray) -> str:
     """Whether the mean of what a model loses more than another one is below 0, or above, beyond chance."""
-    interval = bootstrap(np.column_stack([weights * difference, weights]), _mean, SEED)
+    interval = bootstrap(np.column_stack([weights * difference, weights]), mean_of_sums, SEED)
     if interval is None:
         return "not clearly"
     return "yes" if interval[1] < 0.0 else "no, worse" if interval[0] > 0.0 else "not clearly"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -143,11 +143,7 @@ class Subject:
     @cached_property
     def cost(self) -> FloatArray | None:
         """What answers cost (columns) by the true class (lines), where the model was told and it is not 1 for each."""
-        found = getattr(self.model, "cost_", None)
-        if not self.classifies or found is None:
-            return None
-        matrix = np.asarray(found, dtype=np.float64)
-        return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
+        return cost_of(self.model) if self.classifies else None
 
     @cached_property
     def truth_probability(self) -> FloatArray:
@@ -198,6 +194,15 @@ class Subject:
         if sparse.issparse(self.test.X):
             return _cell_text(self.test.X[[row]][:, [place]].toarray()[0, 0])
         return _cell_text(column_values(take_rows(self.test.X, [row]), place)[0])
+
+
+def cost_of(model: Any) -> FloatArray | None:
+    """The costs that a classifier was fitted with; None where every mistake costs 1."""
+    found = getattr(model, "cost_", None)
+    if found is None:
+        return None
+    matrix = np.asarray(found, dtype=np.float64)
+    return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
 
 
 def read(
@@ -291,6 +296,11 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
     matrix = read_matrix(model, X, getattr(model.ensemble_, "categories", {}), **accepted)
     places = {label: place for place, label in enumerate(classes)}
     ids = [places.get(label, UNKNOWN) for label in labels.tolist()] if classes else []
+    if classes and max(ids) == UNKNOWN:
+        raise ValueError(
+            f"y{suffix} holds {_some(dict.fromkeys(labels.tolist()))}, and the classes of the model are "
+            f"{_some(classes)}: it knows no label of these rows. Give labels of the type and spelling of the fit."
+        )
     return Part(
         X=X,
         y=labels,
@@ -299,6 +309,12 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
         class_ids=np.array(ids, dtype=np.int64),
         given=given,
     )
+
+
+def _some(labels: Iterable[Any], most: int = 6) -> str:
+    """The first labels, as Python writes them."""
+    every = list(labels)
+    return ", ".join(map(repr, every[:most])) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _numbered(part: Part, numbers: Any, n_given: int, name: str) -> Part:

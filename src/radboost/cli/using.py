@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from radboost.cli.columns import Table, find_column, match_columns
 from radboost.cli.files import check_new, write_whole
-from radboost.cli.judging import Verdict, judge_classes, judge_numbers
+from radboost.cli.judging import Verdict, costs_of, judge_classes, judge_numbers
 from radboost.cli.models import probabilities_of
 from radboost.cli.reading import STDIN, Given, ReadOptions, read_table
 from radboost.cli.reporting import check_report, write_report
@@ -150,7 +150,8 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, talk: Talk) -> i
     verdict = _verdict(loaded, part)
     what = f"rows of {data if data != STDIN else 'standard input'}"
     talk.result(verdict.text(what))
-    talk.result("; ".join(f"{name} {value:.4g}" for name, value in verdict.further.items()))
+    for line in verdict.more():
+        talk.result(line)
     document = {"command": "evaluate", "model": model_path, "data": data, "verdict": verdict.as_document()}
     if loaded.schema.task == "classes":
         table = _confusion(loaded, part)
@@ -188,8 +189,16 @@ def _verdict(loaded: Loaded, part: Part) -> Verdict:
     most = max(sorted(set(labels)), key=labels.count)
     majority = next(label for label in part.y.tolist() if str(label) == most)
     probabilities = probabilities_of(loaded.model, X)
-    classes = loaded.model.classes_
-    return judge_classes(part.y, answers, probabilities, classes, majority=majority, linear=None, weights=None)
+    return judge_classes(
+        part.y,
+        answers,
+        probabilities,
+        loaded.model.classes_,
+        majority=majority,
+        linear=None,
+        weights=None,
+        costs=costs_of(loaded.model, part.y, None),
+    )
 
 
 def _confusion(loaded: Loaded, part: Part) -> dict[str, dict[str, int]]:

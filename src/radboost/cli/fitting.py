@@ -49,6 +49,7 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
     talk.say(f"estimator: {plan.about}; {len(schema.columns)} columns ({_kinds_of(schema)})")
     found, chosen, judged_schema = source.fit(plan, schema, talk)
     judged = getattr(found, "best_estimator_", found)
+    judged.schema_ = judged_schema
     verdict = None
     if rows.judged_on is not None and rows.train is not None:
         verdict = _judge(judged, judged_schema, rows.train, rows.judged_on)

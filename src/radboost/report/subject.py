@@ -18,6 +18,7 @@ from radboost._validation import check_sample_weight
 from radboost.guarantees.holdout import predicts_numbers
 from radboost.losses import QuantileLoss
 from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
+from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
 
@@ -183,14 +184,28 @@ class Subject:
         """What a column holds, in a word."""
         if place in self.categories:
             return "categories"
+        if place in self.kinds:
+            return {"date": "dates", "boolean": "true or false"}[self.kinds[place]]
         values = self.test.column(place)
         known = values[~np.isnan(values)]
         if len(known) and np.isin(known, (0.0, 1.0)).all():
             return "0 or 1"
         return "whole numbers" if len(known) and (known == np.rint(known)).all() else "numbers"
 
+    @cached_property
+    def kinds(self) -> Kinds:
+        """Columns of dates and of truth values, where the model knows them."""
+        return kinds_of(self.model, self.names)
+
+    def value_text(self, place: int, value: float) -> str:
+        """A number of a column as the table has it."""
+        return value_text(self.kinds.get(place), value)
+
     def cell(self, row: int, place: int) -> str:
-        """A held-out cell as it was given."""
+        """A held-out cell as it was given, or as the table has it that the model was fitted to."""
+        if place in self.kinds:
+            value = float(self.test.column(place)[row])
+            return "missing" if np.isnan(value) else self.value_text(place, value)
         if sparse.issparse(self.test.X):
             return _cell_text(self.test.X[[row]][:, [place]].toarray()[0, 0])
         return _cell_text(column_values(take_rows(self.test.X, [row]), place)[0])

@@ -17,10 +17,8 @@ import radboost
 from command_tables import HEADER, lines, write_csv
 from radboost.cli import main
 from radboost.cli.columns import match_columns
-from radboost.cli.judging import judge_classes, judge_numbers
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.cli.rows import notes_of_left_out
-from radboost.guarantees.holdout import exact_interval
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +132,19 @@ def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = fitted(capsys, data, "--target", "answer", "--cost", "costs.csv", "--jobs", "1")
     assert said["estimator"] == "SoftmaxBoostClassifier"
     assert radboost.load("model.rad").cost_.tolist() == [[0, 9], [1, 0]]
+    verdict = said["verdict"]
+    assert list(verdict["further"]) == ["balanced error"]  # a policy has no log loss
+    cost = verdict["mean_cost"]
+    assert cost["low"] <= cost["score"] <= cost["high"]
+    assert cost["score"] <= cost["baseline"]
+    assert cost["linear"] >= 0.0
+    assert main(["evaluate", "model.rad", data]) == 0
+    told = capsys.readouterr().out
+    assert "mean cost" in told
+    assert "cheapest class alone" in told
+    assert "log loss" not in told
+    assert main(["info", "model.rad"]) == 0
+    assert f"mean cost: {cost['score']:.4g}" in capsys.readouterr().out
     fit = ("fit", data, "--target", "answer", "--out", "new.rad")
     assert "no matrix of 2 lines with 2 numbers" in fails(capsys, *fit, "--cost", "0,1,2")
     assert "--cost needs --estimator softmax" in fails(capsys, *fit, "--cost", "0,1;2,0", "--estimator", "rgb")
@@ -279,39 +290,6 @@ def test_help_needs_no_data(capsys: pytest.CaptureFixture[str]) -> None:
         assert "--json" in capsys.readouterr().out
 
 
-def test_the_interval_is_exact() -> None:
-    """Against tails of the binomial distribution, and a share that is covered in simulation."""
-    from scipy.stats import binom
-
-    low, high = exact_interval(7, 40)
-    assert binom.sf(6, 40, low) == pytest.approx(0.025)
-    assert binom.cdf(7, 40, high) == pytest.approx(0.025)
-    assert exact_interval(0, 5)[0] == 0.0
-    assert exact_interval(5, 5)[1] == 1.0
-    y = np.array(["a", "b"] * 50)
-    answers = np.where(np.arange(100) < 90, y, "a")
-    linear, classes = np.full(100, "a"), np.array(["a", "b"])
-    verdict = judge_classes(y, answers, None, classes, majority="a", linear=linear, weights=None)
-    assert (verdict.score, verdict.baseline, verdict.better_than_linear) == (0.05, 0.5, "yes")
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(100):
-        errors = rng.normal(size=80)
-        found = judge_numbers(errors, np.zeros(80), mean=0.0, linear=None, weights=None)
-        covered += found.low <= 1.0 <= found.high
-    assert 85 <= covered <= 100
-
-
-def test_weights_are_copies() -> None:
-    rng = np.random.default_rng(0)
-    y, answers, weights = rng.normal(size=50), rng.normal(size=50), rng.integers(1, 4, 50)
-    whole = judge_numbers(y, answers, mean=0.1, linear=None, weights=weights.astype(float))
-    copies = judge_numbers(np.repeat(y, weights), np.repeat(answers, weights), mean=0.1, linear=None, weights=None)
-    assert whole.score == pytest.approx(copies.score)
-    assert whole.baseline == pytest.approx(copies.baseline)
-    assert whole.further["R2"] == pytest.approx(copies.further["R2"])
-
-
 def test_ctrl_c(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -342,18 +320,3 @@ def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFi
     assert f"linear model on {100 * verdict['linear']:.1f}%" in found["verdict"]
     clearly = {"yes": "clearly better than both", "not clearly": "not clearly better"}[verdict["better_than_linear"]]
     assert clearly in found["verdict"]
-
-
-def test_weighted_rows_are_compared_by_weight() -> None:
-    """The linear model is right where the weight is, the other one on more rows."""
-    y, classes = np.array(["a"] * 60), np.array(["a", "b"])
-    answers, linear = np.where(np.arange(60) < 40, "a", "b"), np.where(np.arange(60) < 40, "b", "a")
-    weights = np.where(np.arange(60) < 40, 0.01, 5.0)
-    asked = {"majority": "a", "linear": linear}
-    assert judge_classes(y, answers, None, classes, **asked, weights=None).better_than_linear == "yes"
-    assert judge_classes(y, answers, None, classes, **asked, weights=weights).better_than_linear == "no, worse"
-
-
-def test_few_rows_have_no_interval_by_resampling() -> None:
-    verdict = judge_numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]), mean=1.0, linear=None, weights=None)
-    assert "nan" not in verdict.text("rows held out")

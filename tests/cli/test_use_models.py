@@ -69,7 +69,11 @@ def test_predictions_are_those_of_the_model(capsys: pytest.CaptureFixture[str]) 
         assert float(row[3]) + float(row[4]) == pytest.approx(1.0)
         assert (float(row[4]) > 0.5) == (row[2] == "yes")
     contributions = said(capsys, "predict", "model.rad", "new.csv", "--contributions")["predictions"][0]
-    assert {"contribution_size", "contribution_colour", "contribution_mean score"} <= set(contributions)
+    # two classes have one score, of the second; its parts sum to it
+    assert {"contribution_size (yes)", "contribution_colour (yes)", "mean_score (yes)"} <= set(contributions)
+    assert not any("(no)" in name for name in contributions)
+    total = sum(value for name, value in contributions.items() if name.endswith("(yes)"))
+    assert (total > 0.0) == (contributions["prediction"] == "yes")
 
 
 def test_columns_are_found_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -195,13 +199,50 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_explain_says_which_date_a_number_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    whens = ("2024-01-05", "2024-01-05 06:00:00", "?")
-    data = write_csv(tmp_path / "t.csv", [f"1,red,true,{when}" for when in whens], "size,colour,bought,when")
-    for row, expected in ((1, "19727 is 2024-01-05.\n"), (2, "19727.25 is 2024-01-05 06:00:00.\n"), (3, None)):
-        assert main(["explain", "model.rad", data, "--row", str(row)]) == 0
+def _table_of_dates(path: Path) -> str:
+    """Yes after the middle of 2015, and for some of the rows before that are new."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2010-01-01") + rng.integers(0, 4000, 80)
+    new = rng.integers(0, 2, 80).astype(bool)
+    late = days > np.datetime64("2015-06-30")
+    answers = np.where(late | (new & (rng.random(80) < 0.7)), "yes", "no")
+    rows = [f"{day},{str(flag).lower()},{answer}" for day, flag, answer in zip(days, new, answers, strict=True)]
+    return write_csv(path, [*rows, "?,true,yes", "2012-01-22 06:00:00,?,no"], "since,new,answer")
+
+
+def test_dates_and_truth_values_are_shown_as_in_the_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data, model, page = _table_of_dates(tmp_path / "t.csv"), str(tmp_path / "m.rad"), tmp_path / "p.html"
+    fit = ("fit", data, "--target", "answer", "--estimator", "deepboost", "--jobs", "1")
+    assert main([*fit, "--out", model, "--report", str(page)]) == 0
+    lines_of = Path(data).read_text().splitlines()
+    capsys.readouterr()
+    for row in (1, 2, 81, 82):
+        since, new, _ = lines_of[row].split(",")
+        found = said(capsys, "explain", model, data, "--row", str(row))
+        values = {one["name"]: one["value"] for one in found["contributions"]}
+        assert values.get("since", since) == since or since == "?"
+        assert values.get("new", new == "true") == (new == "true") or new == "?"
+        assert f"since = {since}" in found["text"] or since == "?"
+        assert f"new = {new}" in found["text"] or new == "?"
+        assert re.search(r"since <= 20\d\d-\d\d-\d\d", found["text"]) or since == "?"
+        assert re.search(r"new = false\? (yes|no)", found["text"]) or new == "?"
+        assert not re.search(r"1[4-9]\d{3}", found["text"])  # days since 1970
+    text = page.read_text(encoding="utf-8").partition('id="report-data">')[2].partition("</script>")[0]
+    told = json.dumps([one for one in json.loads(text)["sections"] if one["name"] in ("data", "slices", "rows")])
+    assert re.search(r"20\d\d-\d\d-\d\d \\u2026 20\d\d-\d\d-\d\d", told)  # the range of dates among the columns
+    assert not re.search(r"(?<![\d.])1[4-9],?\d{3}\b", told)
+    assert "true or false" in told
+
+
+def test_dates_in_formulas_are_told_beside_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data, model = _table_of_dates(tmp_path / "t.csv"), str(tmp_path / "m.rad")
+    fit = ("fit", data, "--target", "answer", "--estimator", "sparse", "--jobs", "1", "--holdout", "0")
+    assert main([*fit, "--out", model]) == 0
+    capsys.readouterr()
+    for row, expected in ((82, "15361.25 is 2012-01-22 06:00:00.\n"), (81, None)):
+        assert main(["explain", model, data, "--row", str(row)]) == 0
         out = capsys.readouterr().out
-        told = f"'when' is counted in days since 1970: {expected}"
+        told = f"'since' is counted in days since 1970: {expected}"
         assert out.endswith(told) if expected else "since 1970" not in out
 
 

@@ -179,6 +179,16 @@ def test_few_rows_one_class_and_unknown_labels(model: Any) -> None:
     checked(regressor.report(X[:1], NUMBERS[:1]), "residuals")
 
 
+def test_labels_of_which_the_model_knows_none_are_refused() -> None:
+    """They are of another type, or spelled otherwise; with some that it knows there is a report."""
+    codes = (TWO == "yes").astype(int)
+    found = deep().fit(X[:TRAIN], codes[:TRAIN])
+    with pytest.raises(ValueError, match=r"y holds '.', '.', and the classes of the model are 0, 1: it knows no label"):
+        found.report(X[TRAIN:], codes[TRAIN:].astype(str))
+    with pytest.raises(ValueError, match=r"y_train holds '.', '.', and the classes of the model are 0, 1"):
+        found.report(X[TRAIN:], codes[TRAIN:], X_train=X[:TRAIN], y_train=codes[:TRAIN].astype(str))
+
+
 def test_weights_are_copies_in_scores(model: Any) -> None:
     weights = np.arange(N - TRAIN) % 3
     many = np.repeat(np.arange(TRAIN, N), weights)

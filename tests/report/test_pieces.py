@@ -17,7 +17,7 @@ from radboost.report.blocks import Text
 from radboost.report.calibrated import by_chance, calibration_error
 from radboost.report.contents import digest, drawn, row_hashes, take_rows
 from radboost.report.data import data
-from radboost.report.figures import bootstrap, percent, thinned
+from radboost.report.figures import bootstrap, percent, share_interval, thinned
 from radboost.report.learning import trees_by_round
 from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.partial import partial_dependence
@@ -33,6 +33,37 @@ RNG = np.random.default_rng(5)
 def test_exact_intervals_are_those_of_scipy(hits: int, n: int) -> None:
     expected = binomtest(hits, n).proportion_ci(0.95, method="exact")
     assert exact_interval(hits, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_intervals_with_weights_have_the_limits_of_those_without() -> None:
+    hits = np.arange(40) < 3
+    share, exact = share_interval(hits, None)
+    assert exact == pytest.approx(exact_interval(3, 40))
+    for unit in (1e-3, 0.1, 1.0, 7.0):
+        assert share_interval(hits, np.full(40, unit)) == (share, exact)
+        near = share_interval(hits, unit * (1.0 + 1e-9 * np.arange(40)))
+        assert near[1] == pytest.approx(exact, abs=1e-6)
+    weights = np.tile([1.0, 2.0], 20)  # 60^2 / 100 rows count
+    assert share_interval(np.zeros(40), weights)[1] == pytest.approx((0.0, exact_interval(0, 36)[1]))
+    assert share_interval(np.ones(40), 0.01 * weights)[1] == pytest.approx((exact_interval(36, 36)[0], 1.0))
+    # rows of hardly any weight say hardly anything
+    few = np.r_[np.ones(5), np.full(35, 1e-9)]
+    assert share_interval(np.zeros(40), few)[1] == pytest.approx((0.0, exact_interval(0, 5)[1]), abs=1e-6)
+    assert share_interval(np.zeros(1), np.ones(1))[1] == pytest.approx(exact_interval(0, 1))
+
+
+@pytest.mark.parametrize("chances", [(0.02, 0.02), (0.02, 0.1), (0.1, 0.02), (0.3, 0.3)])
+def test_intervals_with_weights_cover(chances: tuple[float, float]) -> None:
+    """Also where rows of much weight are wrong more often, and where no row is wrong in most samples."""
+    rng = np.random.default_rng(3)
+    truth = (0.8 * chances[0] + 0.2 * 6.0 * chances[1]) / (0.8 + 0.2 * 6.0)
+    covered = 0
+    for _ in range(400):
+        heavy = rng.random(60) < 0.2
+        hits = rng.random(60) < np.where(heavy, chances[1], chances[0])
+        low, high = share_interval(hits, np.where(heavy, 6.0, 1.0))[1]
+        covered += low <= truth <= high
+    assert covered >= 0.94 * 400
 
 
 @pytest.mark.parametrize("n", [300, 30_000])

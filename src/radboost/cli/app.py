@@ -234,7 +234,10 @@ def predict(
     to: Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or arrow.", rich_help_panel=IN_FILES)] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also the probabilities of the classes.")] = False,
     contributions: Annotated[
-        bool, typer.Option("--contributions", help="Also what each column contributes to the score.")
+        bool,
+        typer.Option(
+            "--contributions", help="Also what each column contributes to the score, of the class in brackets."
+        ),
     ] = False,
     keep: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Columns of the table to write beside the answers.")

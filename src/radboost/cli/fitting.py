@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost.cli.columns import Table
 from radboost.cli.costs import read_costs
-from radboost.cli.judging import Verdict, judge_classes, judge_numbers, linear_answers
+from radboost.cli.judging import Verdict, costs_of, judge_classes, judge_numbers, linear_answers
 from radboost.cli.models import Plan, plan_fit, probabilities_of, search_facts
 from radboost.cli.options import FitOptions, check_options
 from radboost.cli.reporting import write_report
@@ -49,6 +49,7 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
     talk.say(f"estimator: {plan.about}; {len(schema.columns)} columns ({_kinds_of(schema)})")
     found, chosen, judged_schema = source.fit(plan, schema, talk)
     judged = getattr(found, "best_estimator_", found)
+    judged.schema_ = judged_schema
     verdict = None
     if rows.judged_on is not None and rows.train is not None:
         verdict = _judge(judged, judged_schema, rows.train, rows.judged_on)
@@ -91,11 +92,13 @@ def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
         majority=majority,
         linear=linear,
         weights=part.weights,
+        costs=costs_of(model, train.y, train.weights),
     )
 
 
 def _say_more(verdict: Verdict, talk: Talk) -> None:
-    talk.result("; ".join(f"{name} {value:.4g}" for name, value in verdict.further.items()))
+    for line in verdict.more():
+        talk.result(line)
     if verdict.comparison():
         talk.result(verdict.comparison())
 
@@ -113,6 +116,8 @@ def _facts(
     }
     if verdict is not None:
         facts |= {"baseline": verdict.baseline, "measure": verdict.measure, "score": verdict.score}
+        if verdict.mean_cost is not None:
+            facts["mean_cost"] = verdict.mean_cost.score
     return facts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from radboost.cli.columns import Table, find_column, match_columns
 from radboost.cli.files import check_new, write_whole
-from radboost.cli.judging import Verdict, judge_classes, judge_numbers
+from radboost.cli.judging import Verdict, costs_of, judge_classes, judge_numbers
 from radboost.cli.models import probabilities_of
 from radboost.cli.reading import STDIN, Given, ReadOptions, read_table
 from radboost.cli.reporting import check_report, write_report
@@ -20,6 +21,7 @@ from radboost.cli.rows import Part, part_of
 from radboost.cli.splitting import fingerprint, row_hashes
 from radboost.cli.talking import Talk
 from radboost.cli.writing import format_to_write, write_table
+from radboost.explain.explanation import Contribution
 from radboost.model_file import Schema, load_model
 
 EXPORTS = ("onnx", "c", "treelite", "json")
@@ -133,13 +135,14 @@ def _contributions(model: Any, X: Any) -> dict[str, Any]:
     if not hasattr(model, "predict_contributions"):
         raise ValueError(f"--contributions: a {type(model).__name__} is no sum of trees; use radboost explain")
     values = model.predict_contributions(X)
-    names = [*map(str, model.feature_names_in_), "mean score"]
-    if values.ndim == 2:
-        return {f"contribution_{name}": values[:, place] for place, name in enumerate(names)}
+    names = [*(f"contribution_{name}" for name in model.feature_names_in_), "mean_score"]
+    if not hasattr(model, "classes_"):
+        return {name: values[:, place] for place, name in enumerate(names)}
+    labels = model.classes_.tolist()
+    if values.ndim == 2:  # two classes have one score, which speaks for the second
+        labels, values = labels[1:], values[:, None, :]
     return {
-        f"contribution_{name} ({label})": values[:, of, place]
-        for of, label in enumerate(model.classes_.tolist())
-        for place, name in enumerate(names)
+        f"{name} ({label})": values[:, of, place] for of, label in enumerate(labels) for place, name in enumerate(names)
     }
 
 
@@ -150,7 +153,8 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, talk: Talk) -> i
     verdict = _verdict(loaded, part)
     what = f"rows of {data if data != STDIN else 'standard input'}"
     talk.result(verdict.text(what))
-    talk.result("; ".join(f"{name} {value:.4g}" for name, value in verdict.further.items()))
+    for line in verdict.more():
+        talk.result(line)
     document = {"command": "evaluate", "model": model_path, "data": data, "verdict": verdict.as_document()}
     if loaded.schema.task == "classes":
         table = _confusion(loaded, part)
@@ -188,8 +192,16 @@ def _verdict(loaded: Loaded, part: Part) -> Verdict:
     most = max(sorted(set(labels)), key=labels.count)
     majority = next(label for label in part.y.tolist() if str(label) == most)
     probabilities = probabilities_of(loaded.model, X)
-    classes = loaded.model.classes_
-    return judge_classes(part.y, answers, probabilities, classes, majority=majority, linear=None, weights=None)
+    return judge_classes(
+        part.y,
+        answers,
+        probabilities,
+        loaded.model.classes_,
+        majority=majority,
+        linear=None,
+        weights=None,
+        costs=costs_of(loaded.model, part.y, None),
+    )
 
 
 def _confusion(loaded: Loaded, part: Part) -> dict[str, dict[str, int]]:
@@ -228,10 +240,15 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
     for note in notes:
         talk.note(note)
     one = table.take(np.array([row - 1]))
-    explanation = loaded.model.explain(one.for_model(loaded.schema.form))
+    from radboost.report.kinds import in_words_of_the_table, kinds_of  # which takes a while to load
+
+    plain = loaded.model.explain(one.for_model(loaded.schema.form))
+    kinds = kinds_of(loaded.model, list(map(str, loaded.model.feature_names_in_)))
+    explanation = in_words_of_the_table(plain, kinds)
     talk.result(str(explanation))
-    for line in _dates_in_words(one):
-        talk.result(line)
+    if explanation.formula:
+        for line in _dates_in_words(one):
+            talk.result(line)
     talk.finish(
         {
             "command": "explain",
@@ -241,7 +258,8 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
             "score": explanation.score,
             "base": explanation.base,
             "contributions": [
-                {"name": one.name, "value": one.value, "effect": one.effect} for one in explanation.contributions
+                {"name": one.name, "value": _json_value(one, kinds), "effect": one.effect}
+                for one in explanation.contributions
             ],
             "text": str(explanation),
         }
@@ -249,15 +267,21 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
     return 0
 
 
+def _json_value(one: Contribution, kinds: Mapping[int, str]) -> Any:
+    if one.column is not None and kinds.get(one.column) == "boolean" and one.value in ("true", "false"):
+        return one.value == "true"
+    return one.value
+
+
 def _dates_in_words(one: Table) -> list[str]:
-    """What the numbers of dates in an explanation mean."""
+    """What the numbers of dates in a formula mean."""
+    from radboost.report.kinds import date_text
+
     lines = []
     for column in one.columns:
         days = float(one.values[column.name][0])
         if column.kind == "date" and not np.isnan(days):
-            moment = np.datetime64(int(days), "D") if days.is_integer() else np.datetime64(round(days * 86400), "s")
-            shown = str(moment).replace("T", " ")
-            lines.append(f"{column.name!r} is counted in days since 1970: {days:.7g} is {shown}.")
+            lines.append(f"{column.name!r} is counted in days since 1970: {days:.7g} is {date_text(days)}.")
     return [f"\n{lines[0]}", *lines[1:]] if lines else []
 
 

@@ -22,6 +22,7 @@ MOST_ROWS_OF_QUANTILES = 1000
 MOST_CATEGORIES = 30  # of a column, the most frequent
 N_FOLDS = 5
 FEWEST = 10  # rows, for a linear model
+LEAST_TOTAL = 100.0  # of weights, against a penalty of 1
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,25 @@ def _fit(subject: Subject, part: Part, places: Places) -> _Made | None:
     if subject.quantile is not None:
         most = MOST_ROWS_OF_QUANTILES
     places = places[drawn(part.keys[places], most)]
-    design = _Design.of(subject, part, places)
+    weights = _against_penalty(part, places)
+    design = _Design.of(subject, part, places, weights)
     model = _estimator(subject)
-    weights = None if part.weights is None else part.weights[places]
     targets = part.class_ids[places] if subject.classifies else part.y[places]
     with one_blas_thread, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(design.columns(part, places), targets, sample_weight=weights)
     return _Made(design, model)
+
+
+def _against_penalty(part: Part, places: Places) -> FloatArray:
+    """Weights whose sum is the number of different rows, or 100 where there are fewer.
+
+    The penalty of a linear model is 1 whatever the weights are. With this sum it counts as much for weights in any
+    unit, and for weights of whole numbers as much as for copies of rows.
+    """
+    weights = part.weight()[places]
+    total = max(LEAST_TOTAL, float(len(np.unique(part.keys[places]))))
+    return np.asarray(weights * (total / weights.sum()))
 
 
 def _estimator(subject: Subject) -> Any:
@@ -162,24 +174,27 @@ class _Design:
     is_sparse: bool
 
     @staticmethod
-    def of(subject: Subject, part: Part, places: Places) -> _Design:
+    def of(subject: Subject, part: Part, places: Places, weights: FloatArray) -> _Design:
         order = subject.by_gain()[:MOST_COLUMNS]
         numeric = [column for column in order if column not in subject.categories]
         levels = []
         for column in (column for column in order if column in subject.categories):
-            codes, counts = np.unique(_known(part.column(column)[places]), return_counts=True)
+            values = part.column(column)[places]
+            there = ~np.isnan(values)
+            codes, which = np.unique(values[there], return_inverse=True)
+            counts = np.bincount(which, weights[there], len(codes))
             kept = np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]])
             levels.append((column, tuple(kept.tolist())))
         is_sparse = sparse.issparse(part.matrix)
         centres, spreads, gaps = np.zeros(len(numeric)), np.ones(len(numeric)), []
         for place, column in enumerate(numeric):
             values = part.column(column)[places]
-            known = _known(values)
-            if len(known) < len(values):
+            there = ~np.isnan(values)
+            if not there.all():
                 gaps.append(place)
-            if len(known):
-                centres[place] = 0.0 if is_sparse else known.mean()
-                spreads[place] = (known - centres[place]).std() or 1.0
+            if there.any():
+                mean, spread = _mean_and_spread(values[there], weights[there])
+                centres[place], spreads[place] = 0.0 if is_sparse else mean, spread
         return _Design(tuple(numeric), centres, spreads, tuple(gaps), tuple(levels), is_sparse)
 
     def columns(self, part: Part, places: Places) -> Any:
@@ -201,5 +216,8 @@ class _Design:
         return np.column_stack(every) if every else np.zeros((len(places), 1))
 
 
-def _known(values: FloatArray) -> FloatArray:
-    return np.asarray(values[~np.isnan(values)])
+def _mean_and_spread(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """The spread is 1 where values differ by rounding only: other rows would be far away in a unit like that."""
+    mean = float(np.average(values, weights=weights))
+    spread = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+    return mean, spread if spread > 1e-12 * abs(mean) else 1.0

@@ -44,6 +44,8 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     categories = subject.categories.get(column)
     if categories is not None:
         return _of_categories(subject, column, values, heights, label, [str(one) for one in categories])
+    if subject.kinds.get(column) == "boolean":
+        return _of_categories(subject, column, values, heights, label, ["false", "true"])
     gap = np.isnan(values)
     x, y = values[~gap], heights[~gap]
     name = shortened(subject.names[column])
@@ -51,6 +53,11 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     if gap.any():
         adds = number(float(heights[gap].mean()))
         caption = f"Missing in {int(gap.sum()):,} of these rows, which adds {adds} on average."
+    x_label = name
+    if len(x) and subject.kinds.get(column) == "date":
+        x_label = f"{name}, in days since 1970"
+        first, last = (subject.value_text(column, float(end)) for end in (x.min(), x.max()))
+        caption = f"From {first} to {last}. {caption}".strip()
     if not len(x):
         return Lines(name, name, label, (), caption="No row has a value. " + caption)
     order = np.argsort(x, kind="stable")
@@ -59,7 +66,7 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     means = _means(x, y)
     return Lines(
         name,
-        name,
+        x_label,
         label,
         (
             Series("rows", plain_all(x[chosen]), plain_all(y[chosen]), style="points"),

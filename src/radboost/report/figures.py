@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import beta
 
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
@@ -74,13 +75,29 @@ def between(interval: Interval, show: Callable[[float], str]) -> str:
     return f"{show(interval[0])} to {show(interval[1])}"
 
 
-def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None, seed: int) -> tuple[float, Interval | None]:
-    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else by resampling."""
+def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None) -> tuple[float, Interval]:
+    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else approximately so."""
     found = np.asarray(hits, dtype=np.float64)
-    if weights is None:
+    if weights is None or (weights == weights[0]).all():
         return float(found.mean()), exact_interval(int(found.sum()), len(found), 1.0 - CONFIDENCE)
-    sums = np.column_stack([weights * found, weights])
-    return _ratio(sums.sum(axis=0)), bootstrap(sums, _ratio, seed)
+    share = float(np.clip(np.average(found, weights=weights), 0.0, 1.0))
+    n, side = _effective_rows(found, weights, share), 0.5 * (1.0 - CONFIDENCE)
+    low = float(beta.ppf(side, share * n, n - share * n + 1.0)) if found.any() else 0.0
+    high = float(beta.isf(side, share * n + 1.0, n - share * n)) if not found.all() else 1.0
+    return share, (low, high)
+
+
+def _effective_rows(hits: FloatArray, weights: FloatArray, share: float) -> float:
+    """How many rows that count alike would say as much: in their place Clopper's and Pearson's limits are taken.
+
+    As proposed by Korn and Graubard, 1998: p (1 - p) / v, where v = sum w^2 (h - p)^2 / (sum w)^2 is an estimate of the
+    variance of the weighted share p. With few hits v is uncertain, and with none it is 0; so there are never more than
+    (sum w)^2 / sum w^2 rows (Kish, 1965), to which the first comes down where hits do not depend on weights.
+    """
+    parts = weights / weights.sum()
+    most = float(1.0 / np.sum(parts**2))
+    variance = float(np.sum((parts * (hits - share)) ** 2))
+    return min(most, share * (1.0 - share) / variance) if hits.any() and not hits.all() else most
 
 
 def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval | None:
@@ -104,16 +121,17 @@ def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: 
     return float(low), float(high)
 
 
+def mean_of_sums(line: FloatArray) -> float:
+    """Of the sum of weighted values and that of the weights."""
+    return float(line[0] / line[1]) if line[1] > 0.0 else math.nan
+
+
 def _groups(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
     if len(sums) <= MOST_GROUPS:
         return sums
     order = rng.permutation(len(sums))
     starts = np.linspace(0, len(sums), MOST_GROUPS, endpoint=False).astype(np.intp)
     return np.asarray(np.add.reduceat(sums[order], starts, axis=0))
-
-
-def _ratio(line: FloatArray) -> float:
-    return float(line[0] / line[1]) if line[1] > 0.0 else math.nan
 
 
 def thinned(n: int, most: int) -> npt.NDArray[np.intp]:

@@ -10,6 +10,7 @@ from radboost.explain.explanation import Explanation, added_up, gather
 from radboost.report.blocks import Block, RowCard, RowCards, Section, Step, Text
 from radboost.report.contents import take_rows
 from radboost.report.figures import number, percent, rounded, shortened
+from radboost.report.kinds import in_words_of_the_table
 from radboost.report.scores import own_losses
 from radboost.report.subject import UNKNOWN, Subject
 
@@ -39,7 +40,8 @@ def hardest(subject: Subject) -> Section | None:
     cards, reason = [], ""
     for row in chosen:
         try:
-            told: Explanation | None = subject.model.explain(take_rows(subject.test.X, [row]))
+            found = subject.model.explain(take_rows(subject.test.X, [row]))
+            told: Explanation | None = in_words_of_the_table(found, subject.kinds)
         except TypeError as error:
             told, reason = None, str(error)
         cards.append(_card(subject, row, told))

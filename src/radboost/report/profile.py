@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from radboost._tables import column_values
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.contents import Places, folds
-from radboost.report.figures import number, shortened
+from radboost.report.figures import shortened
 from radboost.report.subject import UNKNOWN, Part, Subject
 from radboost.rows.read import is_missing
 
@@ -97,7 +99,7 @@ def _profile(
         missing_in_training=missing[1] if len(missing) > 1 else None,
         unseen=unseen,
         distinct=distinct,
-        summary=_summary(known, is_text=raw is not None),
+        summary=_summary(known, partial(subject.value_text, column), is_text=raw is not None),
         constant=distinct <= 1 and not 0.0 < max(missing) < 1.0,
         id_like=len(known) >= FEWEST_ROWS and _is_id(subject.names[column], known, distinct, is_text=raw is not None),
         alone=target.alone(tested, _binned(tested, subject, column), halves, raw is None) if enough else None,
@@ -126,7 +128,7 @@ def _drift(values: list[FloatArray], *, is_text: bool) -> float | None:
     return distance if chi2_contingency(counts).pvalue < UNLIKELY else None
 
 
-def _summary(known: Any, *, is_text: bool) -> str:
+def _summary(known: Any, show: Callable[[float], str], *, is_text: bool) -> str:
     if not len(known):
         return "no value"
     if is_text:
@@ -135,7 +137,7 @@ def _summary(known: Any, *, is_text: bool) -> str:
         shown = ", ".join(f"{shortened(str(values[one]), 24)} ({100 * counts[one] / len(known):.0f}%)" for one in order)
         return shown if len(values) <= 3 else f"{shown}, …"
     low, middle, high = np.quantile(known, [0.0, 0.5, 1.0])
-    return f"{number(float(low))} … {number(float(middle))} … {number(float(high))}"
+    return f"{show(float(low))} … {show(float(middle))} … {show(float(high))}"
 
 
 def _is_id(name: str, known: Any, distinct: int, *, is_text: bool) -> bool:

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from radboost._typing import FloatArray
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.baselines import Baselines
-from radboost.report.figures import Interval, bootstrap, share_interval
+from radboost.report.figures import Interval, bootstrap, mean_of_sums, share_interval
 from radboost.report.subject import UNKNOWN, Subject
 
 SMALLEST = 1e-12  # probability in a log loss
@@ -92,7 +92,7 @@ def compare(subject: Subject, answers: npt.NDArray[np.generic]) -> Comparison:
     if subject.classifies and subject.cost is None and subject.test.weights is None:
         interval = _exact_difference(int((other > own).sum()), int((own > other).sum()), len(own))
     else:
-        interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+        interval = bootstrap(sums, mean_of_sums, subject.seed)
     clear = interval is not None and bool(interval[0] > 0.0 or interval[1] < 0.0)
     return Comparison(difference, interval, clear)
 
@@ -113,7 +113,7 @@ def class_scores(subject: Subject, found: Baselines) -> list[Score]:
     def error(answers: npt.NDArray[np.generic] | None) -> float | None:
         return None if answers is None else float(np.average(row_losses(subject, answers), weights=weights))
 
-    value, interval = share_interval(subject.wrong, subject.test.weights, subject.seed)
+    value, interval = share_interval(subject.wrong, subject.test.weights)
     scores = [Score("error", value, interval, error(found.constant), error(found.linear))]
     if subject.cost is not None:
         scores.insert(0, _mean_cost(subject, found))
@@ -121,9 +121,9 @@ def class_scores(subject: Subject, found: Baselines) -> list[Score]:
         scores.append(Score("balanced error", *_balanced(subject, found)))
     if subject.probabilities is None:
         return scores
-    value, interval = _log_loss(subject, subject.probabilities)
-    constant, other = (None if one is None else _log_loss(subject, one)[0] for one in _chances(found))
-    scores.append(Score("log loss", value, interval, constant, other))
+    if subject.cost is None:  # with costs the model has a policy, and no probabilities
+        constant, other = (None if one is None else _log_loss(subject, one)[0] for one in _chances(found))
+        scores.append(Score("log loss", *_log_loss(subject, subject.probabilities), constant, other))
     if len(subject.classes) == 2:
         area = roc_area(subject, subject.probabilities[:, 1])
         if area is not None:
@@ -134,15 +134,26 @@ def class_scores(subject: Subject, found: Baselines) -> list[Score]:
 
 
 def _mean_cost(subject: Subject, found: Baselines) -> Score:
+    assert subject.cost is not None
     weights = subject.test.weight()
     own = costs(subject, subject.answer_ids)
     beside = [
         None if one is None else float(np.average(costs(subject, one), weights=weights))
         for one in (found.constant, found.linear)
     ]
-    sums = np.column_stack([weights * own, weights])
-    interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+    interval = cost_interval(own, subject.test.weights, float(subject.cost.max()), subject.seed)
     return Score("mean cost", float(np.average(own, weights=weights)), interval, beside[0], beside[1])
+
+
+def cost_interval(own: FloatArray, weights: FloatArray | None, highest: float, seed: int) -> Interval | None:
+    """Of the mean of costs, by resampling; where no row costs anything, as far up as its share of rows that do may be.
+
+    The mean cost is at most the highest one times the probability of any.
+    """
+    if not own.any():
+        return 0.0, highest * share_interval(own, weights)[1][1]
+    counted = np.ones(len(own)) if weights is None else weights
+    return bootstrap(np.column_stack([counted * own, counted]), mean_of_sums, seed)
 
 
 def number_scores(subject: Subject, found: Baselines) -> list[Score]:
@@ -180,7 +191,7 @@ def _quantile_scores(subject: Subject, found: Baselines) -> list[Score]:
 
     own = number_losses(subject, np.asarray(subject.predicted, dtype=np.float64))
     sums = np.column_stack([weights * own, weights])
-    interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+    interval = bootstrap(sums, mean_of_sums, subject.seed)
     value = float(np.average(own, weights=weights))
     return [Score("quantile loss", value, interval, mean(found.constant), mean(found.linear))]
 
@@ -208,7 +219,7 @@ def _log_loss(subject: Subject, probabilities: FloatArray) -> tuple[float, Inter
     losses = -np.log(np.maximum(own, SMALLEST))
     weights = subject.test.weight()
     sums = np.column_stack([weights * losses, weights])
-    interval = bootstrap(sums, lambda line: float(line[0] / line[1]) if line[1] > 0.0 else math.nan, subject.seed)
+    interval = bootstrap(sums, mean_of_sums, subject.seed)
     return float(np.average(losses, weights=weights)), interval
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -90,7 +92,7 @@ def _of_column(subject: Subject, column: int, losses: FloatArray) -> list[Slice]
         frequent = codes[np.argsort(-counts, kind="stable")[:MOST_LEVELS]].tolist()
         groups += [(f"{name} = {shortened(str(categories[int(code)]))}", values == code) for code in frequent]
     else:
-        groups += _quarters(name, values, gap)
+        groups += _quarters(name, values, gap, partial(subject.value_text, column))
     if gap.any():
         groups.append((f"{name} is {'missing or unknown' if categories is not None else 'missing'}", gap))
     return [
@@ -100,19 +102,21 @@ def _of_column(subject: Subject, column: int, losses: FloatArray) -> list[Slice]
     ]
 
 
-def _quarters(name: str, values: FloatArray, gap: npt.NDArray[np.bool_]) -> list[tuple[str, npt.NDArray[np.bool_]]]:
+def _quarters(
+    name: str, values: FloatArray, gap: npt.NDArray[np.bool_], show: Callable[[float], str]
+) -> list[tuple[str, npt.NDArray[np.bool_]]]:
     known = values[~gap]
     if not len(known):
         return []
     levels = np.unique(known)
     if len(levels) <= N_QUARTERS:
-        return [(f"{name} = {number(float(level))}", values == level) for level in levels]
+        return [(f"{name} = {show(float(level))}", values == level) for level in levels]
     edges = np.unique(np.quantile(known, np.linspace(0.0, 1.0, N_QUARTERS + 1)))
     found = []
     for place, (low, high) in enumerate(pairwise(edges.tolist())):
         inside = (values >= low if place == 0 else values > low) & (values <= high)
         sign = "<=" if place == 0 else "in"
-        text = number(float(high)) if place == 0 else f"({number(float(low))}, {number(float(high))}]"
+        text = show(float(high)) if place == 0 else f"({show(float(low))}, {show(float(high))}]"
         found.append((f"{name} {sign} {text}", inside & ~gap))
     return found
 

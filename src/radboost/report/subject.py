@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from radboost._validation import check_sample_weight
 from radboost.guarantees.holdout import predicts_numbers
 from radboost.losses import QuantileLoss
 from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
+from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
 
@@ -143,11 +144,7 @@ class Subject:
     @cached_property
     def cost(self) -> FloatArray | None:
         """What answers cost (columns) by the true class (lines), where the model was told and it is not 1 for each."""
-        found = getattr(self.model, "cost_", None)
-        if not self.classifies or found is None:
-            return None
-        matrix = np.asarray(found, dtype=np.float64)
-        return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
+        return cost_of(self.model) if self.classifies else None
 
     @cached_property
     def truth_probability(self) -> FloatArray:
@@ -187,17 +184,40 @@ class Subject:
         """What a column holds, in a word."""
         if place in self.categories:
             return "categories"
+        if place in self.kinds:
+            return {"date": "dates", "boolean": "true or false"}[self.kinds[place]]
         values = self.test.column(place)
         known = values[~np.isnan(values)]
         if len(known) and np.isin(known, (0.0, 1.0)).all():
             return "0 or 1"
         return "whole numbers" if len(known) and (known == np.rint(known)).all() else "numbers"
 
+    @cached_property
+    def kinds(self) -> Kinds:
+        """Columns of dates and of truth values, where the model knows them."""
+        return kinds_of(self.model, self.names)
+
+    def value_text(self, place: int, value: float) -> str:
+        """A number of a column as the table has it."""
+        return value_text(self.kinds.get(place), value)
+
     def cell(self, row: int, place: int) -> str:
-        """A held-out cell as it was given."""
+        """A held-out cell as it was given, or as the table has it that the model was fitted to."""
+        if place in self.kinds:
+            value = float(self.test.column(place)[row])
+            return "missing" if np.isnan(value) else self.value_text(place, value)
         if sparse.issparse(self.test.X):
             return _cell_text(self.test.X[[row]][:, [place]].toarray()[0, 0])
         return _cell_text(column_values(take_rows(self.test.X, [row]), place)[0])
+
+
+def cost_of(model: Any) -> FloatArray | None:
+    """The costs that a classifier was fitted with; None where every mistake costs 1."""
+    found = getattr(model, "cost_", None)
+    if found is None:
+        return None
+    matrix = np.asarray(found, dtype=np.float64)
+    return None if np.array_equal(matrix, 1.0 - np.eye(len(matrix))) else matrix
 
 
 def read(
@@ -291,14 +311,25 @@ def _part(model: Any, X: Any, y: Any, sample_weight: Any, classes: tuple[Any, ..
     matrix = read_matrix(model, X, getattr(model.ensemble_, "categories", {}), **accepted)
     places = {label: place for place, label in enumerate(classes)}
     ids = [places.get(label, UNKNOWN) for label in labels.tolist()] if classes else []
+    if classes and max(ids) == UNKNOWN:
+        raise ValueError(
+            f"y{suffix} holds {_some(dict.fromkeys(labels.tolist()))}, and the classes of the model are "
+            f"{_some(classes)}: it knows no label of these rows. Give labels of the type and spelling of the fit."
+        )
     return Part(
         X=X,
         y=labels,
         matrix=sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix,
-        weights=None if weights is None or (weights == 1.0).all() else weights,
+        weights=None if weights is None or (weights == weights[0]).all() else weights,
         class_ids=np.array(ids, dtype=np.int64),
         given=given,
     )
+
+
+def _some(labels: Iterable[Any], most: int = 6) -> str:
+    """The first labels, as Python writes them."""
+    every = list(labels)
+    return ", ".join(map(repr, every[:most])) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _numbered(part: Part, numbers: Any, n_given: int, name: str) -> Part:

@@ -211,3 +211,18 @@ def test_options_of_trees(given: str, message: str) -> None:
         TreeOptions(**{given: 31})
     with pytest.raises(TypeError, match="positional"):
         TreeOptions(31)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("search", [DeepBoostClassifierCV, RGBRegressorCV, SoftmaxBoostClassifierCV])
+def test_searches_take_the_grid_second(search: Any) -> None:
+    """As scikit-learn's searches do; everything else has a name."""
+    base, grid = search._tuned(5), {"n_rounds": [2, 3]}
+    given = search(base, grid)
+    assert given.get_params(deep=False) == search(estimator=base, param_grid=grid).get_params(deep=False)
+    with pytest.raises(TypeError, match="positional"):
+        search(base, grid, 3)
+
+
+def test_a_grid_given_second_is_searched() -> None:
+    search = DeepBoostClassifierCV(DeepBoostClassifier(3), {"max_depth": [2]}, cv=2, n_jobs=1).fit(X, Y)
+    assert search.best_params_["max_depth"] == 2

@@ -32,9 +32,9 @@ METRICS_ELSEWHERE = {
 }
 OTHER_METRICS = {other: ours for ours, others in METRICS_ELSEWHERE.items() for other in others.split()}
 # What to advise where a metric does not suit what is predicted.
-FOR_NUMBERS = ("r2", "neg_mean_absolute_error", "neg_root_mean_squared_error")
-FOR_TWO_CLASSES = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss")
-FOR_CLASSES = ("accuracy", "balanced_accuracy", "roc_auc_ovr", "neg_log_loss")
+FOR_NUMBERS: tuple[str, ...] = ("r2", "neg_mean_absolute_error", "neg_root_mean_squared_error")
+FOR_TWO_CLASSES: tuple[str, ...] = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss")
+FOR_CLASSES: tuple[str, ...] = ("accuracy", "balanced_accuracy", "roc_auc_ovr", "neg_log_loss")
 TAKEN = ("loss", "error")  # columns that a history has anyway
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from functools import cache, wraps
 from typing import Any, Self
 
 from radboost._names import OTHER_NAMES, ours_for, size_of
-from radboost.trees import with_tree_options
+from radboost.trees import TreeOptions, with_tree_options
 
 # Of the other names, those that model files of earlier versions have.
 EARLIER = ("max_rounds", "n_layers", "min_leaf_pairs", "features", "families")
 
 
+# How parameters of the parameter `tree_options` begin.
+OPTION = "tree_options__"
 # What only some estimators can do, for all the others.
 ONLY_IN = {
     "monotonic_constraints": "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor "
@@ -49,12 +52,30 @@ class NamedParameters:
             if method is not None:
                 setattr(cls, name, _knowing_names(method, advice))
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """As in scikit-learn; the options of the trees are parameters of a parameter, "tree_options__max_bins" say."""
+        found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        options = found.get("tree_options")
+        if deep and isinstance(options, TreeOptions):
+            found |= {f"{OPTION}{field.name}": getattr(options, field.name) for field in fields(options)}
+        return found
+
     def set_params(self, **parameters: Any) -> Self:
-        """As in scikit-learn."""
+        """As in scikit-learn; "tree_options__max_bins" puts other options in the place of those that there are."""
         known = _names_of(type(self).__init__)
         for given, value in parameters.items():
             if given.partition("__")[0] not in known:
                 raise ValueError(_advice_to_constructor(type(self), given, value))
+        options = {given.removeprefix(OPTION): value for given, value in parameters.items() if given.startswith(OPTION)}
+        if options:
+            parameters = {given: value for given, value in parameters.items() if not given.startswith(OPTION)}
+            before = parameters.get("tree_options", self.tree_options)  # type: ignore[attr-defined]
+            if before is not None and not isinstance(before, TreeOptions):
+                raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {before!r}.")
+            try:  # other options, not others in the same place: further estimators may have these
+                parameters["tree_options"] = replace(before or TreeOptions(), **options)
+            except TypeError as error:  # of a name that is none
+                raise ValueError(str(error)) from None
         return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
 
     @classmethod

@@ -72,6 +72,25 @@ def column_title(X: Any, column: int) -> str:
     return f"column {column}" if names is None else f"column {str(names[column])!r}"
 
 
+def first_infinite(X: Any, places: Sequence[int] | None) -> str:
+    """Where X holds infinity; `places` are those of its columns in a table that they were taken from."""
+    try:
+        if sparse.issparse(X):
+            stored = X.tocoo()
+            at = np.flatnonzero(np.isinf(stored.data))
+            row, column, value = stored.row[at[0]], stored.col[at[0]], stored.data[at[0]]
+        else:
+            matrix = np.asarray(without_arrow(X), dtype=np.float64)
+            row, column = np.argwhere(np.isinf(matrix))[0]
+            value = matrix[row, column]
+    except (ValueError, TypeError, IndexError, OverflowError):  # too large for another type, or of no form that we know
+        return ""
+    names = column_names(X)
+    of_table = int(column) if places is None else places[int(column)]
+    named = of_table if names is None else f"{names[int(column)]!r}"
+    return f" It has {value} in row {int(row)} of column {named}: give a finite number there."
+
+
 def column_kinds(X: Any) -> list[str]:
     """What the columns of a frame or table hold, by their types and for Python's objects by their values."""
     if is_arrow(X) and hasattr(X, "schema"):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier, TreeOptions
-from radboost.estimators._naming import OTHER_NAMES
+from radboost._names import OTHER_NAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 ESTIMATORS: list[Any] = [DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier]

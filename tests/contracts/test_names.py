@@ -127,6 +127,9 @@ def test_the_table_of_options_is_true(row: list[str]) -> None:
 def test_few_parameters_and_all_but_the_first_by_name(estimator: Any) -> None:
     first, *others = parameters(estimator).values()
     assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if issubclass(estimator, Search):  # estimator and grid, as in scikit-learn's searches
+        second, *others = others
+        assert (second.name, second.kind) == ("param_grid", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     assert all(other.kind is inspect.Parameter.KEYWORD_ONLY for other in others)
     assert len(others) <= 18
     fit = list(inspect.signature(estimator.fit).parameters.values())[1:]

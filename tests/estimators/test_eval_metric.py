@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
+    balanced_accuracy_score,
     get_scorer_names,
     log_loss,
     make_scorer,
@@ -226,6 +227,74 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="fit has no argument 'eval_metric'"):
         MultiSourceBoostClassifier(5).fit(X, y, eval_metric="roc_auc")
     assert not hasattr(model, "ensemble_")
+
+
+def own_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(model.score(X, y, sample_weight=sample_weight))
+
+
+@pytest.mark.parametrize("setting", EVERYONE, ids=lambda setting: setting[0].__name__)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_function_may_ask_for_the_score(setting: Settings, weighted: bool) -> None:
+    X, y = rows(18, n=80)
+    w = np.random.default_rng(0).integers(1, 4, len(X)).astype(float) if weighted else None
+    model = made(setting, 3).fit(X, y, X_val=X, y_val=y, sample_weight_val=w, eval_metric=own_score)
+    assert model.history_["validation_own_score"][-1] == coarse(model.score(X, y, sample_weight=w))
+
+
+@pytest.mark.parametrize(
+    ("metric", "advice"),
+    [
+        (balanced_accuracy_score, "'balanced_accuracy', or sklearn.metrics.make_scorer(balanced_accuracy_score), with"),
+        (log_loss, "'neg_log_loss', or sklearn.metrics.make_scorer(log_loss), with greater_is_better=False if it is a"),
+        (lambda y, answers: 1.0, "give sklearn.metrics.make_scorer(<lambda>), with"),
+    ],
+)
+def test_metrics_that_are_no_scorers(metric: Any, advice: str) -> None:
+    model, (X, y) = RGBClassifier(3, n_jobs=1), rows(19, n=40)
+    with pytest.raises(TypeError, match=r"is no function scorer\(model, X, y\)") as told:
+        model.fit(X, y, X_val=X, y_val=y, eval_metric=metric)
+    assert advice in str(told.value)
+    assert isinstance(told.value.__cause__, TypeError)
+    assert not hasattr(model, "ensemble_")
+
+
+def _fails(model: Any, X: Any, y: Any) -> float:
+    return float(model.best_guess(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "n_classes", "labels", "metric", "given", "advice"),
+    [
+        (RGBRegressor(3), 2, None, "roc_auc", "numbers", "Metrics for numbers are 'r2'"),
+        (RGBClassifier(3), 2, ["a", "b"], "r2", "2 classes ('a', 'b')", "Metrics for classes are 'accuracy'"),
+        (RGBClassifier(3), 3, None, "roc_auc", "3 classes (0, 1, 2)", "'roc_auc_ovr'"),
+        (DeepBoostClassifier(3), 2, ["a", "b"], "f1", "2 classes ('a', 'b')", "'balanced_accuracy'"),
+        (DeepBoostClassifier(3), 2, None, _fails, "2 classes (0, 1)", "predict_proba, decision_function and score of"),
+    ],
+)
+def test_metrics_that_do_not_suit(
+    model: Any, n_classes: int, labels: Any, metric: Any, given: str, advice: str
+) -> None:
+    """The message has what was given, the error and what suits; the estimator keeps the model that it had."""
+    X, y = rows(20, n=60, n_classes=n_classes, labels=labels)
+    model.set_params(n_jobs=1).fit(X, y)
+    before = model.ensemble_
+    name = metric if isinstance(metric, str) else "_fails"
+    with pytest.raises(ValueError, match=f"^eval_metric='{name}' has failed on the validation rows") as told:
+        model.fit(X, y, X_val=X, y_val=y, eval_metric=metric)
+    assert f"whose y is of {given}: " in str(told.value)
+    assert advice in str(told.value)
+    cause = told.value.__cause__
+    assert isinstance(cause, Exception)
+    assert str(cause) in str(told.value)
+    assert model.ensemble_ is before
+
+
+def test_metrics_of_several_targets_that_do_not_suit() -> None:
+    X, y = rows(21, n=40)
+    with pytest.raises(ValueError, match="whose y is of numbers for 2 targets: "):
+        RGBRegressor(3, n_jobs=1).fit(X, np.c_[y, y], X_val=X, y_val=np.c_[y, y], eval_metric="accuracy")
 
 
 def test_names_elsewhere_lead_to_scorers_that_exist() -> None:

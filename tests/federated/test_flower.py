@@ -17,8 +17,8 @@ from flwr.serverapp.strategy import Strategy
 
 from federation_tools import all_rows, candidates, domain_model, estimator, rows_of
 from flower_tools import LocalGrid
-from radboost import load
-from radboost.federated import FedMultiBoost, client_app, server_app, simulate
+from radboost import DeepBoostClassifier, MultiSourceBoostClassifier, load
+from radboost.federated import FedMultiBoost, TrainedByOwners, client_app, server_app, simulate
 from radboost.federated.flower import from_records, to_records
 from radboost.federated.letters import Letter
 
@@ -174,6 +174,40 @@ def test_refusals() -> None:
         strategy(timeout=0.0)
     with pytest.raises(RuntimeError, match=r"After 0.01 seconds 2 owners are connected, and wait_for=6"):
         strategy(timeout=0.01).start(LocalGrid(client_app(own_rows), 2))
+
+
+def test_the_constructor_refuses_what_a_federation_does_not_do() -> None:
+    usual: dict[str, Any] = {"candidates": candidates(), "domain_model": domain_model()}
+    with pytest.raises(TypeError, match=r"A federation fits a MultiSourceBoostClassifier; got DeepBoostClassifier"):
+        FedMultiBoost(DeepBoostClassifier(3), **usual)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"step='auto' needs more of the rows than sums.*\"decay\""):
+        FedMultiBoost(MultiSourceBoostClassifier(3), **usual)
+    with pytest.raises(TypeError, match="candidates must be Candidates"):
+        strategy(candidates="stumps")
+    with pytest.raises(ValueError, match="show values of single rows"):
+        strategy(candidates=TrainedByOwners(), secure=True)
+    with pytest.raises(ValueError, match="clients_per_round"):
+        strategy(clients_per_round=0)
+
+
+def test_where_the_model_goes_is_checked_before_owners_are_asked(tmp_path: Path) -> None:
+    asked = []
+
+    def rows(context: Context) -> Any:
+        asked.append(context)
+        return own_rows(context)
+
+    missing, folder = tmp_path / "missing" / "model.radboost", tmp_path / "folder"
+    folder.mkdir()
+    for path, error, match in (
+        (missing, FileNotFoundError, "the folder .*missing does not exist"),
+        (folder, IsADirectoryError, "it is a folder"),
+    ):
+        grid = LocalGrid(client_app(rows), 6)
+        app = server_app(strategy(), path)  # an owner that imports it needs no such folder
+        with pytest.raises(error, match=match):
+            app(grid, next(iter(grid.contexts.values())))
+    assert not asked
 
 
 def test_telemetry_is_off_and_flower_is_named_where_it_is_missing() -> None:

@@ -31,6 +31,10 @@ METRICS_ELSEWHERE = {
     "r2": "R2",
 }
 OTHER_METRICS = {other: ours for ours, others in METRICS_ELSEWHERE.items() for other in others.split()}
+# What to advise where a metric does not suit what is predicted.
+FOR_NUMBERS: tuple[str, ...] = ("r2", "neg_mean_absolute_error", "neg_root_mean_squared_error")
+FOR_TWO_CLASSES: tuple[str, ...] = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss")
+FOR_CLASSES: tuple[str, ...] = ("accuracy", "balanced_accuracy", "roc_auc_ovr", "neg_log_loss")
 TAKEN = ("loss", "error")  # columns that a history has anyway
 
 
@@ -58,7 +62,11 @@ class Metric:
                 f"eval_metric={self.name!r} takes no sample_weight, and the validation rows have weights. Choose "
                 "another metric, or give validation rows without weights."
             )
-        value = self.scorer(model, X, y) if weights is None else self.scorer(model, X, y, sample_weight=weights)
+        given = {} if weights is None else {"sample_weight": weights}
+        try:
+            value = self.scorer(model, X, y, **given)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ValueError(_does_not_suit(self.name, model, y, error)) from error
         if not isinstance(value, int | float | np.number) or not math.isfinite(value):
             raise ValueError(
                 f"eval_metric={self.name!r} must be a finite number on the validation rows; got {value!r}. Some "
@@ -85,6 +93,26 @@ def read_metrics(given: Any) -> tuple[Metric, ...]:
     return metrics
 
 
+def _does_not_suit(name: str, model: Any, y: npt.NDArray[Any], error: Exception) -> str:
+    """Of a metric that has failed: what it was given, and what suits that."""
+    if hasattr(model, "classes_"):
+        labels = [repr(label) for label in model.classes_.tolist()]
+        shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
+        given, kind = f"{len(labels)} classes ({shown})", "classes"
+        fitting = FOR_TWO_CLASSES if len(labels) == 2 else FOR_CLASSES
+        methods = "predict, predict_proba, decision_function and score"
+    else:
+        given, kind, fitting, methods = "numbers", "numbers", FOR_NUMBERS, "predict and score"
+        if y.ndim == 2:
+            given = f"numbers for {y.shape[1]} targets"
+    return (
+        f"eval_metric={name!r} has failed on the validation rows, whose y is of {given}: {type(error).__name__}: "
+        f"{error}\n"
+        f"Metrics for {kind} are {', '.join(map(repr, fitting))} and others of scikit-learn; a function of your own is "
+        f"called as scorer(model, X, y), and may ask the model for {methods} of this X."
+    )
+
+
 def _read_metric(given: Any) -> Metric:
     if isinstance(given, str):
         from sklearn.metrics import get_scorer, get_scorer_names  # which takes longer to import than all of RadBoost
@@ -104,8 +132,29 @@ def _read_metric(given: Any) -> Metric:
             f"values are better, or a list of these; got {given!r}. sklearn.metrics.make_scorer makes a scorer of a "
             "metric of labels and predictions."
         )
+    _check_is_scorer(given)
     function = getattr(given, "_score_func", given)
     return Metric(str(getattr(function, "__name__", type(function).__name__)), given)
+
+
+def _check_is_scorer(given: Callable[..., Any]) -> None:
+    """Refuses metrics of labels and predictions, as sklearn.metrics has them beside their scorers."""
+    try:
+        signature = inspect.signature(given)
+    except (TypeError, ValueError):  # some callables have no signature
+        return
+    try:
+        signature.bind("model", "X", "y")
+    except TypeError as error:
+        from sklearn.metrics import get_scorer, get_scorer_names
+
+        name = getattr(given, "__name__", repr(given))
+        of_it = [one for one in get_scorer_names() if getattr(get_scorer(one), "_score_func", None) is given]
+        named = f"eval_metric={min(of_it, key=len)!r}, or " if of_it else ""
+        raise TypeError(
+            f"eval_metric={name}{signature} is no function scorer(model, X, y). For a metric of labels and predictions "
+            f"give {named}sklearn.metrics.make_scorer({name}), with greater_is_better=False if it is a loss."
+        ) from error
 
 
 class Measures:

@@ -12,6 +12,7 @@ from radboost.rows.categories import Categories
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.trees import Constraints, TreeOptions
 
+NAMES_SHOWN = 10  # of columns, in an error
 NAMES = ("monotonic_constraints", "interaction_constraints")
 # Interaction constraints by name: the most columns that may stand together.
 MOST_COLUMNS = {"no_interactions": 1, "pairwise": 2}
@@ -106,8 +107,8 @@ def _column(option: str, key: Any, column_names: list[Any] | None, n_features: i
     names = column_names or []
     column = names.index(key) if key in names else key
     if isinstance(column, bool) or not isinstance(column, int | np.integer) or not 0 <= column < n_features:
-        raise ValueError(
-            f"{option} names the column {key!r}; X has the columns 0 to {n_features - 1}"
-            f"{f' ({names[:10]})' if names else ', without names'}."
-        )
+        shown = f" ({names})" if names else ", without names"
+        if len(names) > NAMES_SHOWN:
+            shown = f", {len(names)} together, which begin with {names[:NAMES_SHOWN]}"
+        raise ValueError(f"{option} names the column {key!r}; X has the columns 0 to {n_features - 1}{shown}.")
     return int(column)

@@ -25,6 +25,12 @@ class Answers(BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return np.asarray(self.model._answers(self._scores_of(X)))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R squared, as that of the estimator."""
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
     def _scores_of(self, X: Any) -> FloatArray:
         if X is not self.X:
             raise ValueError(
@@ -52,6 +58,12 @@ class ClassAnswers(Answers):
 
     def predict_proba(self, X: Any) -> FloatArray:
         return np.asarray(self.model._probabilities(self._scores_of(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows that are predicted rightly, as that of the estimator."""
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
 
 def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedRows) -> Measures:

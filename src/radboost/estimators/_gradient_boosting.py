@@ -88,6 +88,7 @@ class GradientBoosting(BoostingEstimator):
     _loss_given: str | TargetLoss
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
+    _family_of_size = "family=TreeFamilies(sizes=({splits},))"
     _tree_options_read = (
         "max_features",
         "thresholds",

@@ -40,6 +40,7 @@ class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
     """A sum of weighted hypotheses, mostly the columns themselves, and an intercept for each output."""
 
     _kind_of_file: ClassVar[str] = "sparse"
+    _family_of_size = "family=radboost.sparsity.Trees(max_depth={depth})"
     _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
     _learns_tasks: ClassVar[bool] = False
     _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"))

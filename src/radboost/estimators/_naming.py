@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, replace
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Self
 
-from radboost.trees import with_tree_options
+from radboost._names import OTHER_NAMES, ours_for, size_of
+from radboost.trees import TreeOptions, with_tree_options
 
-# Ours, the first that an estimator has, and what scikit-learn, LightGBM, XGBoost, CatBoost and earlier versions of
-# RadBoost call it.
-NAMES_ELSEWHERE = {
-    ("n_rounds",): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter "
-    "max_rounds n_layers",
-    ("learning_rate",): "eta shrinkage shrinkage_rate lr",
-    ("complexity_penalty", "alpha"): "reg_lambda lambda_l2 l2_regularization l2_leaf_reg lambda gamma min_split_gain "
-    "min_gain_to_split min_split_loss ccp_alpha C",
-    ("l1_penalty", "alpha", "complexity_penalty"): "reg_alpha lambda_l1 l1_regularization",
-    ("max_depth", "max_leaves", "family"): "depth max_tree_depth",
-    ("max_leaves", "max_depth", "family"): "max_leaf_nodes num_leaves",
-    ("min_leaf_weight",): "min_samples_leaf min_child_samples min_data_in_leaf min_child_weight min_leaf_pairs "
-    "min_sum_hessian_in_leaf",
-    ("max_bins",): "max_bin border_count",
-    ("max_features",): "colsample_bytree colsample_bylevel colsample_bynode feature_fraction rsm",
-    ("subsample", "samples_per_round"): "bagging_fraction row_subsample max_samples",
-    ("monotonic_constraints",): "monotone_constraints monotonic_cst",
-    ("interaction_constraints",): "interaction_cst feature_interaction_constraints",
-    ("categorical_features",): "cat_features categorical_feature enable_categorical",
-    ("class_weight",): "class_weights scale_pos_weight is_unbalance auto_class_weights",
-    ("n_jobs",): "n_threads num_threads nthread thread_count",
-    ("random_state",): "seed random_seed",
-    ("verbose",): "verbosity silent logging_level",
-    ("early_stopping", "X_val"): "early_stopping_rounds early_stopping_round n_iter_no_change od_wait patience "
-    "validation_fraction",
-    ("split_criterion",): "criterion score_function",
-    ("thresholds",): "splitter extra_trees",
-    ("growth",): "grow_policy",
-    ("loss",): "objective loss_function application",
-    ("X_val",): "eval_set valid_sets validation_data X_valid X_test",
-    ("y_val",): "y_valid y_test",
-    ("sample_weight_val",): "eval_sample_weight sample_weight_eval_set",
-    ("eval_metric",): "metric metrics custom_metric feval scoring",
-    ("offset",): "init_score base_margin baseline exposure",
-    ("offset_val",): "eval_init_score base_margin_eval_set",
-    ("resume_from",): "init_model xgb_model",
-    ("sample_weight",): "weight weights",
-    ("family",): "features families base_estimator estimator",
-}
-OTHER_NAMES = {other: ours for ours, others in NAMES_ELSEWHERE.items() for other in others.split()}
-# Of these, the names that model files of earlier versions have.
+# Of the other names, those that model files of earlier versions have.
 EARLIER = ("max_rounds", "n_layers", "min_leaf_pairs", "features", "families")
+
+
+# How parameters of the parameter `tree_options` begin.
+OPTION = "tree_options__"
+# What only some estimators can do, for all the others.
+ONLY_IN = {
+    "monotonic_constraints": "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor "
+    "can be.",
+    "cost": "What wrong answers cost is learned by SoftmaxBoostClassifier: SoftmaxBoostClassifier(cost=...), or "
+    "fit(X, y, cost=...) with the costs of single rows.",
+}
+FOLDS_JUDGE = "A search holds rows back by itself, as cv says, and reads the number of rounds off them."
+# Arguments of predictions elsewhere: what they are here.
+PREDICTIONS_ELSEWHERE = {
+    "predict_contributions": "pred_contrib pred_contribs approx_contribs pred_interactions",
+    "apply": "pred_leaf",
+    "decision_function": "raw_score output_margin prediction_type",
+    "staged": "num_iteration iteration_range ntree_limit ntree_start ntree_end tree_limit start_iteration "
+    "best_iteration n_rounds",
+}
+OTHER_PREDICTIONS = {other: ours for ours, others in PREDICTIONS_ELSEWHERE.items() for other in others.split()}
 
 
 class NamedParameters:
@@ -59,6 +42,8 @@ class NamedParameters:
 
     # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
     _tree_options_read: tuple[str, ...] = ()
+    # What a `family` with trees of some size is.
+    _family_of_size: str = "family=Trees(max_depth={depth})"
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -67,12 +52,30 @@ class NamedParameters:
             if method is not None:
                 setattr(cls, name, _knowing_names(method, advice))
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """As in scikit-learn; the options of the trees are parameters of a parameter, "tree_options__max_bins" say."""
+        found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        options = found.get("tree_options")
+        if deep and isinstance(options, TreeOptions):
+            found |= {f"{OPTION}{field.name}": getattr(options, field.name) for field in fields(options)}
+        return found
+
     def set_params(self, **parameters: Any) -> Self:
-        """As in scikit-learn."""
+        """As in scikit-learn; "tree_options__max_bins" puts other options in the place of those that there are."""
         known = _names_of(type(self).__init__)
-        for given in parameters:
+        for given, value in parameters.items():
             if given.partition("__")[0] not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {given!r}. {_advice(type(self), given)}")
+                raise ValueError(_advice_to_constructor(type(self), given, value))
+        options = {given.removeprefix(OPTION): value for given, value in parameters.items() if given.startswith(OPTION)}
+        if options:
+            parameters = {given: value for given, value in parameters.items() if not given.startswith(OPTION)}
+            before = parameters.get("tree_options", self.tree_options)  # type: ignore[attr-defined]
+            if before is not None and not isinstance(before, TreeOptions):
+                raise TypeError(f"tree_options must be a radboost.TreeOptions or None; got {before!r}.")
+            try:  # other options, not others in the same place: further estimators may have these
+                parameters["tree_options"] = replace(before or TreeOptions(), **options)
+            except TypeError as error:  # of a name that is none
+                raise ValueError(str(error)) from None
         return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
 
     @classmethod
@@ -87,50 +90,142 @@ class NamedParameters:
         return with_tree_options(kept, set(cls._tree_options_read) - set(known))
 
 
+def check_prediction_names(method: Callable[..., Any], model: object, named: Mapping[str, Any]) -> None:
+    """Refuses arguments that a method of a fitted model does not have, with what there is in their place."""
+    known = _names_taken(method)
+    for given in named:
+        if known is not None and given not in known:
+            kind = type(model)
+            raise TypeError(
+                f"{kind.__name__}.{method.__name__} has no argument {given!r}. "
+                f"{_advice_to_prediction(kind, method.__name__, given, known)}"
+            )
+
+
 def _names_of(method: Callable[..., Any]) -> list[str]:
     return [name for name in inspect.signature(method).parameters if name != "self"]
 
 
-def _knowing_names(method: Any, advice: Callable[[type[Any], str], str]) -> Any:
+@cache
+def _names_taken(method: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Those that a call may have; None where any name is passed on."""
+    parameters = inspect.signature(method, follow_wrapped=False).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return None
+    return tuple(one.name for one in parameters)[1:]
+
+
+def _knowing_names(method: Any, advice: Callable[[type[Any], str, Any], str]) -> Any:
     known = frozenset(_names_of(method))
 
     @wraps(method)
     def with_advice(self: Any, /, *arguments: Any, **named: Any) -> Any:
-        for given in named:
+        for given, value in named.items():
             if given not in known:
-                raise TypeError(advice(type(self), given))
+                raise TypeError(advice(type(self), given, value))
         return method(self, *arguments, **named)
 
     return with_advice
 
 
-def _advice_to_constructor(estimator: type[Any], given: str) -> str:
-    return f"{estimator.__name__} has no parameter {given!r}. {_advice(estimator, given)}"
+def _advice_to_constructor(estimator: type[Any], given: str, value: Any) -> str:
+    constructor = _names_of(estimator.__init__)
+    found = _advice(estimator, given, value, constructor)
+    return f"{estimator.__name__} has no parameter {given!r}. {found or _listed('parameters', constructor)}"
 
 
-def _advice_to_fit(estimator: type[Any], given: str) -> str:
-    return f"{estimator.__name__}.fit has no argument {given!r}. {_advice(estimator, given)}"
+def _advice_to_fit(estimator: type[Any], given: str, value: Any) -> str:
+    arguments = _names_of(estimator.fit)
+    found = _advice(estimator, given, value, arguments)
+    if found == FOLDS_JUDGE:
+        found = f"{found} {_listed('arguments', arguments)}"
+    return f"{estimator.__name__}.fit has no argument {given!r}. {found or _listed('arguments', arguments)}"
 
 
-def _advice(estimator: type[Any], given: str) -> str:
-    """Where to find what is meant; otherwise what there is."""
+def _listed(what: str, names: Collection[str]) -> str:
+    return f"Its {what} are {', '.join(names)}."
+
+
+def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str]) -> str:
+    """Where to find what is meant; `here` are the names where it was looked for. Empty if nothing like it is known."""
     constructor, fit = _names_of(estimator.__init__), _names_of(estimator.fit)
-    own = [*constructor, *estimator._tree_options_read, *(name for name in fit if name not in ("X", "y"))]
-    meant = next((name for name in (given, *OTHER_NAMES.get(given, ())) if name in own), None)
-    if meant is None and "monotonic_constraints" in OTHER_NAMES.get(given, (given,)):
-        return "Its models are not monotonic; DeepBoostClassifier, RGBClassifier and RGBRegressor can be."
+    options = estimator._tree_options_read
+    own = [*constructor, *options, *(name for name in fit if name not in ("X", "y"))]
+    meant = next((name for name in ours_for(given) if name in own), None)
     if meant is None:
-        close = get_close_matches(given, own, n=1, cutoff=0.75)
+        of_search = _advice_to_search(estimator, given, value) if hasattr(estimator, "_tuned") else ""
+        if of_search:
+            return of_search
+        only = next((text for name, text in ONLY_IN.items() if name in ours_for(given)), "")
+        close = [] if only else get_close_matches(given, own, n=1, cutoff=0.75)
         if not close:
-            return f"Its parameters are {', '.join(constructor)}."
+            return only
         meant = close[0]
+    if given in ("C", "Cs"):
+        return _advice_on_inverse(estimator, meant)
+    size = size_of(given, value)
+    if (
+        size is not None
+        and meant in ("family", "max_leaves")
+        and (meant in options or meant not in ours_for(given)[:2])
+    ):
+        return _advice_on_size(estimator, meant, *size)
     if meant in constructor:
-        return (
-            f"It is called {meant} here."
-            if meant != given
-            else f"It is a parameter: {estimator.__name__}({meant}=...)."
-        )
-    if meant in estimator._tree_options_read:
+        called = meant != given and meant in here
+        return f"It is called {meant} here." if called else f"It is a parameter: {estimator.__name__}({meant}=...)."
+    if meant in options:
         return f"It is an option of the trees here: tree_options=TreeOptions({meant}=...)."
     pair = "X_val=..., y_val=..." if meant == "X_val" else f"{meant}=..."
     return f"It is an argument of fit here: fit(X, y, {pair})."
+
+
+def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
+    """Of a name that is none of the search: it may be one of the estimator that is searched for."""
+    tuned, candidates = search._tuned, ours_for(given)
+    if "X_val" in candidates or "early_stopping" in candidates:
+        return FOLDS_JUDGE
+    shared = (*_names_of(tuned.__init__), *tuned._tree_options_read)
+    if not any(name in shared for name in candidates):
+        return ""
+    return f"Give it to the estimator, {search.__name__}({tuned.__name__}(...)). {_advice(tuned, given, value, ())}"
+
+
+def _advice_on_inverse(estimator: type[Any], meant: str) -> str:
+    """C of logistic regression multiplies the sum of the losses; alpha is the price beside their mean."""
+    inverse = f"It is called {meant} here, and is large where C is small"
+    if meant == "complexity_penalty" or "loss" not in _names_of(estimator.__init__):  # of another kind
+        return f"{inverse}."
+    return f"{inverse}: alpha = 1 / (C * number of rows), with standardize=False."
+
+
+def _advice_on_size(estimator: type[Any], meant: str, told: str, leaves: int) -> str:
+    if meant == "family":
+        family = estimator._family_of_size.format(splits=leaves - 1, depth=(leaves - 1).bit_length())
+        return f"Its family has the size of the trees; those of {told} have at most {leaves - 1} splits: {family}."
+    if meant in estimator._tree_options_read:
+        option = f'tree_options=TreeOptions(growth="best_first", max_leaves={leaves})'
+        return f"It is an option of the trees here: {option}."
+    return f"Its trees are bounded by their leaves; those of {told} have at most {leaves}: max_leaves={leaves}."
+
+
+def _advice_to_prediction(estimator: type[Any], method: str, given: str, known: Collection[str]) -> str:
+    meant = OTHER_PREDICTIONS.get(given)
+    if meant == "staged":
+        staged = next((name for name in (f"staged_{method}", "staged_predict") if hasattr(estimator, name)), method)
+        if staged != method:
+            return f"Answers after each round are a method here: {staged}(X)."
+    elif meant == "decision_function" and not hasattr(estimator, meant):
+        return (
+            "Its scores are what predict(X) gives; only with a loss whose predictions are exponentials of them "
+            '("poisson", "gamma") they are numpy.log(predict(X)).'
+        )
+    elif meant is not None and hasattr(estimator, meant):
+        more = ", interactions=True" if given == "pred_interactions" else ""
+        also = ", for probabilities predict_proba(X)" if given == "prediction_type" else ""
+        return f"It is a method here: {meant}(X{more}){also}."
+    else:
+        named = next((name for name in ours_for(given) if name in known), None)
+        found = f"It is called {named} here." if named is not None else _advice(estimator, given, None, ())
+        if found:
+            return found
+    return _listed("arguments", known)

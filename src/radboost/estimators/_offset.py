@@ -78,6 +78,7 @@ class OffsetMixin(PredictingMixin):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X, offset)), dtype=np.float64)
 
+    @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """The share of the rows that are predicted rightly."""
         from sklearn.metrics import accuracy_score

@@ -15,6 +15,7 @@ from radboost._validation import resolve_n_jobs
 from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble
 from radboost.estimators._exporting import class_answer, margin_rule
+from radboost.estimators._naming import check_prediction_names
 from radboost.estimators._saving import SavingMixin
 from radboost.export.parts import ExportedAnswer, ScoreSum, refuse_model, sum_of_trees
 from radboost.losses import MarginLoss, get_loss
@@ -31,11 +32,14 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Answer]) -> Callable[
     """Lets a method that reads several attributes of a fitted estimator see those of one fit.
 
     `fit` replaces the dict of the attributes as a whole, perhaps in another thread and between two of the reads. The
-    method gets an estimator that keeps the dict which was there when it was called.
+    method gets an estimator that keeps the dict which was there when it was called. Arguments that it does not have are
+    refused with what other libraries mean by them.
     """
 
     @wraps(method)
     def of_the_fit_there_is(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Answer:
+        if named:
+            check_prediction_names(method, self, named)
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__
         return method(view, *arguments, **named)

@@ -182,7 +182,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEsti
         mixtures = read_mixtures(self.mixtures)
         if mixtures.penalty > 0.0:
             raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        return AgnosticSettings(losses, vertices_of(mixtures, np.array([name for name, _ in losses])))
+        return AgnosticSettings(losses, vertices_of(mixtures, np.array([name for name, _ in losses]), "losses"))
 
     def _read_parameters(self) -> Any:
         return self._settings()
@@ -251,7 +251,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEsti
     def _keep_numbers(self, mixture: dict[str, float], values: dict[str, float]) -> None:
         self.mixture_, self.loss_values_ = mixture, values
         numbers, names = np.array(list(values.values())), np.array(list(values))
-        vertices = vertices_of(read_mixtures(self.mixtures), names)
+        vertices = vertices_of(read_mixtures(self.mixtures), names, "losses")
         self.agnostic_loss_ = float(numbers.max() if vertices is None else (vertices @ numbers).max())
 
     @of_one_fit

@@ -149,7 +149,7 @@ class AgnosticBoostClassifier(OffsetMixin, ClassifierMixin, GradientBoosting):
         mixtures = read_mixtures(self.mixtures)
         if mixtures.penalty > 0.0:
             raise ValueError("The penalty of Mixtures is about numbers of rows; a mixture of losses has none.")
-        vertices = vertices_of(mixtures, np.array([name for name, _ in losses]))
+        vertices = vertices_of(mixtures, np.array([name for name, _ in losses]), "losses")
         return SeveralLosses(losses, n_classes, vertices, float(self.mu))
 
     def _read_loss(self) -> TargetLoss:
@@ -224,7 +224,7 @@ class AgnosticBoostClassifier(OffsetMixin, ClassifierMixin, GradientBoosting):
     def agnostic_loss_(self) -> float:
         """The worst mixture of the losses on the training rows."""
         values = self.loss_values_
-        vertices = vertices_of(read_mixtures(self.mixtures), np.array(list(values)))
+        vertices = vertices_of(read_mixtures(self.mixtures), np.array(list(values)), "losses")
         return agnostic(np.array(list(values.values())), vertices)
 
     # --- files

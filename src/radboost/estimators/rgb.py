@@ -345,6 +345,7 @@ feature_names_in_
         for scores in self._staged_scores(X):
             yield self._answers(begun_at(offset, scores))
 
+    @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """R squared: the share of the variance of y that is predicted."""
         from sklearn.metrics import r2_score

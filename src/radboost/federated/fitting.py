@@ -111,14 +111,7 @@ def fit_federated(
     secure: bool = False,
 ) -> tuple[MultiSourceBoostClassifier, Office]:
     """The estimator, fitted by letters alone, and the office with its accounts."""
-    _check(estimator)
-    if (privacy is not None or secure) and isinstance(candidates, TrainedByOwners):
-        raise ValueError(
-            "Candidates that owners train show values of single rows, which privacy and secure sums are to hide; take "
-            "candidates from public rows or thresholds."
-        )
-    if clients_per_round is not None:
-        check_integer("clients_per_round", clients_per_round, 1)
+    check_federation(estimator, candidates, clients_per_round, sums_are_hidden=privacy is not None or secure)
     told = register(transport)
     clients, task, columns, left_out = _problem(estimator, told, candidates, domain_model)
     survey = Survey(transport)
@@ -186,8 +179,21 @@ def fit_federated(
     return fitted, office
 
 
-def _check(estimator: Any) -> None:
+def check_federation(estimator: Any, candidates: Any, clients_per_round: int | None, *, sums_are_hidden: bool) -> None:
     """Refuses what a federation cannot do, before anybody is asked."""
+    _check_estimator(estimator)
+    if not isinstance(candidates, Candidates | TrainedByOwners):
+        raise TypeError(f"candidates must be Candidates(...) or TrainedByOwners(...); got {candidates!r}.")
+    if sums_are_hidden and isinstance(candidates, TrainedByOwners):
+        raise ValueError(
+            "Candidates that owners train show values of single rows, which privacy and secure sums are to hide; take "
+            "candidates from public rows or thresholds."
+        )
+    if clients_per_round is not None:
+        check_integer("clients_per_round", clients_per_round, 1)
+
+
+def _check_estimator(estimator: Any) -> None:
     if not isinstance(estimator, MultiSourceBoostClassifier):
         raise TypeError(f"A federation fits a MultiSourceBoostClassifier; got {estimator!r}.")
     if estimator.step not in ("decay", "line_search"):
@@ -236,8 +242,6 @@ def _problem(
                 raise ValueError(
                     f"{hypothesis!r} cannot be a candidate of a federation: {error}. Trees for two classes can."
                 ) from None
-    elif not isinstance(candidates, TrainedByOwners):
-        raise TypeError(f"candidates must be Candidates(...) or TrainedByOwners(...); got {candidates!r}.")
     if domain_model is not None:
         known = domain_model.names
         if domain_model.n_sources != len(domains) or (known is not None and list(known) != domains):

@@ -22,10 +22,11 @@ from radboost.estimators import MultiSourceBoostClassifier
 from radboost.families.candidates import Candidates
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport, logger
-from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, fit_federated
+from radboost.federated.fitting import PROPOSABLE, TrainedByOwners, check_federation, fit_federated
 from radboost.federated.letters import Letter
 from radboost.federated.office import Office
 from radboost.federated.privacy import Privacy
+from radboost.model_file import check_can_save
 from radboost.rows.domains import DomainModel
 
 ARRAYS, FACTS = "arrays", "facts"
@@ -224,6 +225,7 @@ class FedMultiBoost(Strategy):
         wait_for: int = 1,
         timeout: float = 600.0,
     ) -> None:
+        check_federation(estimator, candidates, clients_per_round, sums_are_hidden=privacy is not None or secure)
         check_integer("wait_for", wait_for, 1)
         check_real("timeout", timeout, low=0.0, open_low=True)
         self.estimator, self.candidates, self.domain_model = estimator, candidates, domain_model
@@ -349,12 +351,15 @@ def server_app(
 ) -> ServerApp:
     """The app that the server runs: the strategy from beginning to end, and the model into a file.
 
-    `strategy` may be a function of Flower's Context that makes it.
+    `strategy` may be a function of Flower's Context that makes it. Whether a file can be saved there is checked when
+    the server begins, before any owner is asked.
     """
     app = ServerApp()
 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
+        if save_to is not None:
+            check_can_save(save_to)  # here, because owners may import the app of the server as well
         made = strategy if isinstance(strategy, FedMultiBoost) else strategy(context)
         made.start(grid)
         if save_to is not None:

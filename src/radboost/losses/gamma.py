@@ -8,7 +8,7 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import log
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import NativeTargetLoss, WeightedRows, called, for_any_sign
 
 # Beyond this exponent e^-f is cut, so that its product with a target stays finite.
 LARGEST_EXPONENT = 640.0
@@ -42,13 +42,15 @@ class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         return np.exp(np.clip(scores, -708.0, 709.0))
 
-    def check_targets(self, targets: FloatArray) -> None:
+    def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
         if targets.min() <= 0.0:
             raise ValueError(
-                f'loss="gamma" is for amounts and other targets above zero, and y goes down to {targets.min():g}. Use '
-                'loss="poisson" where y may be zero, and "squared", "absolute" or "huber" where it may be negative.'
+                f'loss="gamma" is for amounts and other targets above zero, and {called(column)} goes down to '
+                f'{targets.min():g}. Use loss="poisson" where y may be zero, and {for_any_sign(column)} where it may '
+                "be negative."
             )
         if targets.min() < SMALLEST_TARGET:
             raise ValueError(
-                f'y goes down to {targets.min():g}, and loss="gamma" needs at least {SMALLEST_TARGET:g}. Rescale it.'
+                f'{called(column)} goes down to {targets.min():g}, and loss="gamma" needs at least '
+                f"{SMALLEST_TARGET:g}. Rescale it."
             )

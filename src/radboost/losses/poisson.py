@@ -9,7 +9,7 @@ from scipy.special import xlogy
 
 from radboost._typing import FloatArray
 from radboost.engine import log
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import NativeTargetLoss, WeightedRows, called, for_any_sign
 
 # A mean far below this may be zero as a floating-point number, and has no logarithm then.
 SMALLEST_MAXIMUM = 1e-100
@@ -34,16 +34,19 @@ class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         return np.exp(np.clip(scores, -708.0, 709.0))
 
-    def check_targets(self, targets: FloatArray) -> None:
+    def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
         if targets.min() < 0.0:
             raise ValueError(
-                f'loss="poisson" is for counts and other targets that are not negative, and y goes down to '
-                f'{targets.min():g}. Use loss="squared", "absolute" or "huber" for such a y.'
+                f'loss="poisson" is for counts and other targets that are not negative, and {called(column)} goes down '
+                f"to {targets.min():g}. Use loss={for_any_sign(column)} for such a y."
             )
         if not targets.max() > 0.0:
-            raise ValueError('loss="poisson" needs at least one y above zero in the rows with a positive weight.')
+            where = "" if column is None else f", and {called(column)} has none"
+            raise ValueError(
+                f'loss="poisson" needs at least one y above zero in the rows with a positive weight{where}.'
+            )
         if targets.max() < SMALLEST_MAXIMUM:
             raise ValueError(
-                f'y goes up to {targets.max():g} only, and loss="poisson" needs a y of at least {SMALLEST_MAXIMUM:g}. '
-                "Rescale it."
+                f'{called(column)} goes up to {targets.max():g} only, and loss="poisson" needs a y of at least '
+                f"{SMALLEST_MAXIMUM:g}. Rescale it."
             )

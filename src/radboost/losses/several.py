@@ -50,6 +50,6 @@ class SeveralTargets(NativeTargetLoss):
     def inverse_link(self, scores: FloatArray, /) -> FloatArray:
         return self.each.inverse_link(scores)
 
-    def check_targets(self, targets: FloatArray) -> None:
-        for column in targets.T:
-            self.each.check_targets(column)
+    def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
+        for k, of_column in enumerate(targets.T):
+            self.each.check_targets(of_column, k)

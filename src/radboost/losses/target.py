@@ -57,8 +57,18 @@ class NativeTargetLoss(Loss):
     def validate(self) -> None:
         """Refuses parameters that the loss is not defined for."""
 
-    def check_targets(self, targets: FloatArray) -> None:
-        """Refuses targets that the loss is not defined for."""
+    def check_targets(self, targets: FloatArray, column: int | None = None) -> None:
+        """Refuses targets that the loss is not defined for; `column` is theirs in y, where it has several."""
+
+
+def called(column: int | None) -> str:
+    """What errors call the targets of a column; None where there is one alone."""
+    return "y" if column is None else f"column {column} of y"
+
+
+def for_any_sign(column: int | None) -> str:
+    """The losses to advise for targets that may be negative; of several targets "huber" is none."""
+    return '"squared", "absolute" or "huber"' if column is None else '"squared" or "absolute"'
 
 
 # Of targets with a smaller mean size squares, and exact sums, may be zero as floating-point numbers.

@@ -6,7 +6,7 @@ from radboost.model_file.errors import ModelFileError
 from radboost.model_file.models import load_model, model_bytes, save_model
 from radboost.model_file.plain import from_plain, to_plain
 from radboost.model_file.registry import loaded_on_demand, storable_estimator, storable_value
-from radboost.model_file.replacing import replacing
+from radboost.model_file.replacing import check_can_save, replacing
 from radboost.model_file.schema import ColumnSchema, Schema
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "ModelFileError",
     "NotStored",
     "Schema",
+    "check_can_save",
     "from_plain",
     "load_model",
     "loaded_on_demand",

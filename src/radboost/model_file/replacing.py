@@ -25,13 +25,11 @@ LONGEST_PAUSE = 3600.0
 _being_written: set[Path] = set()
 
 
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside ``path`` that takes its place when the block ends without an error."""
+def check_can_save(path: str | os.PathLike[str]) -> Path:
+    """Refuses what no file can be saved to, before there is anything to save; returns where a link leads."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot save to {path}: the folder {target.parent} does not exist.")
-    mode: int | None = None
     if target.exists():
         if target.is_dir():
             raise IsADirectoryError(f"Cannot save to {path}: it is a folder and not a regular file.")
@@ -39,7 +37,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise OSError(f"Cannot save to {path}: it is a device, pipe or socket and not a regular file.")
         if not os.access(target, os.W_OK):
             raise PermissionError(f"Cannot save to {path}: the file is read-only.")
-        mode = stat.S_IMODE(target.stat().st_mode)
+    return target
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file beside ``path`` that takes its place when the block ends without an error."""
+    target = check_can_save(path)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     _remove_left_over(target)
     file, temporary = _create(target)
     try:

@@ -59,8 +59,8 @@ def read_mixtures(given: Any) -> Mixtures:
     return mixtures
 
 
-def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any]) -> FloatArray | None:
-    """A line of shares for each vertex; None where they are the sources themselves."""
+def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any], what: str = "sources") -> FloatArray | None:
+    """A line of shares for each vertex; None where they are the sources, or `what` else is mixed, themselves."""
     given = mixtures.vertices
     if given is None:
         return None
@@ -68,15 +68,15 @@ def vertices_of(mixtures: Mixtures, names: npt.NDArray[Any]) -> FloatArray | Non
     if columns is not None:
         if sorted(map(str, columns)) != sorted(map(str, names.tolist())):
             raise ValueError(
-                f"The columns of mixtures are {list(columns)}, and the sources {names.tolist()}; they must be the same."
+                f"The columns of mixtures are {list(columns)}, and the {what} {names.tolist()}; they must be the same."
             )
         order = [list(map(str, columns)).index(str(name)) for name in names.tolist()]
         given = take_columns(given, order)
     matrix = _as_matrix(given)
     if matrix.shape[1] != len(names):
         raise ValueError(
-            f"mixtures has {matrix.shape[1]} columns, and there are {len(names)} sources ({names.tolist()[:10]}); a "
-            "share for each source is needed in every line."
+            f"mixtures has {matrix.shape[1]} columns, and there are {len(names)} {what} ({names.tolist()[:10]}); a "
+            "share for each of them is needed in every line."
         )
     outside = (matrix < 0).any(axis=1) | (np.abs(matrix.sum(axis=1) - 1.0) > SUM_TOLERANCE)
     if outside.any():

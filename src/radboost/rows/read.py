@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from radboost._tables import (
     column_names,
     columns_without_numbers,
+    first_infinite,
     is_arrow,
     known_form,
     real_numbers,
@@ -158,13 +159,15 @@ def _as_table(X: Any) -> Any:
 
 def _with_places(estimator: Any, X: Any, places: dict[int, npt.NDArray[np.int64]]) -> FloatMatrix:
     """The places of the categories, and the other columns checked as ever."""
+    if X.shape[0] == 0:
+        check_array(np.empty(X.shape), **CHECKS, estimator=estimator)  # raises, with the shape of all columns
     others = [column for column in range(X.shape[1]) if column not in places]
     matrix = np.empty(X.shape)
     if others:
         chosen = take_columns(X, others)
         refuse_dates(chosen)
         numbers = as_numbers(
-            estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator)
+            estimator, chosen, lambda: check_array(without_arrow(chosen), **CHECKS, estimator=estimator), others
         )
         matrix = np.empty(X.shape, dtype=numbers.dtype)
         matrix[:, others] = numbers
@@ -241,8 +244,8 @@ def _tasks(X: Any, y: Any, estimator: Any) -> npt.NDArray[Any]:
     return y.toarray() if sparse.issparse(y) else np.asarray(y)
 
 
-def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
-    """Runs a check of scikit-learn's, and says what to do about columns that hold no numbers."""
+def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequence[int] | None = None) -> Any:
+    """A check of scikit-learn's, with what to do about bad columns; `places`: theirs in the table they are from."""
     try:
         return check()
     except OverflowError:
@@ -252,6 +255,8 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any]) -> Any:
     except (ValueError, TypeError) as error:
         if "NA is ambiguous" in str(error):
             raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
+        if "infinity" in str(error) and "Input y" not in str(error):
+            raise ValueError(f"{error}{first_infinite(X, places)}") from None
         is_text = "could not convert string to float" in str(error)
         # Of an array of objects scikit-learn's own error is the one that its checks of estimators look for.
         columns = columns_without_numbers(X) if is_text or column_names(X) else []

@@ -4,13 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, Self, TypeVar
 
+from radboost._names import OF_FIT, ours_for
 from radboost._validation import check_choice, check_integer, check_max_features, check_real
 from radboost.model_file import storable_value
 
+Options = TypeVar("Options", bound=type[Any])
+
+
+def _knowing_names(kind: Options) -> Options:
+    """Class decorator: the constructor says what an option which it does not know is called here."""
+    construct, known = kind.__init__, [field.name for field in fields(kind)]
+
+    @wraps(construct)
+    def with_advice(self: Any, /, *arguments: Any, **named: Any) -> None:
+        for given in named:
+            if given not in known:
+                raise TypeError(f"{kind.__name__} has no option {given!r}. {_advice(given, known)}")
+        construct(self, *arguments, **named)
+
+    kind.__init__ = with_advice
+    return kind
+
+
+def _advice(given: str, known: list[str]) -> str:
+    """Where to find what is meant; otherwise what there is."""
+    _, *ours = ours_for(given)
+    if ours and ours[0] not in known:
+        called = "" if ours[0] == given else f", {ours[0]}"
+        return f"It is {'an argument of fit' if ours[0] in OF_FIT else 'a parameter of the estimators'} here{called}."
+    close = get_close_matches(given, known, n=1, cutoff=0.75)
+    if not ours and not close:
+        return f"Its options are {', '.join(known)}."
+    meant = (*ours, *close)[0]
+    more = 'growth="best_first", ' if meant == "max_leaves" else ""
+    return f"It is called {meant} here: TreeOptions({more}{meant}=...)."
+
 
 @storable_value
+@_knowing_names
 @dataclass(frozen=True, kw_only=True)
 class TreeOptions:
     """Options of the trees that few people touch, alike in all estimators of trees.

@@ -126,8 +126,8 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
     def __init__(
         self,
         estimator: Any = None,
-        *,
         param_grid: Any = None,
+        *,
         cv: Any = None,
         scoring: Any = None,
         rule: str = "best",

@@ -1,0 +1,228 @@
+"""Names of other libraries, wherever they are given: constructors, `fit`, predictions, options of trees."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import radboost
+from radboost import (
+    AgnosticBoostClassifier,
+    DeepBoostClassifier,
+    DeepBoostClassifierCV,
+    MultiSourceBoostClassifier,
+    RGBClassifier,
+    RGBRegressor,
+    RGBRegressorCV,
+    SoftmaxBoostClassifier,
+    SoftmaxBoostClassifierCV,
+    SparseBoostClassifier,
+    SparseBoostClassifierCV,
+    SparseBoostRegressor,
+    TreeFamilies,
+    TreeOptions,
+)
+from radboost.estimators._naming import OTHER_PREDICTIONS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
+
+
+@pytest.fixture(scope="module")
+def deep() -> DeepBoostClassifier:
+    return DeepBoostClassifier(3, calibration=None).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def regressor() -> RGBRegressor:
+    return RGBRegressor(3, loss="poisson").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "given", "message"),
+    [
+        (DeepBoostClassifier, "nonsense", r"Its arguments are X, y, sample_weight, offset, .*, resume_from\.$"),
+        (DeepBoostClassifierCV, "nonsense", r"Its arguments are X, y, sample_weight, groups\.$"),
+        (
+            DeepBoostClassifierCV,
+            "X_val",
+            r"holds rows back by itself.* Its arguments are X, y, sample_weight, groups\.$",
+        ),
+        (DeepBoostClassifierCV, "eval_set", "holds rows back by itself"),
+        (DeepBoostClassifierCV, "group", r"fit\(X, y, groups=\.\.\.\)"),
+        (DeepBoostClassifier, "cost", r"SoftmaxBoostClassifier\(cost=\.\.\.\)"),
+        (RGBClassifier, "cost_matrix", r"SoftmaxBoostClassifier\(cost=\.\.\.\)"),
+        (DeepBoostClassifierCV, "cost", r"SoftmaxBoostClassifier\(cost=\.\.\.\)"),
+        (DeepBoostClassifier, "n_estimators", r"It is a parameter: DeepBoostClassifier\(n_rounds=\.\.\.\)\.$"),
+        (SparseBoostClassifier, "nonsense", r"Its arguments are X, y, sample_weight\.$"),
+    ],
+)
+def test_fit_lists_its_own_arguments(estimator: Any, given: str, message: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.fit has no argument '{given}'\. .*{message}"):
+        estimator().fit(X, Y, **{given: 1})
+
+
+@pytest.mark.parametrize(
+    ("estimator", "given", "message"),
+    [
+        (DeepBoostClassifierCV, "n_estimators", r"DeepBoostClassifierCV\(DeepBoostClassifier\(\.\.\.\)\).*\(n_rounds="),
+        (DeepBoostClassifierCV, "max_bin", r"tree_options=TreeOptions\(max_bins="),
+        (DeepBoostClassifierCV, "time_budgett", "It is called time_budget here"),
+        (RGBRegressorCV, "max_depth", r"RGBRegressorCV\(RGBRegressor\(\.\.\.\)\).*TreeFamilies\(sizes="),
+        (
+            SoftmaxBoostClassifierCV,
+            "cost",
+            r"SoftmaxBoostClassifierCV\(SoftmaxBoostClassifier\(\.\.\.\)\)|fit\(X, y, cost",
+        ),
+        (DeepBoostClassifierCV, "early_stopping_rounds", "holds rows back by itself"),
+    ],
+)
+def test_searches_lead_to_the_estimator(estimator: Any, given: str, message: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{estimator.__name__} has no parameter '{given}'\. .*({message})"):
+        estimator(**{given: 1})
+
+
+@pytest.mark.parametrize("estimator", [RGBRegressor, RGBClassifier, AgnosticBoostClassifier])
+@pytest.mark.parametrize(
+    ("given", "value", "splits"),
+    [("max_depth", 3, 7), ("depth", 1, 1), ("num_leaves", 31, 30), ("max_leaf_nodes", 2, 1), ("max_leaves", 8, 7)],
+)
+def test_sizes_of_families(estimator: Any, given: str, value: int, splits: int) -> None:
+    """The advice can be followed: a tree of so many splits has so many leaves, and room for none deeper than asked."""
+    with pytest.raises(TypeError, match=f"no parameter '{given}'.*have at most {splits} splits") as told:
+        estimator(**{given: value})
+    advised = eval(re.search(r"family=(TreeFamilies\(.*?,\)\))", str(told.value))[1])  # type: ignore[index]
+    assert advised == TreeFamilies(sizes=(splits,))
+    with pytest.raises(ValueError, match=f"no parameter '{given}'.*have at most {splits} splits"):
+        estimator().set_params(**{given: value})
+
+
+def test_the_advised_family_has_trees_of_that_size() -> None:
+    target = X[:, 0] * X[:, 1] + X[:, 2]
+    model = RGBRegressor(10, family=TreeFamilies(sizes=(7,)), tree_options=TreeOptions(min_leaf_weight=1))
+    leaves = model.fit(X, target).apply(X)
+    assert 4 < max(len(np.unique(column)) for column in leaves.T) <= 8
+
+
+def test_sizes_elsewhere() -> None:
+    with pytest.raises(TypeError, match=r"those of depth 3 have at most 8: max_leaves=8\.$"):
+        SoftmaxBoostClassifier(max_depth=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"It is called max_leaves here\.$"):
+        SoftmaxBoostClassifier(num_leaves=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r'TreeOptions\(growth="best_first", max_leaves=31\)\.$'):
+        DeepBoostClassifier(num_leaves=31)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"family=Trees\(max_depth=3\)\.$"):
+        MultiSourceBoostClassifier(max_depth=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"family=radboost\.sparsity\.Trees\(max_depth=3\)\.$"):
+        SparseBoostClassifier(max_depth=3)  # type: ignore[call-arg]
+    assert radboost.sparsity.Trees(max_depth=3)
+    with pytest.raises(TypeError, match=r"sizes=\(30,\)"):  # an example, where the value makes no sense
+        RGBRegressor(num_leaves=-1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("estimator", [SparseBoostClassifier, SparseBoostClassifierCV])
+def test_c_is_the_inverse_of_alpha(estimator: Any) -> None:
+    formula = re.escape("alpha = 1 / (C * number of rows), with standardize=False.")
+    with pytest.raises(TypeError, match=f"is called alphas? here, and is large where C is small: {formula}$"):
+        estimator(C=1)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_the_formula_for_c_is_true(penalty: str) -> None:
+    c = 0.7
+    ours = SparseBoostClassifier(1 / (c * len(X)), penalty=penalty, standardize=False, tol=1e-10).fit(X, Y)
+    theirs = LogisticRegression(C=c, l1_ratio=float(penalty == "l1"), solver="saga", tol=1e-12, max_iter=100_000)
+    np.testing.assert_allclose(ours.coef_, theirs.fit(X, Y).coef_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("estimator", [SparseBoostRegressor, DeepBoostClassifier])
+def test_there_is_no_formula_elsewhere(estimator: Any) -> None:
+    with pytest.raises(TypeError, match=r"and is large where C is small\.$"):
+        estimator(C=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("pred_contrib", r"a method here: predict_contributions\(X\)\.$"),
+        ("pred_interactions", r"predict_contributions\(X, interactions=True\)\.$"),
+        ("pred_leaf", r"a method here: apply\(X\)\.$"),
+        ("raw_score", r"a method here: decision_function\(X\)\.$"),
+        ("output_margin", r"a method here: decision_function\(X\)\.$"),
+        ("prediction_type", r"decision_function\(X\), for probabilities predict_proba\(X\)\.$"),
+        ("num_iteration", r"staged_{method}\(X\)\.$"),
+        ("iteration_range", r"staged_{method}\(X\)\.$"),
+        ("ntree_limit", r"staged_{method}\(X\)\.$"),
+        ("base_margin", r"It is called offset here\.$"),
+        ("thread_count", r"It is a parameter: DeepBoostClassifier\(n_jobs=\.\.\.\)\.$"),
+        ("nonsense", r"Its arguments are X, offset\.$"),
+    ],
+)
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_arguments_of_predictions(deep: DeepBoostClassifier, method: str, given: str, message: str) -> None:
+    told = message.replace("{method}", method)
+    with pytest.raises(TypeError, match=rf"^DeepBoostClassifier\.{method} has no argument '{given}'\. .*{told}"):
+        getattr(deep, method)(X, **{given: True})
+
+
+def test_predictions_of_others(deep: DeepBoostClassifier, regressor: RGBRegressor) -> None:
+    with pytest.raises(TypeError, match=r"RGBRegressor\.predict .*only with a loss .*numpy\.log\(predict\(X\)\)"):
+        regressor.predict(X, raw_score=True)  # type: ignore[call-arg]
+    scores = regressor.ensemble_.decision_function(X)
+    np.testing.assert_allclose(np.log(regressor.predict(X)), scores, rtol=1e-12)
+    with pytest.raises(TypeError, match=r"SparseBoostClassifier\.predict has no .*Its arguments are X\.$"):
+        SparseBoostClassifier().fit(X, Y).predict(X, num_iteration=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^DeepBoostClassifier\.score has no argument 'weights'.*called sample_weight"):
+        deep.score(X, Y, weights=Y)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^DeepBoostClassifier\.staged_predict .*Its arguments are X, offset\.$"):
+        deep.staged_predict(X, num_iteration=3)  # type: ignore[call-arg]
+    np.testing.assert_array_equal(deep.predict(X=X, offset=None), deep.predict(X))
+
+
+def test_the_page_names_methods_that_the_errors_name() -> None:
+    part = PAGE.read_text(encoding="utf-8").partition("\n### Arguments of predict\n")[2].partition("\n### ")[0]
+    lines = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("| `")]
+    assert len(lines) == 6
+    for ours, *theirs in lines:
+        for name in re.findall(r"`(\w+)`", " ".join(theirs)):
+            meant = OTHER_PREDICTIONS.get(name, "predict")
+            assert f"`{meant}" in ours, name
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("num_leaves", r'It is called max_leaves here: TreeOptions\(growth="best_first", max_leaves=\.\.\.\)\.'),
+        ("max_bin", r"It is called max_bins here: TreeOptions\(max_bins=\.\.\.\)\."),
+        ("max_binss", "It is called max_bins here"),
+        ("max_depth", r"It is a parameter of the estimators here\."),
+        ("n_estimators", r"It is a parameter of the estimators here, n_rounds\."),
+        ("eval_set", r"It is an argument of fit here, X_val\."),
+        ("nonsense", "Its options are max_features, .*interaction_constraints"),
+    ],
+)
+def test_options_of_trees(given: str, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^TreeOptions has no option '{given}'. {message}"):
+        TreeOptions(**{given: 31})
+    with pytest.raises(TypeError, match="positional"):
+        TreeOptions(31)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("search", [DeepBoostClassifierCV, RGBRegressorCV, SoftmaxBoostClassifierCV])
+def test_searches_take_the_grid_second(search: Any) -> None:
+    """As scikit-learn's searches do; everything else has a name."""
+    base, grid = search._tuned(5), {"n_rounds": [2, 3]}
+    given = search(base, grid)
+    assert given.get_params(deep=False) == search(estimator=base, param_grid=grid).get_params(deep=False)
+    with pytest.raises(TypeError, match="positional"):
+        search(base, grid, 3)
+
+
+def test_a_grid_given_second_is_searched() -> None:
+    search = DeepBoostClassifierCV(DeepBoostClassifier(3), {"max_depth": [2]}, cv=2, n_jobs=1).fit(X, Y)
+    assert search.best_params_["max_depth"] == 2

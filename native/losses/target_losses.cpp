@@ -13,6 +13,11 @@
 namespace radboost {
 namespace {
 
+// Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
+constexpr double kLargestExponent = 640.0;
+
+inline double cut_exp(double x) { return exact_exp(x < kLargestExponent ? x : kLargestExponent); }
+
 // log(1 + e^(-y f)), y = -1 or +1.
 RADBOOST_CLONES void logistic(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
                               double* derivative) {
@@ -27,7 +32,7 @@ RADBOOST_CLONES void logistic(const double* y, const double* f, std::size_t n, s
 RADBOOST_CLONES void exponential(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
                                  double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
-        value[i] = exact_exp(-y[i] * f[i]);
+        value[i] = cut_exp(-y[i] * f[i]);
         derivative[i] = -y[i] * value[i];
     }
 }
@@ -78,17 +83,17 @@ RADBOOST_CLONES void absolute(const double* y, const double* f, std::size_t n, s
 RADBOOST_CLONES void poisson(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
                              double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double mean = exact_exp(f[i]);
+        const double mean = cut_exp(f[i]);
         value[i] = mean - y[i] * f[i];
         derivative[i] = mean - y[i];
     }
 }
 
-// y e^-f + f, y > 0. Beyond an exponent of 640 e^-f is cut, so that its product with y stays finite.
+// y e^-f + f, y > 0.
 RADBOOST_CLONES void gamma(const double* y, const double* f, std::size_t n, std::size_t, double, double* value,
                            double* derivative) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double ratio = y[i] * exact_exp(-f[i] < 640.0 ? -f[i] : 640.0);
+        const double ratio = y[i] * cut_exp(-f[i]);
         value[i] = ratio + f[i];
         derivative[i] = 1.0 - ratio;
     }

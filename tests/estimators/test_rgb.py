@@ -427,3 +427,14 @@ def test_more_scores_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = smooth_classes(17)
     with pytest.raises(ValueError, match=r"150 rows with 3 classes need about .* GiB.*fewer rows"):
         RGBClassifier(2).fit(X, y)
+
+
+def test_the_exponential_loss_stays_finite_with_any_weights() -> None:
+    """Rows that single leaves can tell apart: a line search goes far out, where weighted exponentials are summed."""
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        X, y = draw.normal(size=(40, 3)), draw.integers(0, 2, 40)
+        options = TreeOptions(min_leaf_weight=0.0)
+        model = RGBClassifier(20, loss="exponential", subsample=1.0, tree_options=options, calibration=None)
+        for weights in (draw.random(40) * 3.0, np.full(40, 2.0**40)):
+            assert np.isfinite(model.fit(X, y, sample_weight=weights).history_["objective"]).all()

@@ -267,6 +267,25 @@ def test_constant_targets_are_predicted_to_the_last_bit(value: float) -> None:
     np.testing.assert_array_equal(beside.predict(X)[:, 1], value)
 
 
+def test_very_small_targets_have_a_unit_too() -> None:
+    X, y = rows(3, 100)
+    plain = RGBRegressor(20, loss="absolute").fit(X, y[:, :2]).predict(X)
+    assert len(np.unique(plain[:, 1])) > 10
+    for size in (2.0**-500, 2.0**-830):  # their squares are 0
+        found = RGBRegressor(20, loss="absolute").fit(X, y[:, :2] * [1.0, size]).predict(X)
+        np.testing.assert_array_equal(found, plain * [1.0, size])
+
+
+@pytest.mark.parametrize("weights", [np.linspace(0.1, 5.0, 100), np.full(100, 2.0**30)])
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_large_counts_with_any_weights(weights: np.ndarray, n_targets: int) -> None:
+    """Sums of weighted exponentials stay finite in a line search."""
+    X, _ = rows(4, 100)
+    y = np.random.default_rng(0).poisson(1e5 * np.exp(X[:, :n_targets])).squeeze()
+    model = RGBRegressor(30, loss="poisson").fit(X, y, sample_weight=weights)
+    assert model.score(X, y) > 0.2
+
+
 def test_searches_count_targets_alike() -> None:
     X, Y, _ = rows_with_offsets()
     scores = []

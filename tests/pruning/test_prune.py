@@ -191,7 +191,7 @@ def test_targets_are_counted_in_their_units(fitted) -> None:
     rows, found = distinct_rows(X, y, None, 1_000), []
     for one, factors in ((model, np.ones(2)), (other, changed)):
         given = replace(rows, targets=rows.targets * factors)
-        units = one._units_to_prune(given)
+        units = one._units_to_prune(one.predict(given.X), given.weights)
         np.testing.assert_array_equal(units, np.array([1.0, 4096.0]) * factors)
         how = one._how_to_prune()
         pruner = Pruner(
@@ -235,6 +235,56 @@ def test_targets_may_be_far_from_zero(fitted, level: float, options: TreeOptions
     whole, pruned = model.predict(X) - level, model.prune(X, y + level, max_trees=8).predict(X) - level
     assert np.mean((whole - pruned) ** 2) < 0.1 * np.var(whole)
     assert abs(np.mean(whole - pruned)) < 0.1 * np.std(whole)
+
+
+def test_monotonic_constraints_of_deepboost_stay() -> None:
+    X = np.round(np.random.default_rng(0).normal(size=(300, 3)), 2)
+    y = X[:, 0] + np.sin(4.0 * X[:, 0]) - X[:, 1] + np.random.default_rng(1).normal(size=300) > 0.0
+    options = TreeOptions(monotonic_constraints={0: 1, 1: -1})
+    model = DeepBoostClassifier(40, complexity_penalty=0.01, tree_options=options, calibration=None, n_jobs=1).fit(X, y)
+    for size in (5, 10, 20):
+        pruned = model.prune(X, y, max_trees=size)
+        for column, way in ((0, 1.0), (1, -1.0)):
+            rows = np.tile(X[0], (100, 1))
+            rows[:, column] = np.linspace(-3.0, 3.0, 100)
+            assert (way * np.diff(pruned.decision_function(rows))).min() >= -1e-12
+        assert len(np.unique(pruned.decision_function(X))) > 5
+
+
+def test_sizes_do_not_depend_on_targets(fitted) -> None:
+    """Labels judge and nothing else: which rows are held back depends on them, and so the kept rows are given here."""
+    model, X, y = fitted("two targets")
+    rows, found = distinct_rows(X, y, None, 1_000), []
+    for targets in (rows.targets, 0.0 * rows.targets, rows.targets + 1e9):
+        units = model._units_to_prune(model.predict(rows.X), rows.weights)
+        how, given = model._how_to_prune(), replace(rows, targets=targets)
+        pruner = Pruner(
+            model.ensemble_, given, how.prices, Outputs(2, units), signed=False, refits_leaves=True, n_threads=1
+        )
+        found.append(pruner.ensembles([8])[0].decision_function(X))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    wrong = model.prune(X, 0.0 * y, max_trees=8).predict(X)  # other rows are held back, that is all
+    assert np.all(np.mean((wrong - model.predict(X)) ** 2, axis=0) < 0.2 * model.predict(X).var(axis=0))
+
+
+def test_errors_may_be_negative() -> None:
+    """Rounding makes of a loss of 0 slightly less, and a loss of one's own may be negative everywhere."""
+    X, _ = data(0, 60)
+
+    class Shifted:
+        def value(self, targets, scores):
+            return 0.5 * (scores - targets) ** 2 - 100.0
+
+        def derivative(self, targets, scores):
+            return scores - targets
+
+    y = np.nan_to_num(X[:, 0])
+    pruned = RGBRegressor(20, loss=Shifted(), n_jobs=1).fit(X, y).prune(X, y)
+    assert pruned.size_curve_["error"][-1] < -99.0
+    for value in (7.957, 3.1, 0.7, 12.3):
+        same = np.full(len(X), value)
+        assert len(RGBRegressor(3, loss="poisson", n_jobs=1).fit(X, same).prune(X, same).ensemble_) >= 1
 
 
 def test_constant_targets_stay_what_they_are(fitted) -> None:

@@ -98,11 +98,16 @@ class PruningMixin(ScoringMixin):
         rows = self._rows_to_prune_with(X, y, sample_weight, offset)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
-        outputs = Outputs(whole.n_outputs, self._units_to_prune(rows))
+        # What is kept depends on scores alone, what it is worth on labels of rows that were held back.
+        scores = whole.decision_function(kept.X, n_threads)
+        outputs, judged = (
+            Outputs(whole.n_outputs, self._units_to_prune(numbers, part.weights))
+            for numbers, part in ((scores, kept), (held_back.targets, held_back))
+        )
         pruner = Pruner(
             whole, kept, how.prices, outputs, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
-        judge, of_all = (Judge(part, outputs, how.losses, how.errors, n_threads) for part in (held_back, rows))
+        judge, of_all = (Judge(part, judged, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
         def n_bytes(ensemble: Ensemble) -> int:
             return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
@@ -124,8 +129,8 @@ class PruningMixin(ScoringMixin):
             "weights keep. DeepBoostClassifier, RGBClassifier, RGBRegressor and SoftmaxBoostClassifier can."
         )
 
-    def _units_to_prune(self, rows: DistinctRows) -> FloatArray | None:
-        """Of several targets what each is counted in; None for one, and for classes."""
+    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray | None:
+        """Of several targets, or scores of rows with these weights, what each is counted in; None for all others."""
         return None
 
     def _check_targets_to_prune(self, targets: FloatArray) -> None:
@@ -175,6 +180,11 @@ def _read_limits(max_trees: Any, max_bytes: Any, tolerance: Any) -> Limits:
         None if max_bytes is None else check_integer("max_bytes", max_bytes, 1),
         None if tolerance is None else check_real("tolerance", tolerance, low=0.0),
     )
+
+
+def keeps_order(model: Any) -> bool:
+    """Whether scores have to rise or fall with some column: negative weights and other leaves might break that."""
+    return model.tree_options is not None and model.tree_options.monotonic_constraints is not None
 
 
 def adaptive_prices(ensemble: Ensemble, prices: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._look import DEEPEST, look_at
-from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
+from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
 from radboost.families.kernel import supply_kernel
 from radboost.families.own import start_families
@@ -533,14 +533,17 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         return trace
 
     def _how_to_prune(self) -> HowToPrune:
-        """Weights of two classes may have either sign; leaves get numbers where the objective goes with these."""
+        """Weights of two classes may have either sign; leaves get numbers where the objective goes with these.
+
+        With monotonic constraints neither.
+        """
         n_classes, ensemble = len(self.classes_), self.ensemble_
         cost, loss = row_cost(self.objective_, n_classes), self._loss_of_fit()
         lambda_ = float(self.chosen_["complexity_penalty"]) if hasattr(self, "chosen_") else 0.0
         return HowToPrune(
             prices=adaptive_prices(ensemble, lambda_ * ensemble.complexities + float(self.l1_penalty)),
-            signed=n_classes == 2,
-            refits_leaves=n_classes == 2 or self.objective_ in RATED_OBJECTIVES,
+            signed=n_classes == 2 and not keeps_order(self),
+            refits_leaves=(n_classes == 2 or self.objective_ in RATED_OBJECTIVES) and not keeps_order(self),
             losses=lambda scores, targets: cost.row_losses(loss, scores, targets.astype(np.uint16)),
             errors=wrong_labels,
         )

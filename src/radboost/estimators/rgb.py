@@ -21,7 +21,7 @@ from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._offset import begun_at
 from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, wrong_labels
+from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families import TreeFamilies
 from radboost.losses import (
@@ -40,10 +40,12 @@ from radboost.losses.huber import FIXED_DELTA, HuberLoss
 from radboost.losses.several import SeveralTargets
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
-from radboost.pruning import DistinctRows
 from radboost.rows.prepare import CheckedRows, PreparedRows
 from radboost.rows.weights import RowWeights, ends_of_all
 from radboost.trees import TreeOptions
+
+# Targets whose values lie closer together than two to this power are counted in a unit near it.
+SMALLEST_EXPONENT = -900
 
 
 @storable_estimator
@@ -379,13 +381,13 @@ feature_names_in_
         if isinstance(loss, NativeTargetLoss):
             loss.check_targets(targets)
 
-    def _units_to_prune(self, rows: DistinctRows) -> FloatArray | None:
-        """By the rule of the fit, from the rows to prune with: a file does not keep those of the fit."""
+    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray | None:
+        """By the rule of the fit, whose own a file does not keep."""
         if self.ensemble_.n_outputs == 1:
             return None
         if not getattr(_loss_of_fit(self, REGRESSION_LOSSES), "scales", False):
             return np.ones(self.ensemble_.n_outputs)
-        return _units_of(rows.targets, RowWeights(rows.weights, len(rows)), 1)
+        return _units_of(numbers, RowWeights(weights, len(weights)), 1)
 
     def _name_of_loss(self) -> str | TargetLoss:
         return "squared" if isinstance(self.loss, str) and self.loss == "auto" else self.loss
@@ -442,10 +444,15 @@ def _units_of(targets: FloatArray, weights: RowWeights, n_threads: int) -> Float
     """The powers of two next to the standard deviations of the columns; 1 for a constant one."""
     units = []
     for column in targets.T:
-        mean = weights.mean(np.ascontiguousarray(column), n_threads)
-        variance = weights.mean((column - mean) ** 2, n_threads)
-        mantissa, exponent = math.frexp(math.sqrt(variance))
-        units.append(math.ldexp(1.0, exponent - (mantissa < math.sqrt(0.5))) if variance > 0.0 else 1.0)
+        largest, least = weights.largest(np.stack([column, -column])) * [1.0, -1.0]
+        if largest == least:
+            units.append(1.0)
+            continue
+        # In a unit near what is looked for: squares of very small numbers have no digits.
+        scale = math.ldexp(1.0, max(math.frexp(largest - least)[1], SMALLEST_EXPONENT))
+        mean = weights.mean(column / scale, n_threads)
+        mantissa, exponent = math.frexp(math.sqrt(weights.mean((column / scale - mean) ** 2, n_threads)))
+        units.append(math.ldexp(scale, exponent - (mantissa < math.sqrt(0.5))))
     return np.array(units)
 
 
@@ -466,11 +473,10 @@ def _how_to_prune(
         least = loss.lowest(targets) if isinstance(loss, NativeTargetLoss) else 0.0
         return losses(scores, targets) - least
 
-    options = model.tree_options or TreeOptions()
     return HowToPrune(
         prices=np.where(constants, 0.0, adaptive_prices(ensemble, ensemble.complexities)),
         signed=False,
-        refits_leaves=options.monotonic_constraints is None,
+        refits_leaves=not keeps_order(model),
         losses=losses,
         errors=above_least if errors is None else errors,
     )

@@ -10,17 +10,19 @@ from scipy.special import xlogy
 from radboost._typing import FloatArray
 from radboost.losses.base import MarginFunction, NativeLoss
 from radboost.losses.margin import MarginScores, SignLoss
+from radboost.losses.target import LARGEST_EXPONENT
 
 
 class Exponential(MarginFunction):
     """phi(u) = e^u, cut where the next number would be infinite."""
 
+    largest = 709.0
     unit = 1.0
     lipschitz = None
     share_of_log_odds = 0.5
 
     def value(self, u: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(np.minimum(u, 709.0)))
+        return np.asarray(np.exp(np.minimum(u, self.largest)))
 
     def derivative(self, u: FloatArray) -> FloatArray:
         return self.value(u)
@@ -33,6 +35,12 @@ class Exponential(MarginFunction):
         return np.asarray(xlogy(pulls, pulls) - pulls)
 
 
+class SummedExponential(Exponential):
+    """The same, cut where sums over weighted rows stay finite."""
+
+    largest = LARGEST_EXPONENT
+
+
 class ExponentialLoss(NativeLoss, name="exponential", of="margins"):
     """Phi(u) = exp(u). Deep Boosting, section 3.2."""
 
@@ -43,7 +51,7 @@ class ExponentialLoss(NativeLoss, name="exponential", of="margins"):
 class ExponentialTargetLoss(SignLoss, name="exponential", of="signs"):
     """Phi(y, f) = exp(-y f): f is half the logarithm of the odds."""
 
-    phi = Exponential()
+    phi = SummedExponential()
 
 
 class ExponentialScores(MarginScores, name="exponential", of="scores"):

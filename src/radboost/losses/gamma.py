@@ -8,10 +8,8 @@ import numpy as np
 
 from radboost._typing import FloatArray
 from radboost.engine import log
-from radboost.losses.target import NativeTargetLoss, WeightedRows, called, for_any_sign
+from radboost.losses.target import LARGEST_EXPONENT, NativeTargetLoss, WeightedRows, called, for_any_sign
 
-# Beyond this exponent e^-f is cut, so that its product with a target stays finite.
-LARGEST_EXPONENT = 640.0
 # The mean of smaller targets may be zero as a floating-point number, and has no logarithm then.
 SMALLEST_TARGET = 1e-100
 

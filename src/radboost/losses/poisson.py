@@ -9,7 +9,7 @@ from scipy.special import xlogy
 
 from radboost._typing import FloatArray
 from radboost.engine import log
-from radboost.losses.target import NativeTargetLoss, WeightedRows, called, for_any_sign
+from radboost.losses.target import LARGEST_EXPONENT, NativeTargetLoss, WeightedRows, called, for_any_sign
 
 # A mean far below this may be zero as a floating-point number, and has no logarithm then.
 SMALLEST_MAXIMUM = 1e-100
@@ -20,10 +20,13 @@ class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
     """Phi(y, f) = exp(f) - y f, y >= 0: f is the logarithm of the mean."""
 
     def value(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        return self.inverse_link(scores) - targets * scores
+        return self._means(scores) - targets * scores
 
     def derivative(self, targets: FloatArray, scores: FloatArray, /) -> FloatArray:
-        return self.inverse_link(scores) - targets
+        return self._means(scores) - targets
+
+    def _means(self, scores: FloatArray) -> FloatArray:
+        return np.exp(np.clip(scores, -708.0, LARGEST_EXPONENT))
 
     def start(self, rows: WeightedRows) -> float:
         return log(rows.mean(rows.targets))

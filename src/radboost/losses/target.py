@@ -11,6 +11,9 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.losses.base import Loss
 
+# Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
+LARGEST_EXPONENT = 640.0
+
 
 class NativeTargetLoss(Loss):
     """A loss that the native core knows as well; the NumPy methods of the subclasses are the oracles of its kernels.

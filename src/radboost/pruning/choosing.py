@@ -89,7 +89,7 @@ class Choice:
     def _accurate(self, fitting: Sequence[int], tolerance: float) -> int:
         """The smallest size from which on the error stays within the tolerance, up to the largest that fits."""
         least = self.found[max(self.found)].error
-        most = (1.0 + tolerance) * least
+        most = least + tolerance * abs(least)  # losses of users may be negative, and rounding makes of 0 less
         chosen = None
         for size in reversed(fitting):
             if self.found[size].error > most:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble
 from radboost.pruning.outputs import Outputs
@@ -28,5 +30,6 @@ class Judge:
         scores = self.outputs.in_units(scores if self.rows.offset is None else scores + self.rows.offset)
         targets = self.outputs.in_units(self.rows.targets)
         weights = self.rows.weights / self.rows.weights.sum()
-        loss, error = (float(weights @ costs(scores, targets)) for costs in (self.losses, self.errors))
+        # no product of vectors: BLAS adds in an order that depends on its threads
+        loss, error = (float(np.sum(weights * costs(scores, targets))) for costs in (self.losses, self.errors))
         return loss, error

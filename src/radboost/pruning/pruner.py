@@ -137,6 +137,9 @@ class Pruner:
             made = [tree_of(tree, table, self._outputs) for tree, table in zip(kept, tables, strict=True)]
             kept, weights = [tree for tree, _ in made], np.array([weight for _, weight in made])
         used = np.flatnonzero(weights)
+        if not len(used):  # what is left says nearly nothing: the largest part of it as it was
+            largest = int(np.abs(whole.weights).argmax())
+            return self._made_of(np.array([largest]), [whole.hypotheses[largest]], whole.weights[[largest]])
         return self._made_of(places[used], [kept[place] for place in used], weights[used])
 
     def _constant(self, places: Places, weights: FloatArray) -> tuple[Tree, float]:

@@ -117,11 +117,14 @@ class Given:
     sample_weight: FloatArray | None
     kept: Any  # places of the rows with a positive weight; None: all
 
-    def part(self, places: Any) -> tuple[Any, Any, FloatArray | None]:
+    def part(self, places: Any, shares: FloatArray | None) -> tuple[Any, Any, FloatArray | None]:
+        """Rows with their weights, of which the shares count."""
         from sklearn.utils import _safe_indexing
 
         rows = places if self.kept is None else self.kept[places]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
+        if weights is not None and shares is not None:
+            weights = weights * shares
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
 
 
@@ -133,7 +136,7 @@ class ByScorer:
         self._weighs = given.sample_weight is not None and _takes_weights(scorer)
 
     def __call__(self, model: Any, split: Split, rounds: list[int]) -> FloatArray:
-        X, y, weights = self._given.part(split.places)
+        X, y, weights = self._given.part(split.places, split.shares)
         more = {"sample_weight": weights} if self._weighs else {}
         found: dict[int, float] = {}
         for n_rounds in (min(at, model.n_iter_) for at in rounds):

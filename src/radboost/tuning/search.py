@@ -17,7 +17,15 @@ from sklearn.base import BaseEstimator, clone
 
 from radboost._progress import say
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_integer, check_real, check_verbose, resolve_n_jobs, seed_from
+from radboost._validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_sample_weight,
+    check_verbose,
+    resolve_n_jobs,
+    seed_from,
+)
 from radboost.estimators import learn
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._saving import SavingMixin
@@ -208,7 +216,7 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
         base._warn(default)
         seconds = time.perf_counter() - began
         levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = check_sample_weight(sample_weight, training.n_given)
         given = Given(X, np.asarray(training.rows.y) if training.kept is None else y, weights, training.kept)
         judge = resolve_judge(
             self.scoring,

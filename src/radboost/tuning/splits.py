@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from radboost._typing import FloatArray
 from radboost.estimators._held_back import drawn
 from radboost.rows.costs import Costs
 from radboost.rows.prepare import PreparedRows, Watched
@@ -24,12 +25,16 @@ NEXT_REPEAT = 0x9E3779B9
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from, and those held back meanwhile: their places among the prepared rows, and their costs."""
+    """Rows to learn from, and those held back meanwhile: their places among the prepared rows, and their costs.
+
+    Of a row that stands for many copies a part may be held back: `shares` says how much of each.
+    """
 
     learned: PreparedRows
     held_back: Watched
     places: npt.NDArray[Any]
     costs: Costs | None = None
+    shares: FloatArray | None = None  # None: each row is held back as a whole
 
 
 class Splits(Protocol):
@@ -74,7 +79,8 @@ class SplitsByContent:
         rows = drawn(self.rows, self.n_rows, self.n_different, seed, self.n_threads)
         part = (fold / self.n_folds, (fold + 1) / self.n_folds)
         learned, held_back, places = rows.hold_back(part, seed, self.n_threads)
-        return Split(learned, held_back, places, None if rows.costs is None else rows.costs.select(places))
+        costs = None if rows.costs is None else rows.costs.select(places)
+        return Split(learned, held_back, places, costs, _shares(rows, held_back, places))
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,14 @@ class GivenSplits:
             None if rows.targets is None else rows.targets[engine_places],
         )
         return Split(rows.select(train), watched, places, None if rows.costs is None else rows.costs.select(places))
+
+
+def _shares(rows: PreparedRows, held_back: Watched, places: npt.NDArray[Any]) -> FloatArray | None:
+    if rows.weights is None or held_back.weights is None:
+        return None
+    whole = np.empty(rows.X.shape[0])
+    whole[rows.order] = rows.weights
+    return None if np.array_equal(whole[places], held_back.weights) else held_back.weights / whole[places]
 
 
 def number_of_folds(rows: PreparedRows, n_folds: int, n_threads: int) -> int:

@@ -489,28 +489,3 @@ def test_a_setting_may_be_given_twice() -> None:
     means = search.cv_results_["mean_test_score"]
     assert means[0] == means[1]
     assert search.best_index_ == 0
-
-
-@pytest.mark.parametrize("seed", [4, 16])
-def test_weights_are_copies_for_scorers_too(seed: int) -> None:
-    """Few different rows: of the weight of a row a part may be held back, and that part judges."""
-    draw = np.random.default_rng(seed)
-    X = draw.integers(0, 3, (60, 3)).astype(float)
-    y = (draw.random(60) < 0.3 + 0.2 * X[:, 0]).astype(int)
-    weights = draw.integers(0, 9, 60)
-    copies = np.repeat(np.arange(60), weights)
-    grid = {"complexity_penalty": [0.0, 0.1, 0.3, 1.0], "n_rounds": [20]}
-    weighted, repeated = (RGBClassifierCV(param_grid=grid, cv=3, scoring="accuracy") for _ in range(2))
-    weighted.fit(X, y, sample_weight=weights)
-    repeated.fit(X[copies], y[copies])
-    assert weighted.best_params_ == repeated.best_params_
-    found, expected = (one.cv_results_["mean_test_score"] for one in (weighted, repeated))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
-
-
-def test_one_weight_for_all_rows_with_a_scorer() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
-    search = RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(X, X[:, 0] > 0, sample_weight=2.0)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

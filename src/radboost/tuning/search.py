@@ -197,11 +197,11 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
         return base
 
     def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, add: Any = None) -> Self:
-        clock = Clock(None if self.time_budget is None else float(self.time_budget))
         for name in ("estimator", "param_grid", "cv", "scoring"):
             if isinstance(getattr(self, name), NotStored):
                 raise MissingPartError(getattr(self, name).message())
         self._read_parameters()
+        clock = Clock(None if self.time_budget is None else float(self.time_budget))
         base = self._base()
         if not isinstance(self.random_state, numbers.Integral):  # one seed for all fits
             base.random_state = seed_from(self.random_state) % 2**32
@@ -211,21 +211,21 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
         base._check_training(training)
         added = {} if add is None else add(base, training)
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
-        began = time.perf_counter()
-        default = learn(base, prepared, settings=settings)
-        base._warn(default)
-        seconds = time.perf_counter() - began
         levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
         weights = check_sample_weight(sample_weight, training.n_given)
         given = Given(X, np.asarray(training.rows.y) if training.kept is None else y, weights, training.kept)
         judge = resolve_judge(
             self.scoring,
             given,
-            default,
+            base,
             growth.n_threads,
             regression=self._regression,
             has_costs=prepared.costs is not None or getattr(base, "cost", None) is not None,
         )
+        began = time.perf_counter()
+        default = learn(base, prepared, settings=settings)
+        base._warn(default)
+        seconds = time.perf_counter() - began
         n_rows = float(prepared.n_rows)
         bench = Bench(base, levels, judge, clock, n_rows, seconds, int(self.verbose))
         race = self._race(bench, base, default, prepared)

@@ -160,7 +160,8 @@ def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places 
     place[np.arange(n_given) if kept is None else kept] = np.arange(rows.X.shape[0])
     parts: list[tuple[Places, Places]] = []
     for train, test in splitter.split(np.zeros((n_given, 1)), y, groups):
-        pair = tuple(place[part][place[part] >= 0] for part in (np.asarray(train), np.asarray(test)))
+        given = [_checked_part(part, n_given, len(parts)) for part in (train, test)]
+        pair = tuple(place[part][place[part] >= 0] for part in given)
         if not all(map(len, pair)):
             raise ValueError(
                 "A split has no row with a positive weight to learn from or to judge by. Use fewer folds, or shuffle "
@@ -172,6 +173,21 @@ def given_splits(rows: PreparedRows, cv: Any, y: Any, groups: Any, kept: Places 
     if not parts:
         raise ValueError("cv holds no split. Give a number of folds, a splitter, or a list of pairs (train, test).")
     return GivenSplits(replace(rows, validation=None), parts)
+
+
+def _checked_part(part: Any, n_given: int, index: int) -> Places:
+    """The rows that a split of the user's names, by their places."""
+    places = np.asarray(part)
+    if not places.size:
+        return np.zeros(0, dtype=np.int64)
+    if places.dtype == bool and places.shape == (n_given,):
+        return np.flatnonzero(places)
+    if places.ndim != 1 or places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= n_given:
+        raise ValueError(
+            f"Split {index} of cv must name rows by their places, whole numbers from 0 to {n_given - 1}; got "
+            f"{str(places)[:80]}."
+        )
+    return places.astype(np.int64)
 
 
 def _check_classes(rows: PreparedRows, train: Places, index: int) -> None:

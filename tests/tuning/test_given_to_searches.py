@@ -1,0 +1,70 @@
+"""What searches make of weights, scorers and splits that are given, and of mistakes in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radboost import RGBClassifierCV
+from radboost.tuning import search as searches
+
+
+@pytest.mark.parametrize("seed", [4, 16])
+def test_weights_are_copies_for_scorers_too(seed: int) -> None:
+    """Few different rows: of the weight of a row a part may be held back, and that part judges."""
+    draw = np.random.default_rng(seed)
+    X = draw.integers(0, 3, (60, 3)).astype(float)
+    y = (draw.random(60) < 0.3 + 0.2 * X[:, 0]).astype(int)
+    weights = draw.integers(0, 9, 60)
+    copies = np.repeat(np.arange(60), weights)
+    grid = {"complexity_penalty": [0.0, 0.1, 0.3, 1.0], "n_rounds": [20]}
+    weighted, repeated = (RGBClassifierCV(param_grid=grid, cv=3, scoring="accuracy") for _ in range(2))
+    weighted.fit(X, y, sample_weight=weights)
+    repeated.fit(X[copies], y[copies])
+    assert weighted.best_params_ == repeated.best_params_
+    found, expected = (one.cv_results_["mean_test_score"] for one in (weighted, repeated))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+def test_one_weight_for_all_rows_with_a_scorer() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
+    search = RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(X, X[:, 0] > 0, sample_weight=2.0)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scoring": "nonsense"}, "nonsense"),
+        ({"scoring": ["accuracy", "roc_auc"]}, "scoring must be one name or one callable"),
+        ({"cv": "5"}, "cv"),
+        ({"cv": [([0, 1], [2, 60])]}, "Split 0 of cv must name rows by their places, whole numbers from 0 to 59"),
+        ({"cv": [([0, 1], [-1])]}, "Split 0 of cv must name rows by their places"),
+        ({"cv": [([0.0, 1.0], [2.0])]}, "Split 0 of cv must name rows by their places"),
+        ({"cv": [([], [])]}, "A split has no row with a positive weight"),
+        ({"time_budget": [5]}, "time_budget must be"),
+    ],
+)
+def test_mistakes_are_found_before_anything_is_fitted(
+    given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: Any, **named: Any) -> None:
+        raise AssertionError("a model was fitted")
+
+    monkeypatch.setattr(searches, "learn", never)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.raises((ValueError, TypeError), match=message):
+        RGBClassifierCV(**given).fit(X, X[:, 0] > 0)
+
+
+def test_splits_may_be_masks() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    first = np.arange(60) < 40
+    masks, places = [(first, ~first)], [(np.arange(40), np.arange(40, 60))]
+    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
+    found = [RGBClassifierCV(param_grid=grid, cv=cv).fit(X, X[:, 0] > 0).cv_results_ for cv in (masks, places)]
+    np.testing.assert_array_equal(found[0]["mean_test_score"], found[1]["mean_test_score"])

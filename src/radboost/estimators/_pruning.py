@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -98,12 +98,12 @@ class PruningMixin(ScoringMixin):
         rows = self._rows_to_prune_with(X, y, sample_weight, offset)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
-        # What is kept depends on scores alone, what it is worth on labels of rows that were held back.
-        scores = whole.decision_function(kept.X, n_threads)
-        outputs, judged = (
-            Outputs(whole.n_outputs, self._units_to_prune(numbers, part.weights))
-            for numbers, part in ((scores, kept), (held_back.targets, held_back))
-        )
+        outputs = judged = Outputs(whole.n_outputs)
+        if self._regression and whole.n_outputs > 1:
+            # What is kept depends on scores alone, what it is worth on labels of rows that were held back.
+            scores = whole.decision_function(kept.X, n_threads)
+            outputs = replace(outputs, units=self._units_to_prune(scores, kept.weights))
+            judged = replace(judged, units=self._units_to_prune(held_back.targets, held_back.weights))
         pruner = Pruner(
             whole, kept, how.prices, outputs, signed=how.signed, refits_leaves=how.refits_leaves, n_threads=n_threads
         )
@@ -129,9 +129,9 @@ class PruningMixin(ScoringMixin):
             "weights keep. DeepBoostClassifier, RGBClassifier, RGBRegressor and SoftmaxBoostClassifier can."
         )
 
-    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray | None:
-        """Of several targets, or scores of rows with these weights, what each is counted in; None for all others."""
-        return None
+    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
+        """What each of several targets, or their scores, of rows with these weights is counted in."""
+        return np.ones(numbers.shape[1])
 
     def _check_targets_to_prune(self, targets: FloatArray) -> None:
         """Refuses numbers that the loss has no value for."""

@@ -381,12 +381,10 @@ feature_names_in_
         if isinstance(loss, NativeTargetLoss):
             loss.check_targets(targets)
 
-    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray | None:
+    def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
         """By the rule of the fit, whose own a file does not keep."""
-        if self.ensemble_.n_outputs == 1:
-            return None
         if not getattr(_loss_of_fit(self, REGRESSION_LOSSES), "scales", False):
-            return np.ones(self.ensemble_.n_outputs)
+            return super()._units_to_prune(numbers, weights)
         return _units_of(numbers, RowWeights(weights, len(weights)), 1)
 
     def _name_of_loss(self) -> str | TargetLoss:

@@ -124,6 +124,8 @@ def test_offsets() -> None:
     of_one = np.zeros(240)
     of_one[7] = 0.25
     compare(RGBRegressor(2), (3,), X=X, y=LABELS * 1.0, offset=of_one)
+    compare(RGBRegressor(2, loss="poisson"), (3,), X=X, y=LABELS * 1.0, offset=offset + 50.0)
+    compare(RGBClassifier(2, loss="exponential", calibration=None), (3,), X=X, y=TWO, offset=offset + 50.0)
 
 
 def test_costs_of_single_rows() -> None:

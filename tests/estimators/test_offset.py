@@ -174,6 +174,52 @@ def test_the_constant_is_the_best_one_beside_the_offset(loss: Any, mean: Any) ->
     np.testing.assert_allclose(constant, mean(y, offset), rtol=1e-6)
 
 
+class OwnPoisson:
+    """A loss of the user's own, whose constant has to be searched for."""
+
+    def value(self, y: Any, f: Any) -> Any:
+        return np.exp(f) - y * f
+
+    def derivative(self, y: Any, f: Any) -> Any:
+        return np.exp(f) - y
+
+
+@pytest.mark.parametrize("shift", [-700.0, -40.0, 30.0, 100.0, 700.0])
+@pytest.mark.parametrize("loss", ["poisson", "gamma", "squared"])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_models_answer_the_same_wherever_offsets_are(loss: Any, n_targets: int, shift: float) -> None:
+    """An exposure of e^100 is that of 1 in another unit: constants take it up, and trees are the same."""
+    X, counts, of_classes = rows(8, 4)
+    y, offset = counts + 0.5, of_classes[:, 0]
+    if n_targets > 1:
+        y, offset = np.column_stack([y, 4.0 - counts]), of_classes[:, :2]
+    near, far = (RGBRegressor(8, loss=loss, n_jobs=1).fit(X, y, offset=offset + by) for by in (0.0, shift))
+    found, wanted = far.predict(X, offset + shift), near.predict(X, offset)
+    # Constants are kept to 24 bits, and that of 700 is rounded accordingly.
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("shift", [-700.0, 30.0, 100.0, 600.0])
+def test_the_constant_of_a_loss_of_ones_own_is_found_wherever_offsets_are(shift: float) -> None:
+    X, counts, of_classes = rows(8, 4)
+    offset = of_classes[:, 0] + shift
+    found, wanted = (
+        RGBRegressor(8, loss=loss, n_jobs=1).fit(X, counts, offset=offset) for loss in (OwnPoisson(), "poisson")
+    )
+    np.testing.assert_allclose(found.history_["objective"][0], wanted.history_["objective"][0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("shift", [-900.0, -40.0, 30.0, 100.0, 900.0])
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_classes_are_as_likely_wherever_offsets_are(loss: str, shift: float) -> None:
+    X, y, offset = rows(9)
+    near, far = (
+        RGBClassifier(8, loss=loss, n_jobs=1, calibration=None).fit(X, y, offset=offset + by) for by in (0.0, shift)
+    )
+    found, wanted = far.predict_proba(X, offset + shift), near.predict_proba(X, offset)
+    np.testing.assert_allclose(found, wanted, atol=2e-4)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_the_constant_of_classes_balances_them(n_classes: int) -> None:
     """With the best constants the mean probability of each class is its share of the rows."""

@@ -17,9 +17,8 @@ from radboost.boosting.line_search import convex_search
 from radboost.boosting.trace import Step, Trace
 from radboost.engine import CutTree, RegressionTrees
 from radboost.families.norm_balls import NormBalls
-from radboost.losses import MultinomialLoss, NativeTargetLoss, TargetLoss, ask
+from radboost.losses import MultinomialLoss, NativeTargetLoss, ask
 from radboost.losses.own import checked_numbers
-from radboost.losses.several import SeveralTargets
 from radboost.losses.target import WeightedRows
 from radboost.objectives.targets import LossRows, NativeRows, OwnLossRows, coarse
 from radboost.trees import constant_tree, regression_tree
@@ -40,8 +39,11 @@ PATIENCE = 10
 # A line search ends where the slope, or the bracket, has shrunk to this part of what it was. Kinks make both shrink
 # slowly, and are worth less effort.
 EXACT, ROUGH = 1e-10, 1e-4
-# Constants of several classes with offsets: rounds at most, how close they get, and what counts as a probability of 0.
-MOST_SCALINGS, CLOSE_ENOUGH, SMALLEST_MEAN = 1000, 1e-9, 1e-300
+# Constants beside offsets: how close they get. A search ends where the slope has shrunk as above, which says little
+# where it was e^100 at the offsets: up to so many follow, each from where the last one ended.
+CLOSE_ENOUGH, MOST_SEARCHES = 1e-9, 40
+# Those of several classes: rounds at most, and what counts as a probability of 0.
+MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 
 # By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
 BEYOND_ROUNDING = 1.01
@@ -64,23 +66,31 @@ class RGBSettings:
 def start_constant(rows: LossRows, targets: FloatArray, offset: FloatArray | None = None) -> FloatArray:
     """What every row is scored with before the first round, besides its offset: one number for each output."""
     loss = rows.loss
-    if isinstance(loss, NativeTargetLoss) and (offset is None or loss.of_difference):
-        weights, within = rows.weights, targets if offset is None else targets - offset
-        given = WeightedRows(within, weights.given, rows.mean, weights.gather)
-        return np.atleast_1d(np.asarray(loss.start(given), dtype=np.float64))
+    if isinstance(loss, NativeTargetLoss):
+        given = WeightedRows(targets, rows.weights.given, rows.mean, rows.weights.gather)
+        found = loss.start(given) if offset is None else loss.start_beside(given, offset)
+        if found is not None:
+            constants = np.atleast_1d(np.asarray(found, dtype=np.float64))
+            exact = offset is None or loss.of_difference
+            return constants if exact else np.array([coarse(one) for one in constants.tolist()])
     if isinstance(loss, MultinomialLoss) and offset is not None:
         return _balanced(rows, targets, offset)
     if not isinstance(rows, OwnLossRows | NativeRows):
         return rows.constant()
-    start = np.zeros(targets.shape) if offset is None else offset
-    if isinstance(loss, SeveralTargets):
-        columns = zip(np.ascontiguousarray(targets.T), np.ascontiguousarray(start.T), strict=True)
-        return np.concatenate([_least(rows, loss.each, own, at, offset is None) for own, at in columns])
-    return _least(rows, loss, targets, start, offset is None)
+    if offset is None:
+        return np.array([_least(rows, targets, np.zeros(len(targets)), ROUGH)])
+    constant = 0.0
+    for _ in range(MOST_SEARCHES):
+        moved = _least(rows, targets, offset + constant, EXACT)
+        constant += moved
+        if abs(moved) <= CLOSE_ENOUGH * max(1.0, abs(constant)):
+            break
+    return np.array([coarse(constant)])
 
 
-def _least(rows: LossRows, loss: TargetLoss, targets: FloatArray, start: FloatArray, is_rough: bool) -> FloatArray:
-    """The constant, beside where rows start, of least loss."""
+def _least(rows: LossRows, targets: FloatArray, start: FloatArray, accuracy: float) -> float:
+    """The constant, beside where rows start, of least loss; far from it where the slope there is many times smaller."""
+    loss = rows.loss
 
     def at(constant: float) -> tuple[float, float]:
         """The mean loss, and its derivative by the constant."""
@@ -94,11 +104,9 @@ def _least(rows: LossRows, loss: TargetLoss, targets: FloatArray, start: FloatAr
 
     value, slope = at(0.0)
     if slope == 0.0:
-        return np.zeros(1)
+        return 0.0
     way = -math.copysign(1.0, slope)
-    accuracy = ROUGH if is_rough else EXACT
-    found = convex_search(lambda c: _mirrored(at(way * c), way), value, way * slope, 1.0, accuracy)
-    return np.array([way * found if is_rough else way * coarse(found)])
+    return way * convex_search(lambda c: _mirrored(at(way * c), way), value, way * slope, 1.0, accuracy)
 
 
 def _balanced(rows: LossRows, targets: FloatArray, offset: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from scipy.special import xlogy
 from radboost._typing import FloatArray
 from radboost.losses.base import MarginFunction, NativeLoss
 from radboost.losses.margin import MarginScores, SignLoss
-from radboost.losses.target import LARGEST_EXPONENT
+from radboost.losses.target import LARGEST_EXPONENT, WeightedRows
 
 
 class Exponential(MarginFunction):
@@ -52,6 +52,10 @@ class ExponentialTargetLoss(SignLoss, name="exponential", of="signs"):
     """Phi(y, f) = exp(-y f): f is half the logarithm of the odds."""
 
     phi = SummedExponential()
+
+    def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float:
+        second, first = (rows.log_mean_exp(-sign * offset, rows.targets == sign) for sign in (1.0, -1.0))
+        return self.phi.share_of_log_odds * (second - first)
 
 
 class ExponentialScores(MarginScores, name="exponential", of="scores"):

@@ -34,6 +34,9 @@ class GammaLoss(NativeTargetLoss, name="gamma", of="numbers"):
     def start(self, rows: WeightedRows) -> float:
         return log(rows.mean(rows.targets))
 
+    def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float:
+        return rows.log_mean_exp(np.log(rows.targets) - offset)
+
     def lowest(self, targets: FloatArray) -> FloatArray:
         return np.asarray(1.0 + np.log(targets), dtype=np.float64)
 

@@ -31,6 +31,9 @@ class PoissonLoss(NativeTargetLoss, name="poisson", of="numbers"):
     def start(self, rows: WeightedRows) -> float:
         return log(rows.mean(rows.targets))
 
+    def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float:
+        return self.start(rows) - rows.log_mean_exp(offset)
+
     def lowest(self, targets: FloatArray) -> FloatArray:
         return np.asarray(targets - xlogy(targets, targets), dtype=np.float64)
 

@@ -39,6 +39,12 @@ class SeveralTargets(NativeTargetLoss):
     def start(self, rows: WeightedRows) -> FloatArray:
         return np.array([self.each.start(rows.column(k)) for k in range(self.n_targets)], dtype=np.float64)
 
+    def start_beside(self, rows: WeightedRows, offset: FloatArray) -> FloatArray | None:
+        columns = [
+            self.each.start_beside(rows.column(k), np.ascontiguousarray(offset[:, k])) for k in range(self.n_targets)
+        ]
+        return None if any(one is None for one in columns) else np.array(columns, dtype=np.float64)
+
     def for_rows(self, rows: WeightedRows) -> SeveralTargets:
         for k in range(self.n_targets):
             self.each.for_rows(rows.column(k))

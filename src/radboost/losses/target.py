@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from radboost._typing import FloatArray
+from radboost.engine import log
 from radboost.losses.base import Loss
 
 # Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
@@ -44,6 +45,10 @@ class NativeTargetLoss(Loss):
     @abstractmethod
     def start(self, rows: WeightedRows) -> float | FloatArray:
         """The constant of least loss, or one close to it."""
+
+    def start_beside(self, rows: WeightedRows, offset: FloatArray) -> float | FloatArray | None:
+        """The same where rows begin with scores, their offsets; None where no formula has it and a search has to."""
+        return self.start(rows.with_targets(rows.targets - offset)) if self.of_difference else None
 
     def for_rows(self, rows: WeightedRows) -> NativeTargetLoss:
         """The loss with what it takes from the training rows filled in."""
@@ -106,9 +111,23 @@ class WeightedRows:
         self._weights = weights
         self._gather = gather
 
+    def with_targets(self, targets: FloatArray) -> WeightedRows:
+        """The same rows with other targets."""
+        return WeightedRows(targets, self._weights, self.mean, self._gather)
+
     def column(self, k: int) -> WeightedRows:
         """The same of one of several targets."""
-        return WeightedRows(np.ascontiguousarray(self.targets[:, k]), self._weights, self.mean, self._gather)
+        return self.with_targets(np.ascontiguousarray(self.targets[:, k]))
+
+    def log_mean_exp(self, exponents: FloatArray, counted: FloatArray | None = None) -> float:
+        """log of the mean of e^x over the rows, rows that are not `counted` adding 0; x may be of any size.
+
+        The mean is taken of e^(x - largest x), so that neither is everything infinite nor everything zero.
+        """
+        if counted is not None:
+            exponents = np.where(counted, exponents, -np.inf)
+        largest = float(self._gather(exponents).max())
+        return largest + log(self.mean(np.exp(exponents - largest)))
 
     def constant(self) -> float | None:
         """What all targets are, to the last bit; None where they differ."""

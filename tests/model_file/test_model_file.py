@@ -320,6 +320,15 @@ def test_text_labels(a: str, b: str) -> None:
 # --- forged files -----------------------------------------------------------------------------------------
 
 
+def share_children(header: dict, arrays: dict) -> None:
+    """The root of the first larger tree leads to where its last question leads to: every index is in order."""
+    sizes = arrays["ensemble/tree_sizes"]
+    place = int(np.flatnonzero(sizes >= 5)[0])
+    begin = int(sizes[:place].sum())
+    asking = begin + np.flatnonzero(arrays["ensemble/node_feature"][begin : begin + sizes[place]] >= 0)
+    arrays["ensemble/node_left"][begin] = arrays["ensemble/node_left"][asking[-1]]
+
+
 FORGERIES = {
     "unknown class": setter("model", value="Popen"),
     "class is a list": setter("model", value=["DeepBoostClassifier"]),
@@ -334,6 +343,12 @@ FORGERIES = {
     "other count": setter("counts", "n_iter_", value=3),
     "count a bool": setter("counts", "n_skipped_rounds_", value=True),
     "stop reason a number": setter("stop_reason", value=3),
+    "nothing chosen": setter("chosen", value={}),
+    "learning rate not chosen": dropper("chosen", "learning_rate"),
+    "more chosen": setter("chosen", "shell", value="ls"),
+    "a word as a number": setter("chosen", "learning_rate", value="0.1"),
+    "a number as a word": setter("chosen", "thresholds", value=1),
+    "chosen a bool": setter("chosen", "max_depth", value=True),
     "no ensemble": dropper("ensemble"),
     "ensemble a text": setter("ensemble", value="x"),
     "rounds without end": setter("ensemble", "n_rounds", value=2**39),
@@ -347,6 +362,7 @@ FORGERIES = {
     "NaN thresholds": lambda h, a: a["ensemble/node_threshold"].fill(np.nan),
     "leaf of 7": lambda h, a: a["ensemble/node_value"].fill(7.0),
     "cycle": lambda h, a: a["ensemble/node_left"].fill(0),
+    "two parents": share_children,
     "child far away": lambda h, a: a["ensemble/node_left"].fill(2**31 - 1),
     "negative child": lambda h, a: a["ensemble/node_left"].fill(-(2**31)),
     "feature far away": lambda h, a: a["ensemble/node_feature"].fill(10**9),

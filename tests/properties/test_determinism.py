@@ -120,6 +120,8 @@ def test_integer_weights_are_repetition(case: Case) -> None:
     assert essence(written_out, X) == essence(weighted, X)
     if case.boosted and not case.held_back:
         assert weighted.ensemble_.sample_size == copies.sum()
+        families = [getattr(one.ensemble_, "n_families", None) for one in (weighted, written_out)]
+        assert families[0] == families[1]
 
 
 TIED = [case for case in CASES if not case.folds and "kernel" not in case.name and case.n_classes < 10]

@@ -100,7 +100,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         max_leaves = self._max_leaves(problem.n_classes)
         return Plan(
             maker=self._maker(problem, max_leaves, trace),
-            n_families=int(min(max_leaves, weights.n_rows)),
+            n_families=int(min(max_leaves, weights.n_copies)),
             sample_size=problem.weights.total,
             watch=None if watched is None else self._watch(watched, stopping, problem.n_classes, n_threads),
             keeps_best_round=stopping is not None,

@@ -89,6 +89,16 @@ class GradientBoosting(BoostingEstimator):
 
     _type_of_watch: ClassVar[type[TargetWatch]] = TargetWatch
     _family_of_size = "family=TreeFamilies(sizes=({splits},))"
+    _chosen = (
+        "n_rounds",
+        "learning_rate",
+        "subsample",
+        "complexity_penalty",
+        "min_leaf_weight",
+        "max_features",
+        "thresholds",
+        "largest_size",
+    )
     _tree_options_read = (
         "max_features",
         "thresholds",

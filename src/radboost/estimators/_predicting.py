@@ -53,6 +53,9 @@ class ScoringMixin(SavingMixin):
     # Whether the model is one of an objective and a loss, which its probabilities follow from.
     _stores_objective: ClassVar[bool] = False
     _kind_of_file: ClassVar[str] = "boosted"
+    # What `chosen_` says of a fit, where there is one, and which of it are words.
+    _chosen: ClassVar[tuple[str, ...]] = ()
+    _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
     # What `ensemble_` is; its `from_arrays` reads that of a model file.
     _type_of_ensemble: ClassVar[type[Any]] = Ensemble
 

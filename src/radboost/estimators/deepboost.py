@@ -209,6 +209,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     )
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search"]
+    _chosen = ("n_rounds", "learning_rate", "complexity_penalty", "max_depth", "thresholds", "leaves")
     _instead: ClassVar[dict[str, str]] = {}  # of options that are not read
     _looks: ClassVar[bool] = True  # where the penalty is "auto"
     _descent: ClassVar[type[CoordinateDescent]] = CoordinateDescent

@@ -233,7 +233,7 @@ class Trees(Family, name="trees"):
 
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
-        leaves = [2 ** self._depth(problem), problem.objective.row_weights.n_rows]
+        leaves = [2 ** self._depth(problem), problem.objective.row_weights.n_copies]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
         n_sizes = int(min(leaves))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +59,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         raise ModelFileError("the stop reason must be a text.")
     model.stop_reason_ = header["stop_reason"]
     if "chosen" in header:
-        model.chosen_ = _read_chosen(header["chosen"])
+        model.chosen_ = _read_chosen(header["chosen"], model._chosen, model._chosen_words)
     if "calibration" in header:
         model.calibration_ = _read_calibration(header["calibration"], len(model.classes_) if has_classes else 0)
     if not isinstance(header["ensemble"], dict):
@@ -86,9 +86,13 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
         model.feature_names_in_ = np.array(model.ensemble_.feature_names, dtype=object)
 
 
-def _read_chosen(found: Any) -> dict[str, float | int | str]:
-    if not isinstance(found, dict) or not all(type(value) in (int, float, str) for value in found.values()):
-        raise ModelFileError("what was chosen for the fit must be numbers and words.")
+def _read_chosen(found: Any, names: Sequence[str], words: Sequence[str]) -> dict[str, float | int | str]:
+    if not isinstance(found, dict) or set(found) != set(names):
+        raise ModelFileError(f"what was chosen for the fit must be {', '.join(names) or 'nothing'}.")
+    for name, value in found.items():
+        if type(value) not in ((str,) if name in words else (int, float)):
+            kind = "a word" if name in words else "a number"
+            raise ModelFileError(f"{name}, which was chosen for the fit, must be {kind}, got {str(value)[:40]!r}.")
     return found
 
 

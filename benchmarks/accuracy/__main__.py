@@ -14,6 +14,9 @@ from benchmarks.accuracy.runner import Results, run_in_order
 from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
 
+#: suite -> its results that the documents show; a run goes on with them as --results where libraries are the same
+PUBLISHED = {"tuned": Path(__file__).parent / "published" / "tuned.jsonl"}
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -54,6 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)")
     parser.add_argument("--show", action="store_true", help="print the table of what is there and fit nothing")
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="suite tuned: the same of the results that come with the project, whatever libraries are installed",
+    )
     return parser
 
 
@@ -98,11 +106,14 @@ def main() -> None:
         sys.exit("--mixed is for the sets with given parts, --suite softmax")
     if arguments.defaults is not None and (arguments.suite != "tuned" or not arguments.defaults.is_file()):
         sys.exit("--defaults is a file of kept results, for --suite tuned: run --suite two and --suite many first")
+    if arguments.published and arguments.suite not in PUBLISHED:
+        sys.exit(f"--published: results come with the project of --suite {', '.join(PUBLISHED)} alone")
     parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
     tuned = arguments.suite == "tuned"
     tasks = tuned_tasks(names, arguments.seeds) if tuned else all_tasks(names, arguments.seeds, parts=parts)
-    competitors, results = _competitors(arguments), Results(arguments.results)
-    if not arguments.show:
+    kept = PUBLISHED[arguments.suite] if arguments.published else arguments.results
+    competitors, results = _competitors(arguments), Results(kept, by_name=arguments.published)
+    if not (arguments.show or arguments.published):
         source = Source(arguments.data_dir)
         # a tuned table takes hours: set by set, so that it can be read before it is complete
         parts_of_table = [tuned_tasks([n], [turn]) for turn in arguments.seeds for n in names] if tuned else [tasks]

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +24,27 @@ ResultKey = tuple[str, str, int, float, int]
 
 
 class Results:
-    """A file of JSON lines, one fit each, appended when the fit ends: stopping loses nothing."""
+    """A file of JSON lines, one fit each, appended when the fit ends: stopping loses nothing.
 
-    def __init__(self, path: Path) -> None:
+    A fit counts for who has the same key, which follows the versions of libraries too. Published results are for
+    reading, on machines that have others or none: `by_name` they count for who has the same name.
+    """
+
+    def __init__(self, path: Path, *, by_name: bool = False) -> None:
         self._path = path
+        self._by_name = by_name
         self._judged: dict[ResultKey, Judgement] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
             self._remember(json.loads(line))
 
     def __contains__(self, entry: tuple[Competitor, Task]) -> bool:
-        return _key(*entry) in self._judged
+        return self._key(*entry) in self._judged
 
     def add(self, competitor: Competitor, task: Task, judgement: Judgement) -> None:
         record = {
             "name": competitor.name,
             "key": competitor.key,
+            "version": version(competitor.library),
             "dataset": task.dataset,
             "seed": task.seed,
             "noise": task.noise,
@@ -51,18 +58,19 @@ class Results:
 
     def of(self, competitor: Competitor, tasks: Iterable[Task]) -> list[Judgement] | None:
         """None while a fit is missing: a mean over a part would not be comparable."""
-        found = [self._judged.get(_key(competitor, task)) for task in tasks]
+        found = [self._judged.get(self._key(competitor, task)) for task in tasks]
         return None if None in found else [one for one in found if one is not None]
 
     def _remember(self, record: dict[str, Any]) -> None:
         if "log_loss" not in record:  # of an older experiment, which asked for less
             return
-        key: ResultKey = tuple(record[k] for k in ("key", "dataset", "seed", "noise", "fold"))
+        who = "name" if self._by_name else "key"
+        key: ResultKey = tuple(record[k] for k in (who, "dataset", "seed", "noise", "fold"))
         self._judged[key] = Judgement(**{one.name: record[one.name] for one in fields(Judgement)})
 
-
-def _key(competitor: Competitor, task: Task) -> ResultKey:
-    return competitor.key, task.dataset, task.seed, task.noise, task.fold
+    def _key(self, competitor: Competitor, task: Task) -> ResultKey:
+        who = competitor.name if self._by_name else competitor.key
+        return who, task.dataset, task.seed, task.noise, task.fold
 
 
 def run(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from radboost import RGBClassifierCV
 from radboost.tuning import search as searches
@@ -34,6 +35,28 @@ def test_one_weight_for_all_rows_with_a_scorer() -> None:
     grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
     search = RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(X, X[:, 0] > 0, sample_weight=2.0)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("form", ["coo", "dia", "record batch", "table"])
+def test_scorers_see_rows_of_every_form(form: str) -> None:
+    """Also where rows without weight have to be left out."""
+    X = np.random.default_rng(0).integers(0, 3, size=(60, 3)).astype(float)
+    y, weights = (X[:, 0] > 0).astype(int), np.arange(60) % 3
+    given: list[Any] = [X, y]
+    if form in ("coo", "dia"):
+        given[0] = sparse.coo_matrix(X).asformat(form)
+    else:
+        pa = pytest.importorskip("pyarrow")
+        given[0] = pa.record_batch({name: X[:, k] for k, name in enumerate("abc")})
+        given[0] = given[0] if form == "record batch" else pa.Table.from_batches([given[0]])
+        given[1] = pa.array(y)
+    grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
+    for more in ({}, {"sample_weight": weights}):
+        found, wanted = (
+            RGBClassifierCV(param_grid=grid, cv=2, scoring="accuracy").fit(*rows, **more) for rows in (given, [X, y])
+        )
+        scores = [one.cv_results_["mean_test_score"] for one in (found, wanted)]
+        np.testing.assert_array_equal(scores[0], scores[1])
 
 
 @pytest.mark.parametrize(

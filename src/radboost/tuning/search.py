@@ -13,9 +13,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from radboost._progress import say
+from radboost._tables import known_form, without_arrow
 from radboost._typing import FloatArray
 from radboost._validation import (
     check_choice,
@@ -213,7 +215,8 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         levels = self._levels(prepared, training, groups, growth.seed, growth.n_threads)
         weights = check_sample_weight(sample_weight, training.n_given)
-        given = Given(X, np.asarray(training.rows.y) if training.kept is None else y, weights, training.kept)
+        labels = np.asarray(training.rows.y) if training.kept is None else without_arrow(y)
+        given = Given(_with_rows(X), labels, weights, training.kept)
         judge = resolve_judge(
             self.scoring,
             given,
@@ -352,6 +355,12 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
 def _trial(setting: Mapping[str, Any], n_folds: int) -> Trial:
     n_rounds = check_integer("n_rounds", setting["n_rounds"], 1)
     return Trial(dict(setting), rounds_to_judge(n_rounds), n_folds)
+
+
+def _with_rows(X: Any) -> Any:
+    """X in a form of which scikit-learn takes rows by their places."""
+    known = known_form(X)
+    return known.tocsr() if sparse.issparse(known) else known
 
 
 def described(name: str, what: str, scoring: str) -> str:

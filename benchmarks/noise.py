@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.accuracy.competitors import Competitor, ours, peers
+from benchmarks.accuracy.picture import COLOURS
 from benchmarks.accuracy.runner import Results, run
 from benchmarks.accuracy.tasks import FRESH, Source, all_tasks
 from radboost.plot._style import INK, tidy
@@ -27,16 +28,6 @@ PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "label-noise
 RATES = (0.0, 0.1, 0.2, 0.3)
 SHOWN = 0.2  # the rate at which sets are shown one by one
 OURS = ("DeepBoost", "SoftmaxBoost", "RGB")
-COLOURS = {
-    "DeepBoost": "#0072b2",
-    "SoftmaxBoost": "#009e73",
-    "RGB": "#56b4e9",
-    "RandomForest": "#8c8c8c",
-    "HistGradientBoosting": "#a6761d",
-    "LightGBM": "#d55e00",
-    "XGBoost": "#b2182b",
-    "CatBoost": "#cc79a7",
-}
 Errors = dict[str, NDArray[np.float64]]  # name -> a line for each set, a column for each rate
 
 

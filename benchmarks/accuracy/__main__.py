@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned_ours, tuned_peers
+from benchmarks.accuracy.picture import draw_ranks
 from benchmarks.accuracy.runner import Results, run_in_order
 from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="suite tuned: the same of the results that come with the project, whatever libraries are installed",
     )
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the mean ranks, too")
     return parser
 
 
@@ -124,6 +126,9 @@ def main() -> None:
         tables.append(gains(competitors, tasks, results, Results(arguments.defaults)))
     tables += [table(competitors, tasks, results, measure) for measure in MEASURES]
     print("\n\n".join(tables))
+    if arguments.picture is not None:
+        draw_ranks(competitors, tasks, results, arguments.picture)
+        print(f"drawn: {arguments.picture}", file=sys.stderr)
 
 
 if __name__ == "__main__":

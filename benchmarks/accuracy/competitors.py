@@ -28,9 +28,14 @@ class Competitor:
     """Seconds for choosing parameters by Optuna inside the training part; 0 for none."""
 
     @property
+    def version(self) -> str:
+        """Of the library that is installed."""
+        return version(self.library)
+
+    @property
     def key(self) -> str:
         """Maker, library version, parameters, tag, budget and what is searched, hashed."""
-        facts: list[Any] = [self.make.__name__, self.library, version(self.library), dict(self.parameters), self.tag]
+        facts: list[Any] = [self.make.__name__, self.library, self.version, dict(self.parameters), self.tag]
         if self.budget:
             facts += [self.budget, repr(SPACES[self.name]), ALWAYS.get(self.name)]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ class Results:
         record = {
             "name": competitor.name,
             "key": competitor.key,
-            "version": version(competitor.library),
+            "version": competitor.version,
             "dataset": task.dataset,
             "seed": task.seed,
             "noise": task.noise,

@@ -66,7 +66,7 @@ def mean_ranks(competitors: Sequence[Competitor], tasks: Sequence[Task], results
     lines = [["mean rank, clean / noisy / both ± standard error", *MEASURES, "sets"]]
     ranks: dict[str, list[str]] = {competitor.name: [] for competitor in competitors}
     for measure in MEASURES:
-        places = _places(competitors, tasks, results, measure)
+        places = places_of(competitors, tasks, results, measure)
         for competitor, pair in zip(competitors, places, strict=True):
             known = [place[~np.isnan(place)] for place in pair]
             both = np.concatenate(known)
@@ -86,7 +86,7 @@ def leads(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Res
     lines = [[f"places behind {first.name} ± standard error", *MEASURES]]
     behind: dict[str, list[str]] = {competitor.name: [] for competitor in others}
     for measure in MEASURES:
-        places = _places(competitors, tasks, results, measure).mean(axis=1)  # NaN unless clean and noisy are there
+        places = places_of(competitors, tasks, results, measure).mean(axis=1)  # NaN unless clean and noisy are there
         places = places[:, ~np.isnan(places[0])]
         for competitor, place in zip(others, places[1:], strict=True):
             lead = place - places[0]
@@ -113,7 +113,7 @@ def gains(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Res
     return _markdown(lines)
 
 
-def _places(
+def places_of(
     competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results, measure: str
 ) -> NDArray[np.float64]:
     """Of each competitor, for each noise and set: its place among all; NaN where there are no fits in common."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.metrics import log_loss
 
 from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
+from benchmarks.accuracy.picture import draw_ranks
 from benchmarks.accuracy.runner import Results, _fit, run, run_in_order
 from benchmarks.accuracy.tables import _short, gains, leads, mean_ranks, summary, table
 from benchmarks.accuracy.tasks import (
@@ -381,6 +384,30 @@ class TestTuning:
             after.add(tuned, task, _fit(plain, task, source.parts(task))[2])
         assert "| tuned | .5000 / - |" in gains([tuned], tasks, after, before)  # of .7500, .2500 are left
         assert gains([tuned], tasks, after, before).endswith("| 1 / 0 |")
+
+    def test_ranks_are_drawn(self, source: Source, tmp_path: Path) -> None:
+        """Also of a single set, whose ranks have no error."""
+        often = Competitor("LightGBM", "scikit-learn", majority)
+        seldom = Competitor("RGBClassifierCV", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+        tasks, results = tuned_tasks(("sonar",), (0,)), Results(tmp_path / "results.jsonl")
+        with pytest.raises(ValueError, match="No set has the fits of everybody yet"):
+            draw_ranks([often, seldom], tasks, results, tmp_path / "ranks.png")
+        run([often, seldom], tasks, results, source, 1, lambda _: None)
+        draw_ranks([often, seldom], tasks, results, tmp_path / "new" / "ranks.png")
+        assert (tmp_path / "new" / "ranks.png").read_bytes()[:4] == b"\x89PNG"
+
+    def test_published_results_need_no_library(
+        self, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dummy = Competitor("dummy", "scikit-learn", majority)
+        tasks, file = tuned_tasks(("sonar",), (0,)), tmp_path / "results.jsonl"
+        run([dummy], tasks, Results(file), source, 1, lambda _: None)
+        assert json.loads(file.read_text().splitlines()[0])["version"] == sklearn.__version__
+        missing = replace(dummy, library="no library of this name")
+        with pytest.raises(PackageNotFoundError):
+            _ = (missing, tasks[0]) in Results(file)
+        assert all((missing, task) in Results(file, by_name=True) for task in tasks)
+        assert (replace(missing, name="another"), tasks[0]) not in Results(file, by_name=True)
 
     def test_every_search_has_its_defaults(self) -> None:
         named = {tuned.name: at_defaults(tuned) for tuned in [*tuned_ours(60.0), *tuned_peers(60.0)]}

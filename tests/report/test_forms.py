@@ -227,6 +227,10 @@ def test_a_model_with_costs_is_judged_by_them() -> None:
     assert table.rows[0][:2] == ("mean cost", pytest.approx(cost[truth, answers].mean(), rel=1e-5))
     assert table.rows[0][5] == pytest.approx((truth == 0).mean(), rel=1e-5)  # always "yes" is the cheapest constant
     assert made.verdict.startswith("Mean cost of")
+    # What it returns as probabilities is a policy, which nobody should find badly calibrated.
+    (section,) = (one for one in made.sections if one.name == "calibration")
+    assert section.lead.startswith("The fit had costs")
+    assert [type(block).__name__ for block in section.blocks] == ["Text"]
 
 
 def test_sources_are_shown_by_their_errors() -> None:

@@ -39,6 +39,10 @@ def calibrated(subject: Subject) -> Section | None:
     """Reliability, and the calibration error beside what chance alone gives."""
     if not subject.classifies or subject.probabilities is None:
         return None
+    if subject.cost is not None:
+        policy = "The fit had costs: what predict_proba returns says what to answer, not how likely it is."
+        why = "Calibration is not judged. A model that is fitted without costs has probabilities, to decide with later."
+        return Section("calibration", "Calibration", policy, (Text((why,), "note"),))
     known = np.flatnonzero(subject.test.class_ids != UNKNOWN)
     if not len(known):
         return None
@@ -61,10 +65,6 @@ def calibrated(subject: Subject) -> Section | None:
     )
     lines, table = _reliability(stated, happened, what, subject)
     blocks: list[Block] = [text, Columns((lines, _spread(stated, what))), table, _losses(probabilities, ids, weights)]
-    if subject.cost is not None:
-        blocks.insert(
-            0, Text(("The fit had costs: what predict_proba returns says what to answer, not how likely it is.",))
-        )
     found = getattr(subject.model, "calibration_", None)
     if found is not None:
         votes = f", counts votes to the power of {found.power:.3g}" if found.power else ""

@@ -382,6 +382,8 @@ def test_what_is_refused() -> None:
         model.fit(X, y, offset=["a"] * 160)
     with pytest.raises(ValueError, match="must not begin beyond 1000"):
         model.fit(X, y, offset=1e6 * offset)
+    with pytest.raises(ValueError, match="loss='exponential' is larger than any number"):
+        DeepBoostClassifier(3, loss="exponential", n_jobs=1).fit(X, y, offset=np.full(160, 900.0))
     with pytest.raises(ValueError, match="offset and offset_val belong together"):
         model.fit(X, y, offset=offset, X_val=X, y_val=y)
     with pytest.raises(ValueError, match="offset_val was given without X_val and y_val"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from copy import copy
 from dataclasses import replace
@@ -411,6 +412,11 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
         if prepared.offset is not None:
             objective.start_from(prepared.offset)
+            if not math.isfinite(objective.reweigh().loss):
+                raise ValueError(
+                    f"With this offset loss={self.loss!r} is larger than any number. Offsets are scores, and an "
+                    'exponential loss bears some 700 on the wrong side: give smaller ones, or take loss="logistic".'
+                )
         return objective
 
     def _will_look(self, options: TreeOptions) -> bool:

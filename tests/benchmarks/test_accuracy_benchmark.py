@@ -15,6 +15,7 @@ import pytest
 import sklearn
 from sklearn.metrics import log_loss
 
+from benchmarks.accuracy.__main__ import PUBLISHED
 from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.judging import calibration_error, judge
 from benchmarks.accuracy.picture import draw_ranks
@@ -408,6 +409,19 @@ class TestTuning:
             _ = (missing, tasks[0]) in Results(file)
         assert all((missing, task) in Results(file, by_name=True) for task in tasks)
         assert (replace(missing, name="another"), tasks[0]) not in Results(file, by_name=True)
+
+    def test_the_page_of_searches_shows_the_published_results(self) -> None:
+        """Ranks and leads of everybody, as the command prints them."""
+        page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text()
+        everyone, results = [*tuned_ours(60.0), *tuned_peers(60.0)], Results(PUBLISHED["tuned"], by_name=True)
+        tasks = tuned_tasks(SUITES["tuned"], SEEDS)
+        n_fits = sum((one, task) in results for one in everyone for task in tasks)
+        assert f"{n_fits} of {len(everyone) * len(tasks)} fits" in page
+        for show in (mean_ranks, leads):
+            for line in show(everyone, tasks, results).splitlines()[2:]:
+                _, by_error, by_log_loss = (cell.strip().replace(" 0.", " .") for cell in line.split("|")[1:4])
+                assert by_error.removeprefix("0") in page, line
+                assert by_log_loss.removeprefix("0") in page, line
 
     def test_every_search_has_its_defaults(self) -> None:
         named = {tuned.name: at_defaults(tuned) for tuned in [*tuned_ours(60.0), *tuned_peers(60.0)]}

@@ -12,7 +12,7 @@ from benchmarks.accuracy import __doc__ as about
 from benchmarks.accuracy.competitors import MAKERS, Competitor, candidate, ours, peers, tuned_ours, tuned_peers
 from benchmarks.accuracy.picture import draw_ranks
 from benchmarks.accuracy.runner import Results, run_in_order
-from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, summary, table
+from benchmarks.accuracy.tables import MEASURES, gains, leads, mean_ranks, mean_ranks_by_turn, summary, table
 from benchmarks.accuracy.tasks import GIVEN, MIXED, SEEDS, SUITES, WHOLE, Source, all_tasks, tuned_tasks
 
 #: suite -> its results that the documents show; a run goes on with them as --results where libraries are the same
@@ -122,6 +122,9 @@ def main() -> None:
         wanted = [(who, task) for part in parts_of_table for who in competitors for task in part]
         run_in_order(wanted, results, source, arguments.jobs, lambda text: print(text, file=sys.stderr))
     tables = [show(competitors, tasks, results) for show in (mean_ranks, leads, summary)]
+    if tuned:
+        turns = {turn: tuned_tasks(names, [turn]) for turn in arguments.seeds}
+        tables.insert(2, mean_ranks_by_turn(competitors, turns, results))
     if arguments.defaults is not None:
         tables.append(gains(competitors, tasks, results, Results(arguments.defaults)))
     tables += [table(competitors, tasks, results, measure) for measure in MEASURES]

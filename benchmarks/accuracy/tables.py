@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,22 @@ def mean_ranks(competitors: Sequence[Competitor], tasks: Sequence[Task], results
             ranks[competitor.name].append(" / ".join(shown) + _error_of(both))
     n_sets = " / ".join(str(int(np.sum(~np.isnan(line)))) for line in places[0])
     return _markdown([*lines, *([name, *shown, n_sets] for name, shown in ranks.items())])
+
+
+def mean_ranks_by_turn(competitors: Sequence[Competitor], turns: Mapping[int, Sequence[Task]], results: Results) -> str:
+    """Markdown: the mean rank over clean and noisy sets in each turn by itself: does one of them make the others'?
+
+    A turn is a fold or a draw of the rows; what has no fits of everybody has no rank.
+    """
+    shown = list(MEASURES)[:2]
+    lines = [[f"mean rank by turn, {' / '.join(shown)}"], *([competitor.name] for competitor in competitors)]
+    for turn, tasks in turns.items():
+        places = [places_of(competitors, tasks, results, measure) for measure in shown]
+        n_sets = int((~np.isnan(places[0][0])).any(axis=0).sum())
+        lines[0].append(f"{turn}, {n_sets} sets")
+        for k, line in enumerate(lines[1:]):
+            line.append(" / ".join(f"{np.nanmean(found[k]):.2f}" for found in places) if n_sets else "-")
+    return _markdown(lines)
 
 
 def leads(competitors: Sequence[Competitor], tasks: Sequence[Task], results: Results) -> str:

@@ -20,7 +20,7 @@ from benchmarks.accuracy.competitors import Competitor, at_defaults, candidate, 
 from benchmarks.accuracy.judging import calibration_error, judge
 from benchmarks.accuracy.picture import draw_ranks
 from benchmarks.accuracy.runner import Results, _fit, run, run_in_order
-from benchmarks.accuracy.tables import _short, gains, leads, mean_ranks, summary, table
+from benchmarks.accuracy.tables import _short, gains, leads, mean_ranks, mean_ranks_by_turn, summary, table
 from benchmarks.accuracy.tasks import (
     GIVEN,
     GIVEN_PARTS,
@@ -367,6 +367,21 @@ class TestTuning:
         assert "| seldom | 1.00 |" in leads([often, seldom], [t for t in tasks if t.dataset == "sonar"], results)
         assert "| seldom | - |" in leads([often, seldom], [t for t in tasks if t.dataset == "statlog"], results)
         assert len(leads([often], tasks, results).splitlines()) == 2
+
+    def test_every_turn_has_ranks_of_its_own(self, source: Source, tmp_path: Path) -> None:
+        often = Competitor("often", "scikit-learn", majority)
+        seldom = Competitor("seldom", "scikit-learn", majority, {"strategy": "constant", "constant": 1})
+        turns = {turn: tuned_tasks(("sonar", "vowel"), [turn]) for turn in range(3)}
+        results = Results(tmp_path / "results.jsonl")
+        one = _fit(often, turns[0][0], source.parts(turns[0][0]))[2]
+        for turn, error in ((0, 0.1), (1, 0.3)):  # nobody has the third, and the second of one set alone
+            for task in turns[turn]:
+                if turn == 0 or task.dataset == "vowel":
+                    results.add(often, task, replace(one, error=0.2))
+                    results.add(seldom, task, replace(one, error=error))
+        head, _, *lines = mean_ranks_by_turn([often, seldom], turns, results).splitlines()
+        assert head.endswith("| 0, 2 sets | 1, 1 sets | 2, 0 sets |")
+        assert lines == ["| often | 2.00 / 1.50 | 1.00 / 1.50 | - |", "| seldom | 1.00 / 1.50 | 2.00 / 1.50 | - |"]
 
     def test_what_tuning_is_worth_is_of_fits_that_both_have(
         self, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

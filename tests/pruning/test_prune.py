@@ -1,11 +1,14 @@
 """What `prune` promises: limits, tolerance, the same bits, files, refusals."""
 
 import pickle
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mean_poisson_deviance
 
@@ -396,6 +399,38 @@ def test_categories_and_names() -> None:
     assert pruned.score(frame, y) > 0.9
     assert list(pruned.feature_names_in_) == ["colour", "size"]
     assert pruned.categories_ == model.categories_
+
+
+@pytest.mark.parametrize("kind", [DeepBoostClassifier, RGBClassifier])
+def test_wide_sparse_rows_are_not_made_dense(kind: Any) -> None:
+    """The model asks about a few of the columns: no more of the rows, and of those made of them, is needed."""
+    draws = np.random.default_rng(4)
+    n_rows, n_features = 200, 40_000
+    X = sparse.random(n_rows, n_features, density=1e-3, random_state=5, format="lil")
+    y = draws.integers(3, size=n_rows)
+    for column in range(3):
+        X[:, 7_000 * column] = (y == column) + draws.random(n_rows)
+    model = kind(5, n_jobs=1).fit(X.tocsr(), y)
+    tracemalloc.start()
+    pruned = model.prune(X.tocsr(), y, max_trees=4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3_000 * n_features * 8 / 4  # of the 3,000 made rows
+    assert pruned.ensemble_.n_features == n_features
+    asked = {column for tree in pruned.ensemble_.hypotheses for column in tree.columns}
+    assert asked & {0, 7_000, 14_000}
+    dense = model.prune(X.toarray(), y, max_trees=4)
+    np.testing.assert_array_equal(dense.decision_function(X.tocsr()), pruned.decision_function(X.tocsr()))
+    assert dense.size_curve_ == pruned.size_curve_
+
+
+def test_made_rows_do_not_depend_on_columns_that_nobody_asks_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, columns = np.random.default_rng(0).normal(size=(50, 9)), np.array([1, 4, 5])
+    whole = made_rows(distinct_rows(X, np.zeros(50), None, most=50), 300)
+    few = distinct_rows(X, np.zeros(50), None, most=50, columns=columns)
+    np.testing.assert_array_equal(made_rows(few, 300), whole[:, columns])
+    monkeypatch.setattr("radboost.pruning.rows.BLOCK_CELLS", 20)
+    np.testing.assert_array_equal(made_rows(few, 300), whole[:, columns])
 
 
 def test_a_pruned_model_can_be_pruned_again_and_not_continued(fitted) -> None:

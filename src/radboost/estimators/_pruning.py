@@ -14,7 +14,19 @@ from radboost._validation import check_integer, check_real, check_sample_weight,
 from radboost.ensemble import Ensemble
 from radboost.estimators._predicting import ScoringMixin, of_one_fit
 from radboost.model_file import model_bytes
-from radboost.pruning import Choice, DistinctRows, Judge, Limits, Outputs, Pruner, distinct_rows, most_rows
+from radboost.pruning import (
+    Choice,
+    DistinctRows,
+    Judge,
+    Limits,
+    Outputs,
+    Pruner,
+    asked_columns,
+    distinct_rows,
+    most_rows,
+    narrowed,
+    widened,
+)
 from radboost.rows.class_weights import times_class_weight
 from radboost.rows.offsets import read_offset
 from radboost.rows.read import known_labels, read_more_rows, read_targets
@@ -92,10 +104,11 @@ class PruningMixin(ScoringMixin):
         self._require_fitted()
         how = self._how_to_prune()
         limits = _read_limits(max_trees, max_bytes, tolerance)
-        whole, n_threads = self.ensemble_, resolve_n_jobs(self.n_jobs)
-        if not len(whole):
+        n_threads = resolve_n_jobs(self.n_jobs)
+        if not len(self.ensemble_):
             raise ValueError("The model is empty: it has no hypotheses, and nothing can be pruned.")
         rows = self._rows_to_prune_with(X, y, sample_weight, offset)
+        whole = narrowed(self.ensemble_, rows.columns)
         kept, held_back = rows.hold_back()
         kept = kept.select(slice(0, max(1, most_rows(whole) // 2)))
         outputs = judged = Outputs(whole.n_outputs)
@@ -109,12 +122,12 @@ class PruningMixin(ScoringMixin):
         )
         judge, of_all = (Judge(part, judged, how.losses, how.errors, n_threads) for part in (held_back, rows))
 
-        def n_bytes(ensemble: Ensemble) -> int:
-            return model_bytes(self._with_ensemble(ensemble, (0.0, 0.0)))
+        def model_of(ensemble: Ensemble, costs: tuple[float, float]) -> Any:
+            return self._with_ensemble(widened(ensemble, self.ensemble_, rows.columns), costs)
 
-        choice = Choice(pruner, judge, n_bytes, limits)
+        choice = Choice(pruner, judge, lambda ensemble: model_bytes(model_of(ensemble, (0.0, 0.0))), limits)
         chosen = choice.make()
-        pruned, curve = self._with_ensemble(chosen.ensemble, of_all(chosen.ensemble)), choice.curve(chosen)
+        pruned, curve = model_of(chosen.ensemble, of_all(chosen.ensemble)), choice.curve(chosen)
         pruned.size_curve_ = {
             "n_trees": [one.n_trees for one in curve],
             "bytes": [one.n_bytes for one in curve],
@@ -155,7 +168,7 @@ class PruningMixin(ScoringMixin):
             )
         if self._regression:
             self._check_targets_to_prune(np.asarray(targets, dtype=np.float64))
-        rows = distinct_rows(read.X, targets, weights, MOST_ROWS, begun)
+        rows = distinct_rows(read.X, targets, weights, MOST_ROWS, begun, asked_columns(self.ensemble_))
         if len(rows) < 2:
             raise ValueError("X has one different row; pruning needs at least two, of which one is held back.")
         return rows

@@ -21,9 +21,8 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost.families.kinds import predictions
+from radboost.pruning.columns import Places
 from radboost.pruning.outputs import Outputs
-
-Places = npt.NDArray[np.intp]
 
 # Each price of the path is this part of the one before; it ends where prices are this part of the first.
 FALL, LAST = 0.75, 1e-4

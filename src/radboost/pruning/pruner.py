@@ -12,10 +12,10 @@ import numpy as np
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
 from radboost.ensemble import Ensemble
-from radboost.ensemble.arrays import STEP_TYPE
+from radboost.pruning.columns import Places, of_one_round
 from radboost.pruning.leaves import keep_still, leaf_table, refit, tree_of
 from radboost.pruning.outputs import Outputs
-from radboost.pruning.path import Distance, Places, moments_of
+from radboost.pruning.path import Distance, moments_of
 from radboost.pruning.rows import DistinctRows, with_made_rows
 from radboost.trees.tree import Tree
 
@@ -156,17 +156,4 @@ class Pruner:
     def _made_of(self, places: Places, hypotheses: list[Any], weights: FloatArray) -> Ensemble:
         """One round, in which every hypothesis takes its step."""
         whole = self.ensemble
-        steps = np.zeros(len(hypotheses), dtype=STEP_TYPE)
-        steps["hypothesis"], steps["eta"] = np.arange(len(hypotheses)), weights
-        return Ensemble(
-            hypotheses,
-            whole.complexities[places].tolist(),
-            steps,
-            n_rounds=1,
-            n_features=whole.n_features,
-            n_families=whole.n_families,
-            sample_size=whole.sample_size,
-            feature_names=whole.feature_names,
-            n_outputs=whole.n_outputs,
-            categories=whole.categories,
-        )
+        return of_one_round(whole, hypotheses, weights, whole.complexities[places], n_features=whole.n_features)

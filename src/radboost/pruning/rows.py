@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
+from radboost.pruning.columns import Places
 from radboost.rows.read import dense_rows, row_blocks
 
 # The part of the different rows that is held back: it judges, and nothing is fitted to it.
@@ -19,6 +20,7 @@ SHARE_OF_COLUMNS = 0.25
 # Made rows for each row, and at least so many; what all of them weigh together, where all rows and they weigh 1.
 MADE_PER_ROW, FEWEST_MADE, WEIGHT_OF_MADE = 2, 3_000, 0.8
 SEED = 47
+BLOCK_CELLS = 2**22  # numbers that are drawn at a time
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,15 @@ class DistinctRows:
     """Different rows with their targets (places of classes, or numbers), and the sum of the weights of their copies.
 
     Several targets have a column for each, and so have the offsets, where scores begin at some. Rows are sorted by a
-    hash of their content: the order and the number of copies that were given do not matter.
+    hash of their content: the order and the number of copies that were given do not matter. X has the `columns` that
+    somebody asks about, of `n_features` that rows have.
     """
 
     X: FloatArray
     targets: FloatArray
     weights: FloatArray
+    columns: Places
+    n_features: int
     offset: FloatArray | None = None
 
     def __len__(self) -> int:
@@ -39,7 +44,7 @@ class DistinctRows:
 
     def select(self, part: slice) -> DistinctRows:
         offset = None if self.offset is None else self.offset[part]
-        return DistinctRows(self.X[part], self.targets[part], self.weights[part], offset)
+        return replace(self, X=self.X[part], targets=self.targets[part], weights=self.weights[part], offset=offset)
 
     def hold_back(self) -> tuple[DistinctRows, DistinctRows]:
         """Rows to prune with, and rows that are held back: by the hash, so that copies of a row stay together."""
@@ -48,9 +53,17 @@ class DistinctRows:
 
 
 def distinct_rows(
-    X: Any, targets: npt.NDArray[Any], weights: FloatArray | None, most: int, offset: FloatArray | None = None
+    X: Any,
+    targets: npt.NDArray[Any],
+    weights: FloatArray | None,
+    most: int,
+    offset: FloatArray | None = None,
+    columns: Places | None = None,
 ) -> DistinctRows:
-    """The different rows; of more than `most` those with the smallest hashes."""
+    """The different rows, by all their columns; of more than `most` those with the smallest hashes.
+
+    They keep these columns, or all of them.
+    """
     numbers = np.asarray(targets, dtype=np.float64)
     given = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
     keys = _hashes(X, numbers if offset is None else np.column_stack([numbers, offset]))
@@ -60,7 +73,9 @@ def distinct_rows(
     sums = np.add.reduceat(given[order], first)
     places = order[first][:most]
     begun = None if offset is None else offset[places]
-    return DistinctRows(_plain(dense_rows(X[places])), numbers[places], sums[:most], begun)
+    columns = np.arange(X.shape[1]) if columns is None else columns
+    asked = _plain(dense_rows(X[places][:, columns]))
+    return DistinctRows(asked, numbers[places], sums[:most], columns, X.shape[1], begun)
 
 
 def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
@@ -74,7 +89,13 @@ def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
 
     made, other = rows.X[drawn()], rows.X[drawn()]
     shares = 2.0 * SHARE_OF_COLUMNS * draws.random((n_made, 1))
-    return np.asarray(np.where(draws.random(made.shape) < shares, other, made))
+    height = max(1, BLOCK_CELLS // rows.n_features)
+    for first in range(0, n_made, height):
+        part = slice(first, min(first + height, n_made))
+        # drawn for all columns: what a model does not ask about has no say in what becomes of it
+        drawn_columns = draws.random((part.stop - first, rows.n_features))[:, rows.columns]
+        np.copyto(made[part], other[part], where=drawn_columns < shares[part])
+    return np.asarray(made)
 
 
 def with_made_rows(rows: DistinctRows, most: int) -> tuple[FloatArray, FloatArray]:

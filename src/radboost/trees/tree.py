@@ -119,6 +119,14 @@ class Tree:
         """The columns of X that it asks about."""
         return tuple(np.unique(self.feature[self.feature >= 0]).tolist())
 
+    def with_columns(self, places: npt.NDArray[np.intp], n_features: int) -> Tree:
+        """The same tree for rows of n_features columns, among which column j of these rows is column places[j]."""
+        asks = self.feature >= 0
+        feature = self.feature.copy()
+        feature[asks] = places[self.feature[asks]]
+        sets = (self.category_nodes, self.category_sets)
+        return Tree([feature, *self.arrays[1:]], n_features, self.n_splits, self.n_outputs, *sets, self.vectors)
+
     @cached_property
     def _content(self) -> tuple[bytes, ...]:
         parts = (*self.arrays[:5], self.category_nodes, self.category_sets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,12 @@ MEASURED = (
     "estimators/test_thread_limits.py",
     "estimators/test_sparse_folds.py::test_little_memory_does_not_end_the_process",
 )
+
+
+def pytest_configure() -> None:
+    """Ctrl-C counts in processes that shells start in the background, too, and in those that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -290,7 +290,6 @@ def test_an_interrupted_fit_leaves_the_model_alone(case: Case) -> None:
     long |= {"complexity_penalty": 0.0} if "complexity_penalty" in kept else {}
     long |= {"max_leaves": 2} if isinstance(kept.get("max_leaves"), int) else {}
     rows, labels = case.data(1, m=3000, d=8)
-    before_handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background has none
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     gc.disable()  # Hypothesis has a callback there, and Python drops exceptions that come up in such a callback
     timer.start()
@@ -300,7 +299,6 @@ def test_an_interrupted_fit_leaves_the_model_alone(case: Case) -> None:
     finally:
         timer.cancel()
         gc.enable()
-        signal.signal(signal.SIGINT, before_handler)
     assert all(vars(model)[name] is value for name, value in kept.items() if name.endswith("_"))
     model.set_params(**{name: kept[name] for name in long})
     assert essence(model, X) == before

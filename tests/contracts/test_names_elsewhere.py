@@ -1,5 +1,6 @@
 """Names of other libraries, wherever they are given: constructors, `fit`, predictions, options of trees."""
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-import radboost
+import radboost.baselines
+import radboost.structured
 from radboost import (
     AgnosticBoostClassifier,
     DeepBoostClassifier,
@@ -25,7 +27,7 @@ from radboost import (
     TreeFamilies,
     TreeOptions,
 )
-from radboost.estimators._naming import OTHER_PREDICTIONS
+from radboost.estimators._naming import ANSWERS, OTHER_PREDICTIONS, NamedParameters
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -182,6 +184,24 @@ def test_predictions_of_others(deep: DeepBoostClassifier, regressor: RGBRegresso
     with pytest.raises(TypeError, match=r"^DeepBoostClassifier\.staged_predict .*Its arguments are X, offset\.$"):
         deep.staged_predict(X, num_iteration=3)  # type: ignore[call-arg]
     np.testing.assert_array_equal(deep.predict(X=X, offset=None), deep.predict(X))
+
+
+def test_scores_and_paths_of_all_know_their_names() -> None:
+    """Those that scikit-learn brings along, too; a model need not be fitted for that."""
+    modules = (radboost, radboost.baselines, radboost.structured)
+    listed = {getattr(module, name) for module in modules for name in module.__all__}
+    estimators = [kind for kind in listed if isinstance(kind, type) and issubclass(kind, NamedParameters)]
+    assert len(estimators) > 20
+    for kind in estimators:
+        if hasattr(kind, "_tuned"):  # passes all on to what it has found
+            continue
+        for name in [name for name in ANSWERS if inspect.isfunction(getattr(kind, name, None))]:
+            told = rf"^{kind.__name__}\.{name} has no argument 'nonsense'\. Its arguments are "
+            with pytest.raises(TypeError, match=told):
+                getattr(kind(), name)(X, nonsense=1)
+    for kind in (SparseBoostClassifier, SparseBoostRegressor, radboost.baselines.SAMMEClassifier):
+        with pytest.raises(TypeError, match=rf"{kind.__name__}\.score has no .*It is called sample_weight here"):
+            kind().score(X, Y, weights=Y)  # type: ignore[call-arg]
 
 
 def test_the_page_names_methods_that_the_errors_name() -> None:

@@ -37,6 +37,11 @@ PREDICTIONS_ELSEWHERE = {
 OTHER_PREDICTIONS = {other: ours for ours, others in PREDICTIONS_ELSEWHERE.items() for other in others.split()}
 
 
+# Methods that take arguments, wherever they come from; and the mark of those that refuse names which they do not have.
+ANSWERS = ("score", "predict", "predict_marginals", "decision_function", "losses", "explain", "alpha_max", "path")
+CHECKED = "_checks_names"
+
+
 class NamedParameters:
     """Constructors, `fit` and `set_params` that say what a parameter which they do not know is called here."""
 
@@ -51,6 +56,10 @@ class NamedParameters:
             method = cls.__dict__.get(name)
             if method is not None:
                 setattr(cls, name, _knowing_names(method, advice))
+        for name in ANSWERS:
+            method = getattr(cls, name, None)  # that of scikit-learn among them
+            if inspect.isfunction(method) and not hasattr(method, CHECKED):
+                setattr(cls, name, _answering_to_names(method))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """As in scikit-learn; the options of the trees are parameters of a parameter, "tree_options__max_bins" say."""
@@ -100,6 +109,17 @@ def check_prediction_names(method: Callable[..., Any], model: object, named: Map
                 f"{kind.__name__}.{method.__name__} has no argument {given!r}. "
                 f"{_advice_to_prediction(kind, method.__name__, given, known)}"
             )
+
+
+def _answering_to_names(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def of_known_names(self: Any, /, *arguments: Any, **named: Any) -> Any:
+        if named:
+            check_prediction_names(method, self, named)
+        return method(self, *arguments, **named)
+
+    setattr(of_known_names, CHECKED, True)
+    return of_known_names
 
 
 def _names_of(method: Callable[..., Any]) -> list[str]:

@@ -15,7 +15,7 @@ from radboost._validation import resolve_n_jobs
 from radboost.calibration import Calibration
 from radboost.ensemble import Ensemble
 from radboost.estimators._exporting import class_answer, margin_rule
-from radboost.estimators._naming import check_prediction_names
+from radboost.estimators._naming import CHECKED, check_prediction_names
 from radboost.estimators._saving import SavingMixin
 from radboost.export.parts import ExportedAnswer, ScoreSum, refuse_model, sum_of_trees
 from radboost.losses import MarginLoss, get_loss
@@ -44,6 +44,7 @@ def of_one_fit(method: Callable[Concatenate[Model, Given], Answer]) -> Callable[
         view.__dict__ = self.__dict__
         return method(view, *arguments, **named)
 
+    setattr(of_the_fit_there_is, CHECKED, True)
     return of_the_fit_there_is
 
 

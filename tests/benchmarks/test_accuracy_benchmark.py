@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from itertools import count
@@ -434,9 +435,13 @@ class TestTuning:
         assert f"{n_fits} of {len(everyone) * len(tasks)} fits" in page
         for show in (mean_ranks, leads):
             for line in show(everyone, tasks, results).splitlines()[2:]:
-                _, by_error, by_log_loss = (cell.strip().replace(" 0.", " .") for cell in line.split("|")[1:4])
-                assert by_error.removeprefix("0") in page, line
-                assert by_log_loss.removeprefix("0") in page, line
+                by_error, by_log_loss = (re.sub(r"(?<!\d)0\.", ".", cell) for cell in line.split("|")[2:4])
+                assert f"|{by_error}|" in page, line
+                assert f"|{by_log_loss}|" in page, line
+        turns = {turn: tuned_tasks(SUITES["tuned"], [turn]) for turn in SEEDS}
+        for line in mean_ranks_by_turn(everyone, turns, results).splitlines()[2:]:
+            by_error = [cell.split(" / ")[0].strip() for cell in line.split("|")[2:-1]]
+            assert " | ".join(rank for rank in by_error if rank != "-") in page, line
 
     def test_every_search_has_its_defaults(self) -> None:
         named = {tuned.name: at_defaults(tuned) for tuned in [*tuned_ours(60.0), *tuned_peers(60.0)]}

@@ -43,7 +43,7 @@ CHECKED = "_checks_names"
 
 
 class NamedParameters:
-    """Constructors, `fit` and `set_params` that say what a parameter which they do not know is called here."""
+    """Constructors, `fit`, `set_params` and answers that say what a name which they do not know is called here."""
 
     # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
     _tree_options_read: tuple[str, ...] = ()

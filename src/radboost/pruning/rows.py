@@ -92,7 +92,7 @@ def made_rows(rows: DistinctRows, n_made: int) -> FloatArray:
     height = max(1, BLOCK_CELLS // rows.n_features)
     for first in range(0, n_made, height):
         part = slice(first, min(first + height, n_made))
-        # drawn for all columns: what a model does not ask about has no say in what becomes of it
+        # drawn for all columns, so that a made row does not depend on which of them a model asks about
         drawn_columns = draws.random((part.stop - first, rows.n_features))[:, rows.columns]
         np.copyto(made[part], other[part], where=drawn_columns < shares[part])
     return np.asarray(made)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +36,7 @@ from radboost.tuning import search as searches
 from radboost.tuning.bench import Trial, standard_error
 from radboost.tuning.judging import judge_of_classes, judge_of_costs
 from radboost.tuning.race import ranked
-from radboost.tuning.spaces import smaller_steps
+from radboost.tuning.spaces import DEEPBOOST, smaller_steps
 from radboost.tuning.splits import GivenSplits
 
 RNG = np.random.default_rng(5)
@@ -377,11 +379,34 @@ def test_large_data_begins_with_a_part_of_the_rows(monkeypatch: pytest.MonkeyPat
 def test_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     small(verbose=1).fit(X, Y)
     told = capfd.readouterr().err
+    assert "the default setting, fitted to all rows" in told
     assert "settings go on after" in told
     assert "chosen: " in told
     assert "score" in told
+    assert re.search(r"^fit +\d+/\d+.* score", told, re.MULTILINE)  # fits are counted, no rounds
     small().fit(X, Y)
     assert not capfd.readouterr().err
+
+
+def test_every_part_of_a_search_shows_how_far_it_is(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that never runs out: smaller steps, the settings beside the best, then repeats for the last ones."""
+    for name, value in {
+        "FIRST_ANSWERS": 60,
+        "LAST_ANSWERS": 60,
+        "ANSWERS_OF_BUDGET": 120,
+        "PASSES_OF_BUDGET": 1,
+    }.items():
+        monkeypatch.setattr(races, name, value)
+    few = replace(DEEPBOOST, around=lambda used, base, n_classes: [{**used, "max_depth": 2}])
+    monkeypatch.setattr(DeepBoostClassifierCV, "_space", few)
+    DeepBoostClassifierCV(cv=2, time_budget=1e9, verbose=1, n_jobs=1).fit(X[:60], Y[:60])
+    told = capfd.readouterr().err
+    for what in ("fit", "fit with smaller steps", "setting beside the best", "fit of the last settings"):
+        bars = re.findall(rf"^{what} +(\d+)/(\d+).* score", told, re.MULTILINE)
+        assert bars, what
+        assert bars[-1][0] == bars[-1][1] != "0", what
 
 
 def test_a_generator_gives_one_seed_for_all_fits() -> None:
@@ -427,6 +452,7 @@ def test_the_best_setting_takes_smaller_steps_unless_they_are_worse(gain: float,
         levels=[SimpleNamespace(n_folds=5, n_learned=80, n_splits=50)],
         clock=SimpleNamespace(left=lambda: np.inf),
         refit_time=lambda trial: 0.0,
+        progress=lambda n_fits, what: nullcontext(),
     )
     leader = Trial({"n_rounds": 100, "learning_rate": 0.3}, [50, 100], n_folds=5, is_default=True)
     for index in range(8):

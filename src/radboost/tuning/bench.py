@@ -184,8 +184,9 @@ class Bench:
             self._advance({"score": float(curve.max())})
 
     @contextmanager
-    def progress(self, n_fits: int) -> Iterator[None]:
-        with progress_bar(n_fits, self.verbose) as advance:
+    def progress(self, n_fits: int, what: str) -> Iterator[None]:
+        """Shows how many of the fits that are made meanwhile are done, where there are any to make."""
+        with progress_bar(n_fits, self.verbose if n_fits else 0, what=what) as advance:
             self._advance = advance
             try:
                 yield

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from radboost._progress import say
+from radboost._progress import progress_bar, say
 from radboost.tuning.bench import MARGIN, Bench, Key, Trial, standard_error
 from radboost.tuning.judging import rounds_to_judge
 from radboost.tuning.spaces import Setting
@@ -82,7 +82,7 @@ class Race:
         plan = list(self._rungs())
         if self.bench.clock.limited:
             self._drop_what_time_forbids(*plan[0])
-        with self.bench.progress(self._planned(plan)):
+        with self.bench.progress(self._planned(plan), "fit"):
             self._halve(plan)
         leader = self._leader()
         keys = leader.keys_of_last_rows
@@ -126,8 +126,8 @@ class Race:
         return max(1, min(splits.n_splits, repeats * splits.n_folds, math.ceil(answers / max(1.0, by_split))))
 
     def _planned(self, plan: Sequence[tuple[int, int]]) -> int:
-        """Fits of all rungs."""
-        alive, total = len(self.trials), 0
+        """Fits of all rungs, without those that were made to see what they take."""
+        alive, total = len(self.alive), -sum(len(trial.curves) for trial in self.alive)
         done: dict[int, int] = {}
         for level, n_splits in plan:
             total += alive * (n_splits - done.get(level, 0))
@@ -220,12 +220,15 @@ class Race:
         passes = PASSES_OF_BUDGET if self.bench.clock.limited else PASSES
         for _ in range(passes):
             before = leader
-            for setting in self.beside(leader.setting) if self.beside is not None else ():
-                trial = self._tried_beside(leader, setting, give_up=True)
-                if trial is not None and is_better(trial, leader, self._n_folds, WORTH_IT):
-                    say(self.verbose, f"better beside it: {_difference(leader.setting, trial.setting)}")
-                    self.alive.append(trial)
-                    leader = trial
+            settings = list(self.beside(leader.setting)) if self.beside is not None else []
+            with progress_bar(len(settings), self.verbose, what="setting beside the best") as advance:
+                for setting in settings:
+                    trial = self._tried_beside(leader, setting, give_up=True)
+                    if trial is not None and is_better(trial, leader, self._n_folds, WORTH_IT):
+                        say(self.verbose, f"better beside it: {_difference(leader.setting, trial.setting)}")
+                        self.alive.append(trial)
+                        leader = trial
+                    advance({"score": leader.value(leader.keys_of_last_rows)})
             if leader is before:
                 break
         return leader
@@ -242,11 +245,14 @@ class Race:
         trial = known or Trial(setting, rounds_to_judge(setting["n_rounds"]), self._n_folds, rung=leader.rung)
         keys = leader.keys_of_last_rows
         few = self._n_splits(self.bench.levels[-1], FIRST_ANSWERS)
-        for n_done, (level, index) in enumerate(keys, 1):
-            if not self.bench.run([trial], level, index):
-                break
-            if give_up and n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
-                break
+        # How many fits one takes that may be given up is not known: these are counted as a whole.
+        n_fits = 0 if give_up else sum(key not in trial.curves for key in keys)
+        with self.bench.progress(n_fits, "fit with smaller steps"):
+            for n_done, (level, index) in enumerate(keys, 1):
+                if not self.bench.run([trial], level, index):
+                    break
+                if give_up and n_done >= few and trial.value(keys[:n_done]) <= leader.value(keys[:n_done]):
+                    break
         if trial.curves and known is None:
             self.trials.append(trial)
         return trial if set(keys) <= set(trial.curves) else None
@@ -260,10 +266,12 @@ class Race:
         default = [trial for trial in self.trials if trial.is_default and trial.failure is None]
         few = [leader, *(trial for trial in same[: FINALISTS - 1] if not trial.is_default)]
         few += [trial for trial in default if trial is not leader]
-        for index in range(self._n_splits(last, ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET)):
-            kept = self.bench.run(few, level, index)
-            if len(kept) < len(few):
-                break
+        keys = [(level, index) for index in range(self._n_splits(last, ANSWERS_OF_BUDGET, REPEATS_OF_BUDGET))]
+        missing = sum(key not in trial.curves for trial in few for key in keys)
+        with self.bench.progress(missing, "fit of the last settings"):
+            for key in keys:
+                if len(self.bench.run(few, *key)) < len(few):
+                    break
         order = ranked(few)
         self.alive = few
         return self._first_in_time(order) if order else leader

@@ -83,7 +83,7 @@ PARAMETERS = """
     random_state : int, generator or None
         Seed of the folds and of all fits.
     verbose : int
-        Show a progress bar, and which settings go on.
+        Show progress bars, one for each part of the search, and which settings go on.
 
     Attributes
     ----------
@@ -225,6 +225,7 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
             regression=self._regression,
             has_costs=prepared.costs is not None or getattr(base, "cost", None) is not None,
         )
+        say(self.verbose, "the default setting, fitted to all rows")
         began = time.perf_counter()
         default = learn(base, prepared, settings=settings)
         base._warn(default)
@@ -311,13 +312,13 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
                 UserWarning,
                 stacklevel=5,
             )
+        say(self.verbose, f"chosen: {results['params'][index]}")
         if not tried or (trial.is_default and n_rounds == trial.setting["n_rounds"]):
             model = default
         else:
             began = time.perf_counter()
             model = learn(with_setting(base, {**trial.setting, "n_rounds": n_rounds}), prepared)
             seconds = time.perf_counter() - began
-        say(self.verbose, f"chosen: {results['params'][index]}")
         fitted = copy(self)
         for name in list(fitted.__dict__):
             if name.endswith("_"):

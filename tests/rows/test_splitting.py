@@ -1,15 +1,15 @@
-"""Tables with few different rows: copies of cells with several classes are held back one by one."""
+"""Rows are draws: copies of a row, and units of an integer weight, are held back one by one."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 from collective_tools import ThreadGroup, split_at_random
-from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier
+from radboost import DeepBoostClassifier, RGBClassifier, RGBRegressor, SoftmaxBoostClassifier
 from radboost.calibration import JudgedRows, fit_calibration
 from radboost.rows import splitting
 from radboost.rows.prepare import PreparedRows, prepare
@@ -118,37 +118,76 @@ def test_every_copy_is_held_back_once() -> None:
     assert 0.6 * spread < np.std(shares) < 1.5 * spread
 
 
-def test_only_tables_with_few_different_rows_are_dealt_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def naive_draws(keys: Any, strata: Any, copies: Any, between: tuple[float, float]) -> list[int]:
+    """The number of draws of each row, given in the order of ties, that are held back: one by one."""
+    draws: list[tuple[int, int, int]] = []  # stratum, key, row
+    seen: dict[Any, int] = {}
+    for row, (key, stratum, n) in enumerate(zip(keys.tolist(), strata.tolist(), copies.tolist(), strict=True)):
+        for _ in range(int(n)):
+            number = seen[key, stratum] = seen.get((key, stratum), -1) + 1
+            of_copy = splitting._of_copies(np.array([key], dtype=np.uint64), np.array([number]))[0]
+            draws.append((stratum, int(of_copy), row))
+    held = [0] * len(keys)
+    for stratum in set(strata.tolist()):
+        ranked = sorted(draw for draw in draws if draw[0] == stratum)
+        first, last = (math.ceil(share * len(ranked)) for share in between)
+        for _, _, row in ranked[first : min(last, first + len(ranked) - 1)]:
+            held[row] += 1
+    return held
+
+
+@pytest.mark.parametrize("between", [(0.0, 0.1), (0.2, 0.7), (2 / 3, 1.0), (0.0, 1.0)])
+def test_draws_one_by_one(between: tuple[float, float]) -> None:
     rng = np.random.default_rng(0)
-    some, labels = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
-    once = np.vstack([some, some[:20]]), np.concatenate([labels, 1 - labels[:20]])
-    copied = np.repeat(some, 3, axis=0), np.repeat(labels, 3)
-    few = np.vstack([np.repeat(some, 3, axis=0), some[:5]]), np.concatenate([np.repeat(labels, 3), 1 - labels[:5]])
-    for X, y in (once, copied, few):
-        rows = prepare(DeepBoostClassifier(), X, y)
-        dealt = [held_of(rows, part) for part in THIRDS]
-        with monkeypatch.context() as patch:
-            patch.setattr(splitting.RowsByContent, "any_copies", lambda self: False)
-            assert [held_of(rows, part) for part in THIRDS] == dealt
+    hashes, strata = rng.integers(0, 25, 80).astype(np.uint64), rng.integers(0, 3, 80).astype(np.uint32)
+    for copies in (np.ones(80), rng.integers(1, 40, 80).astype(float)):
+        weights = RowWeights(copies, 80)
+        rows = splitting.RowsByContent.of(hashes.copy(), strata, 7, weights, copies, np.arange(80.0)[:, None])
+        assert rows.draws(between).tolist() == naive_draws(rows.keys, strata, copies, between)
+    once = splitting.RowsByContent.of(np.arange(80, dtype=np.uint64), strata, 7, weights, np.ones(80), np.ones((80, 1)))
+    np.testing.assert_array_equal(once.draws(between), once.different(between))
+
+
+def test_heavy_rows_are_dealt_out_in_lumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "MOST_UNITS", 300)
     X, y = draws(2)
-    rows = prepare(DeepBoostClassifier(), np.vstack([X, [[9.0, 9.0]] * 50]), np.concatenate([y, np.zeros(50, int)]))
-    assert sorted(held_of(rows, part)[1].get((9.0, 9.0, 0), 0.0) for part in THIRDS) == [0.0, 0.0, 50.0]
+    cells, labels, counts = counted(X, y)
+    copies, weighted = prepare(DeepBoostClassifier(), X, y), prepare(DeepBoostClassifier(), cells, labels, counts)
+    held = [held_of(copies, part)[1] for part in THIRDS]
+    assert held == [held_of(weighted, part)[1] for part in THIRDS]
+    assert all(sum(one.get(row, 0.0) for one in held) == n for row, n in totals(cells, labels, counts).items())
+    lump = 8.0  # the least power of 2 that leaves no more than 300
+    assert sum(n % lump == 0.0 for one in held for n in one.values()) > 0.5 * sum(map(len, held))
 
 
-def test_units_one_by_one() -> None:
-    rng = np.random.default_rng(0)
-    amounts = np.concatenate([rng.integers(1, 40, 30), [2000, 5000], rng.random(5) * 9]).astype(float)
-    keys, first = rng.integers(0, 2**63, len(amounts)).astype(np.uint64), rng.random(len(amounts)) < 0.3
-    found = splitting._held_of(amounts, keys, first, (0.2, 0.6))
-    for amount, key, is_held, held in zip(amounts, keys, first, found, strict=True):
-        n_units = min(max(1, int(amount)), splitting.MOST_UNITS)
-        ends = [unit * int(amount) // n_units if amount % 1 == 0 else unit for unit in range(n_units)] + [amount]
-        expected = ends[1] if is_held else 0.0
-        for unit in range(1, n_units):
-            if 0.2 <= splitting._uniform(np.array([key]), unit)[0] < 0.6:
-                expected += ends[unit + 1] - ends[unit]
-        assert held == pytest.approx(expected, rel=1e-12)
-    assert found.sum() == pytest.approx(0.4 * amounts.sum(), rel=0.1)
+def test_equal_cells_with_other_targets_are_draws_of_their_own() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 3, (300, 2)).astype(float), np.round(rng.normal(size=300), 1)
+    X[:40, 0] = np.arange(40) + 5.0  # rows without a copy
+    order = rng.permutation(300)
+    rows, moved = (prepare(RGBRegressor(), X[i], y[i], regression=True) for i in (slice(None), order))
+    for part in THIRDS:
+        (_, held, places), (_, again, others) = rows.hold_back(part, 3, 1), moved.hold_back(part, 3, 1)
+        assert len(places) == pytest.approx(100, abs=1)
+        pairs = [sorted(zip(one.X[:, 0], one.X[:, 1], one.targets, strict=True)) for one in (held, again)]
+        assert pairs[0] == pairs[1]
+        assert len(others) == len(places)
+    cells = {tuple(row) for row in X[places].tolist()}
+    assert cells & {tuple(row) for row in np.delete(X, places, axis=0).tolist()}
+
+
+def test_class_weights_are_no_numbers_of_copies() -> None:
+    X, y = draws(2, 300)
+    cells, labels, counts = counted(X, y)
+    for given in ({0: 1, 1: 5}, "balanced"):
+        estimator = DeepBoostClassifier(class_weight=given)
+        copies, weighted = prepare(estimator, X, y), prepare(estimator, cells, labels, counts)
+        plain = prepare(DeepBoostClassifier(), X, y)
+        for part in THIRDS:
+            held, of_plain = held_of(copies, part)[1], held_of(plain, part)[1]
+            assert held == {row: pytest.approx(n) for row, n in held_of(weighted, part)[1].items()}
+            unit = copies.class_units
+            assert held == {row: pytest.approx(n * unit[int(row[2])]) for row, n in of_plain.items()}
 
 
 def test_weights_that_are_no_numbers_of_copies() -> None:
@@ -188,22 +227,13 @@ def test_copies_that_several_workers_have() -> None:
             assert together == expected[place]
 
 
-def test_copies_with_costs_of_their_own_stay_together() -> None:
+def test_copies_with_costs_of_their_own_are_told_apart() -> None:
     X, y = draws(2, 300)
-    rows = prepare(DeepBoostClassifier(), X, y)
-    costs: Any = object()
-    _, held = held_of(rows, THIRDS[0])
-    _, watched, _ = replace(rows, costs=costs).hold_back(THIRDS[0], 3, 1)
-    whole = totals(X, y, np.ones(300))
-    kept = totals(np.asarray(watched.X), watched.class_ids, np.ones(len(watched.class_ids)))
-    assert all(whole[row] == weight for row, weight in kept.items())
-    assert any(whole[row] != weight for row, weight in held.items())
-
-
-def test_cells_of_several_classes() -> None:
-    cells, ids = np.array([5, 3, 5, 3, 7, 3], dtype=np.uint64), np.array([0, 1, 1, 1, 0, 1], dtype=np.uint16)
-    found = splitting._of_several_classes(cells, ids)
-    assert found.tolist() == [True, False, True, False, False, False]
-    assert splitting._of_several_classes(cells[:0], ids[:0]).tolist() == []
-    rows = splitting.RowsByContent.of(cells.copy(), ids.astype(np.uint32), 0, RowWeights(None, 6))
-    assert rows.any_copies()
+    cost = np.random.default_rng(0).integers(0, 9, (300, 2)).astype(float)
+    order = np.random.default_rng(1).permutation(300)
+    found = [
+        SoftmaxBoostClassifier(5, early_stopping=2, random_state=0, n_jobs=1).fit(X[i], y[i], cost=cost[i])
+        for i in (slice(None), order)
+    ]
+    assert found[0].history_ == found[1].history_
+    np.testing.assert_array_equal(*(one.decision_function(CELLS) for one in found))

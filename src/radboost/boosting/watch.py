@@ -33,8 +33,8 @@ class EarlyStopping:
         Stop after this many rounds without a lower loss on the validation rows, and keep the best round. With
         `fit(..., eval_metric=...)`: without a higher value of that metric, the first where there are several.
     validation_fraction : float
-        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, so
-        that copies of a row stay together, but for tables with few different rows.
+        Share of the training rows held back when `fit` gets no validation set. Rows are drawn by their content, and
+        copies of a row one by one. Where copies are one observation several times, give a validation set.
     """
 
     patience: int = DEFAULT_PATIENCE

@@ -51,13 +51,14 @@ def read_parts(
     read = _look_at_each(estimator, reader, given, workers)
     columns = _agreed(read, workers)
     classes = None if regression else _label(read, workers)
-    if classes is not None:
-        weighted |= _weigh_classes(estimator, read, classes, workers)
+    of_class = None if classes is None else _weigh_classes(estimator, read, classes, workers)
+    weighted |= of_class is not None
     _check_weights(read, weighted, workers)
     for part in read:
         part.leave_out_zero_weights()
     if classes is not None:
-        classes = _used_classes(read, classes, workers)
+        labels, classes = classes, _used_classes(read, classes, workers)
+        of_class = None if of_class is None else of_class[np.searchsorted(labels, classes)]
     categories = _merge_categories(reader, read, columns, workers)
     dtype = (
         np.float64 if any("float64" in one for one in workers.tell([str(part.dtype) for part in read])) else np.float32
@@ -86,6 +87,7 @@ def read_parts(
         feature_names=None if names is None else np.array(names, dtype=object),
         column_names=None if columns.column_names is None else list(columns.column_names),
         collective=workers,
+        class_units=of_class,
     )
 
 
@@ -176,11 +178,13 @@ def _label(read: list[ReadPart], workers: Workers) -> npt.NDArray[Any]:
     return classes
 
 
-def _weigh_classes(estimator: Any, read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers) -> bool:
-    """Multiplies what rows of each class weigh into their weights; whether there was anything to multiply."""
+def _weigh_classes(
+    estimator: Any, read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers
+) -> FloatArray | None:
+    """Multiplies what rows of each class weigh into their weights; None where there is nothing to multiply."""
     class_weight = getattr(estimator, "class_weight", None)
     if class_weight is None:
-        return False
+        return None
     own = [_exact_totals(part, len(classes)) for part in read]
     of_all = [column for of_worker in workers.tell(own) for column in of_worker]
     totals = [sum((column[c] for column in of_all), Fraction(0)) for c in range(len(classes))]
@@ -193,7 +197,7 @@ def _weigh_classes(estimator: Any, read: list[ReadPart], classes: npt.NDArray[An
     for part in read:
         given = np.ones(part.part.n_rows) if part.weights is None else part.weights
         part.weights = given * of_class[part.class_ids]
-    return True
+    return of_class
 
 
 def _exact_totals(part: ReadPart, n_classes: int) -> list[Fraction]:

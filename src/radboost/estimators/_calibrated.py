@@ -52,11 +52,11 @@ class CalibratedMixin(OffsetMixin):
             return
         threads = settings.growth.n_threads
         if watched is not None:
-            judged = [_judged(self, watched, threads)]
+            parts = [judged(self, watched, threads)]
         else:
-            judged = self._cross_fit(prepared.unwatched(), settings)
-        if judged:
-            found = fit_calibration(self._probabilities, judged, threads)
+            parts = self._cross_fit(prepared.unwatched(), settings)
+        if parts:
+            found = fit_calibration(self._probabilities, parts, threads)
             say(self.verbose, f"calibrated: {found}")
             # (6a) without its doubt: what the labels would be if none were drawn anew
             self.calibration_ = replace(found, doubt=0.0) if self.calibration == "right_labels" else found
@@ -68,7 +68,7 @@ class CalibratedMixin(OffsetMixin):
         folds = list(thirds(rows, seed, threads, most_held_back=max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
         # All of them together take no longer than one fit of two thirds of the rows.
         short = self._shortened(seed, len(folds))
-        return [_judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]
+        return [judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]
 
     def _shortened(self, seed: int, by: float) -> Any:
         """Fewer rounds by this factor, and steps that are so much longer."""
@@ -81,8 +81,10 @@ class CalibratedMixin(OffsetMixin):
         return short
 
 
-def _judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
-    """Rows of all workers where they are few enough: the search sums their losses hundreds of times."""
+def judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:
+    """Held-back rows with their scores: those of all workers where they are few enough, because the search sums their
+    losses hundreds of times.
+    """
     weights, scores = rows.row_weights(), rows.scores(model.ensemble_, n_threads)
     if weights.native.alone or weights.n_rows * math.prod(scores.shape[1:]) > MOST_GATHERED:
         return JudgedRows(weights, rows.class_ids, scores)

@@ -61,7 +61,7 @@ def thirds(
 ) -> Iterator[Fold]:
     """The rows, or so many of them at most, in thirds, of which one at a time is held back, or so many rows of it.
 
-    None where no class has two different rows.
+    None where no class has two rows.
     """
     n_different = rows.n_different(n_threads)
     n_rows = min(LOOK_ROWS, most_rows, n_different)

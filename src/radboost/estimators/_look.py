@@ -195,7 +195,7 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
         return Outcome(looked=False)
     try:
         look = Look(estimator, prepared, settings, parts, n_different)
-    except NothingToHoldBackError:  # no class has two different rows
+    except NothingToHoldBackError:  # no class has two rows
         return Outcome(looked=False)
     exact = options.thresholds == "best"
     start: Setting = {"thresholds": "best" if exact else "random", "max_depth": max_depth}

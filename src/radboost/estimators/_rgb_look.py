@@ -18,6 +18,8 @@ import numpy as np
 from radboost._progress import say
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
+from radboost.calibration import SMALLEST, fit_calibration
+from radboost.estimators._calibrated import judged
 from radboost.estimators._held_back import Fold, how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.families import TreeFamilies
@@ -195,9 +197,15 @@ class _Look:
         return found
 
     def _losses(self, model: Any, fold: Fold) -> FloatArray:
-        """Of each held-back row, after the best round."""
+        """The loss of each held-back row after the best round: of classifiers the log loss of probabilities that are
+        calibrated on these rows, because a fit calibrates them too.
+        """
         held = fold.held_back
         scores = held.scores(model.ensemble_, self.n_threads)
+        if not self.estimator._regression:
+            found = fit_calibration(model._probabilities, [judged(model, held, self.n_threads)], self.n_threads)
+            right = found.apply(model._probabilities, scores)[np.arange(len(scores)), held.class_ids]
+            return np.asarray(-np.log(np.maximum(right, SMALLEST)))
         loss = self.estimator._resolve_loss(fold.learned)[0] if isinstance(model.loss_, str) else model.loss_
         targets = self.estimator._targets(held.class_ids, held.targets, self.n_outputs)
         units = getattr(model, "_units_of_fit", None)

@@ -30,7 +30,7 @@ from radboost.rows.read import (
     read_targets,
 )
 from radboost.rows.sources import Sources
-from radboost.rows.splitting import Between, NothingToHoldBackError, RowsByContent
+from radboost.rows.splitting import NothingToHoldBackError, RowsByContent
 from radboost.rows.weights import RowWeights
 from radboost.trees import RowBlocks, bin_rows
 
@@ -75,6 +75,7 @@ class CheckedRows:
     offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
     collective: Collective | None = None  # who has the other rows; classes and categories are those of all of them
     sketched: bool = False  # whether quantiles may be those of summaries of the rows
+    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
@@ -113,6 +114,7 @@ class CheckedRows:
             column_names=self.column_names,
             offset=_select(self.offset, order),
             collective=self.collective,
+            class_units=self.class_units,
         )
 
 
@@ -143,6 +145,7 @@ class PreparedRows:
     validation_sources: Sources | None = None  # the same of the validation rows
     offset: FloatArray | None = None  # where the scores of the rows begin; None: at 0
     metrics: tuple[Any, ...] = ()  # of `boosting.metrics`: what validation rows are judged by besides the loss
+    class_units: FloatArray | None = None  # what `class_weight` makes of a weight of 1, for each class; None: 1
 
     @property
     def n_rows(self) -> int:
@@ -202,25 +205,33 @@ class PreparedRows:
     ) -> tuple[PreparedRows, Watched, RowOrder]:
         """Rows to learn from, rows to watch, and the places of the latter in X.
 
-        `part` is the share of the rows to watch, or says where it begins and ends in an order that the seed draws.
+        `part` is the share of the rows to watch, or says where it begins and ends in an order that the seed draws. A
+        row of weight 3 is three rows, of which some may be watched and others learned from; a weight that is no whole
+        number stays undivided.
         """
         between = part if isinstance(part, tuple) else (0.0, part)
-        held = self._held_weights(between, seed, n_threads)
-        own = np.ones(self.n_rows) if self.weights is None else self.weights
-        keep, held_back = np.flatnonzero(held < own), np.flatnonzero(held)
-        learned = self._keep(keep)
+        rows = self._rows_by_content(seed, n_threads)
+        drawn = rows.draws(between)
+        if not rows.weights.largest(drawn) > 0.0:
+            raise NothingToHoldBackError(
+                f"No class has two rows ({rows.weights.n_rows} samples in all), so none can be held back for "
+                "early stopping. Switch early_stopping off, or give more rows."
+            )
+        keep, held_back = np.flatnonzero(drawn < rows.copies), np.flatnonzero(drawn)
+        learned, held = self._keep(keep), None
         if self.weights is not None:
-            learned = replace(learned, weights=(own - held)[keep])
+            held = np.where(drawn == rows.copies, self.weights, drawn * (self.weights / rows.copies))
+            learned, held = replace(learned, weights=(self.weights - held)[keep]), held[held_back]
         places = self.order[held_back]
         X = dense_rows(self.X[places])
-        parts = (None if self.weights is None else held[held_back], _select(self.targets, held_back))
         offset = _select(self.offset, held_back)
-        watched = Watched(X, self.class_ids[held_back], *parts, self.collective, offset=offset)
+        targets = _select(self.targets, held_back)
+        watched = Watched(X, self.class_ids[held_back], held, targets, self.collective, offset=offset)
         return learned, watched, places
 
     def draw(self, share: float, seed: int, n_threads: int) -> PreparedRows:
-        """A share of the different rows of every class, by their content."""
-        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).together((0.0, 1.0 - share))))
+        """A share of the different rows of every class, by their content, each with all of its copies."""
+        return self._keep(np.flatnonzero(~self._rows_by_content(seed, n_threads).different((0.0, 1.0 - share))))
 
     def by_content(self, n_threads: int) -> PreparedRows:
         """The same rows in the order of the hashes of their codes and classes."""
@@ -240,24 +251,23 @@ class PreparedRows:
         strata = self.class_ids.astype(np.uint32)
         if self.sources is not None:  # some rows of every class of every source stay
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
-        return RowsByContent.of(self._hashes(n_threads), strata, seed, self.row_weights())
+        ties = [(np.ones(self.n_rows) if self.weights is None else self.weights)[:, None]]
+        if self.targets is not None:
+            ties.append(self.targets.reshape(self.n_rows, -1))
+        if self.costs is not None and self.costs.per_row:
+            ties += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
+        given = (self.row_weights(), self.copies(), np.hstack(ties))
+        return RowsByContent.of(self._hashes(n_threads), strata, seed, *given)
 
-    def _held_weights(self, between: Between, seed: int, n_threads: int) -> FloatArray:
-        """What is held back of the weight of each row."""
-        rows = self._rows_by_content(seed, n_threads)
-        together = rows.together(between)
-        # Copies with costs of their own are not alike, and regression has no classes.
-        if self.costs is None and self.classes is not None and rows.any_copies():
-            cells = mixed_in(self.data.row_hashes(np.zeros_like(self.class_ids), n_threads), self.offset)
-            held = rows.dealt_out(together, cells, self.class_ids, between)
-        else:
-            held = np.where(together, 1.0 if self.weights is None else self.weights, 0.0)
-        if not rows.weights.largest(held) > 0.0:
-            raise NothingToHoldBackError(
-                f"No class has two different rows ({rows.weights.n_rows} samples in all), so none can be held back for "
-                "early stopping. Switch early_stopping off, or give more rows."
-            )
-        return held
+    def copies(self) -> FloatArray:
+        """The number of rows that each row stands for: its weight, or 1 where weights are no whole numbers."""
+        if self.weights is None:
+            return np.ones(self.n_rows)
+        copies = self.weights if self.class_units is None else self.weights / self.class_units[self.class_ids]
+        whole, weights = np.rint(copies), self.row_weights()
+        if weights.largest(np.abs(copies - whole)) > 1e-9 or weights.largest(-whole) > -1.0:
+            return np.ones(self.n_rows)
+        return whole
 
     def _keep(self, places: Places) -> PreparedRows:
         """Some of the engine's rows, in their order."""
@@ -369,7 +379,7 @@ def _kept(numbers: FloatArray | None, places: Places | None) -> FloatArray | Non
 def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regression: bool = False) -> CheckedRows:
     """Checks rows, labels or targets, and weights; the estimator remembers names and number of the columns."""
     given = read_rows(estimator, X, y)
-    weights = check_sample_weight(sample_weight, given.n_rows)
+    before = weights = check_sample_weight(sample_weight, given.n_rows)
     if not regression:
         weights = times_class_weight(getattr(estimator, "class_weight", None), given.y, weights)
     rows, weights, kept = given.without_zero_weights(weights)
@@ -383,7 +393,12 @@ def read_training(estimator: Any, X: Any, y: Any, sample_weight: Any, *, regress
         no_classes = np.zeros(rows.n_rows, dtype=np.uint16)
         return CheckedRows(rows, kept, given.n_rows, None, no_classes, weights, read_targets(rows.y), *names)
     classes, class_ids = read_labels(rows.y)
-    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, None, *names)
+    units = None
+    if weights is not None and getattr(estimator, "class_weight", None) is not None:
+        first = np.unique(class_ids, return_index=True)[1]
+        before = _kept(before, kept)
+        units = weights[first] if before is None else weights[first] / before[first]
+    return CheckedRows(rows, kept, given.n_rows, classes, class_ids, weights, None, *names, class_units=units)
 
 
 def check_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> None:

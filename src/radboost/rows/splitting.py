@@ -9,100 +9,83 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import FloatArray
 from radboost.rows.weights import RowWeights
 
 Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Between = tuple[float, float]
 
-# A table has few different rows where copies to be dealt out hold at least this share of the weight. Fewer of them stay
-# together, so that models of tables with some repeated cells are what they were.
-FEW_DIFFERENT = 0.4
-# The copies of a row are dealt out one by one where they are no more than this, otherwise in so many parts.
-MOST_UNITS = 1_024
-# A smaller share of a row's weight than this comes from rounding.
-SLIVER = 1e-9
+# Up to so many draws are dealt out one by one. Beyond it copies of a row are dealt out in lumps of equal size, of which
+# there may also be twice as many as different rows.
+MOST_UNITS = 2**22
 
 
 class NothingToHoldBackError(ValueError):
-    """There are too few different rows to hold some back."""
+    """There are too few rows to hold some back."""
 
 
 @dataclass(frozen=True)
 class RowsByContent:
-    """The rows of one worker, by keys that are hashes of their content: copies have the same key and stratum.
+    """The rows of one worker as draws: a row stands for one, and a row that weighs as much as w copies for w of them.
 
     Each stratum (a class, or a class of a source) is split by itself.
     """
 
     keys: Hashes
+    """Hashes of the content, mixed with the seed: copies have the same key and stratum."""
     strata: npt.NDArray[np.uint32]
     weights: RowWeights
+    copies: FloatArray
+    """The number of draws that each row stands for, a whole number."""
+    ties: FloatArray
+    """What orders rows with equal keys: their weight, targets and costs; shape (n_rows, at least 1)."""
 
     @classmethod
-    def of(cls, hashes: Hashes, strata: npt.NDArray[np.uint32], seed: int, weights: RowWeights) -> RowsByContent:
-        """Keys that the seed draws; the hashes are written over."""
+    def of(
+        cls,
+        hashes: Hashes,
+        strata: npt.NDArray[np.uint32],
+        seed: int,
+        weights: RowWeights,
+        copies: FloatArray,
+        ties: FloatArray,
+    ) -> RowsByContent:
+        """Rows by keys that the seed draws; the hashes are written over."""
         keys = hashes
         with np.errstate(over="ignore"):
             keys ^= np.uint64(seed % 2**64)
             keys *= np.uint64(0x9E3779B97F4A7C15)
             keys ^= keys >> np.uint64(29)
             keys *= np.uint64(0xBF58476D1CE4E5B9)
-        return cls(keys, strata, weights)
+        return cls(keys, strata, weights, copies, ties)
 
-    def together(self, between: Between) -> Mask:
-        """The rows to hold back where all copies of a row stay together.
+    def different(self, between: Between) -> Mask:
+        """The rows that lie between two shares of the different rows of their stratum, ordered by key; never all."""
+        keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
+        return _between(self.keys, self.strata, *_ends(keys, strata, between, distinct=True))
 
-        Of each stratum those are held back that lie between two shares of the order of the keys, and never all.
+    def draws(self, between: Between) -> FloatArray:
+        """The number of draws of each row that lie between two shares of the draws of their stratum; never all.
+
+        The first draw of a row is ordered by its key, and every further one by a key of its own, so that a table
+        without copies is split as by `different`.
         """
         keys, strata = self.weights.gather(self.keys), self.weights.gather(self.strata)
-        held_back = np.zeros(len(self.strata), dtype=bool)
-        for stratum in np.unique(strata):
-            ranked = _different(keys[strata == stratum])
-            first, last = (math.ceil(share * len(ranked)) for share in between)
-            last = min(last, first + len(ranked) - 1)
-            if first < last:
-                held_back |= (self.strata == stratum) & (self.keys >= ranked[first]) & (self.keys <= ranked[last - 1])
-        return held_back
-
-    def any_copies(self) -> bool:
-        """Whether a row of any worker occurs twice, or weighs as much as two."""
-        given = self.weights.given
-        if self.weights.largest(np.ones(0) if given is None else given) >= 2.0:
-            return True
-        keys = self.weights.gather(self.keys)
-        return len(_different(keys.copy())) < len(keys)
-
-    def dealt_out(self, together: Mask, cells: Hashes, class_ids: ClassIds, between: Between) -> FloatArray:
-        """The weight of each row that is held back; `cells` are hashes of the rows without their classes.
-
-        Where the same cells come with several classes, their copies are draws from a distribution of the classes, which
-        no part shows that has all copies with one class and none with another. Of these rows each copy is dealt out by
-        itself, as if it were a row of its own: the first goes where all would go together, so that a row that occurs
-        once is held back as ever, and some of every stratum stay. Other copies stay together: they may well be the
-        same observation several times. So do all where the others are few (see FEW_DIFFERENT).
-        """
-        own = np.ones(len(self.keys)) if self.weights.given is None else self.weights.given
-        keys, strata, weights = (
-            self.weights.gather(self.keys),
-            self.weights.gather(self.strata),
-            self.weights.gather(own),
-        )
-        held = self.weights.gather(np.where(together, own, 0.0))
-        rows = np.flatnonzero(_of_several_classes(self.weights.gather(cells), self.weights.gather(class_ids)))
-        rows = rows[np.lexsort((weights[rows], strata[rows], keys[rows]))]
-        w = weights[rows]
-        new = (keys[rows[1:]] != keys[rows[:-1]]) | (strata[rows[1:]] != strata[rows[:-1]])
-        starts = np.flatnonzero(np.concatenate([[True], new])[: len(rows)])
-        totals = np.add.reduceat(w, starts) if len(starts) else w
-        if totals[totals >= 2.0].sum() >= FEW_DIFFERENT * self.weights.total:
-            drawn = _held_of(totals, keys[rows[starts]], held[rows[starts]] > 0.0, between)
-            before = np.cumsum(w) - w
-            lump = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
-            part = np.clip(drawn[lump] - (before - before[starts][lump]), 0.0, w)
-            held[rows] = np.where(part < SLIVER * w, 0.0, np.where(part > (1.0 - SLIVER) * w, w, part))
-        return held[self._first_own() :][: len(own)]
+        ranked = _sorted(keys)
+        if self.weights.largest(self.copies) <= 1.0 and not (ranked[1:] == ranked[:-1]).any():
+            return _between(self.keys, self.strata, *_ends(keys, strata, between)).astype(np.float64)
+        copies, ties = self.weights.gather(self.copies), self.weights.gather(self.ties)
+        order = np.argsort(keys)
+        same = ranked[1:] == ranked[:-1]
+        among = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        rows = order[among]
+        order[among] = rows[np.lexsort((*ties[rows].T, strata[rows], keys[rows]))]
+        keys, strata, copies = keys[order], strata[order], copies[order]
+        firsts = np.flatnonzero(np.append(True, ~same | (strata[1:] != strata[:-1])))
+        held = np.empty(len(keys))
+        held[order] = _held_draws(keys[firsts], strata[firsts], firsts, copies, between)
+        return held[self._first_own() :][: len(self.keys)]
 
     def _first_own(self) -> int:
         """Where the rows of this worker begin among all, in the order in which they are gathered."""
@@ -114,50 +97,72 @@ class RowsByContent:
         return int(lengths[: np.flatnonzero((everybody == mine).all(axis=1))[0]].sum())
 
 
-def _held_of(totals: FloatArray, keys: Hashes, first_is_held: Mask, between: Between) -> FloatArray:
-    """How much of each total is held back: of as many whole units as it has those that are drawn."""
-    n_units = np.clip(np.floor(totals), 1.0, MOST_UNITS)
+def _held_draws(
+    keys: Hashes, strata: npt.NDArray[np.uint32], firsts: npt.NDArray[np.intp], copies: FloatArray, between: Between
+) -> FloatArray:
+    """The draws to hold back of each row, where equal rows follow one another and groups of them begin at `firsts`.
 
-    def end(unit: int, of: npt.NDArray[np.intp]) -> FloatArray:
-        whole = np.floor(unit * totals[of] / n_units[of])
-        return np.where(unit == n_units[of], totals[of], whole)
+    Keys and strata are those of the groups.
+    """
+    totals = np.add.reduceat(copies, firsts)
+    size = 1
+    while np.ceil(totals / size).sum() > max(MOST_UNITS, 2 * len(totals)):
+        size *= 2
+    n_units = np.ceil(totals / size).astype(np.int64)
+    group = np.repeat(np.arange(len(totals)), n_units)
+    number = np.arange(len(group)) - np.repeat(np.cumsum(n_units) - n_units, n_units)
+    of_units = _of_copies(keys[group], number)
+    held = _between(of_units, strata[group], *_ends(of_units, strata[group], between))
+    # Draws are numbered through all groups; a row has those from where it begins to where the next one does.
+    begin = (np.cumsum(totals) - totals)[group] + number * float(size)
+    begin = np.append(begin, totals.sum())
+    held_before = np.concatenate([[0.0], np.cumsum(held * np.diff(begin))])
+    end = np.cumsum(copies)
+    return np.asarray(np.interp(end, begin, held_before) - np.interp(end - copies, begin, held_before))
 
-    held = np.where(first_is_held, end(1, np.arange(len(totals))), 0.0)
-    active = np.arange(len(totals))
-    for unit in range(1, int(n_units.max())):
-        active = active[n_units[active] > unit]
-        places = _uniform(keys[active], unit)
-        drawn = active[(places >= between[0]) & (places < between[1])]
-        held[drawn] += end(unit + 1, drawn) - end(unit, drawn)
-    return held
+
+def _ends(
+    keys: Hashes, strata: npt.NDArray[np.uint32], between: Between, *, distinct: bool = False
+) -> tuple[npt.NDArray[np.uint32], Hashes, Hashes]:
+    """The strata of which some are held back, with the lowest and the highest key of these."""
+    found = []
+    for stratum in np.unique(strata).tolist():
+        ranked = _sorted(keys[strata == stratum])
+        if distinct:
+            ranked = ranked[np.concatenate([[True], ranked[1:] != ranked[:-1]])]
+        first, last = (math.ceil(share * len(ranked)) for share in between)
+        last = min(last, first + len(ranked) - 1)
+        if first < last:
+            found.append((stratum, ranked[first], ranked[last - 1]))
+    numbers, lowest, highest = zip(*found, strict=True) if found else ((), (), ())
+    return np.array(numbers, dtype=np.uint32), np.array(lowest, dtype=np.uint64), np.array(highest, dtype=np.uint64)
 
 
-def _uniform(keys: Hashes, number: int) -> FloatArray:
-    """A number between 0 and 1 for each key, another one for each number."""
+def _between(
+    keys: Hashes,
+    strata: npt.NDArray[np.uint32],
+    numbers: npt.NDArray[np.uint32],
+    lowest: Hashes,
+    highest: Hashes,
+) -> Mask:
+    """The rows whose key lies between the ends of their stratum."""
+    held_back = np.zeros(len(keys), dtype=bool)
+    for stratum, low, high in zip(numbers, lowest, highest, strict=True):
+        held_back |= (strata == stratum) & (keys >= low) & (keys <= high)
+    return held_back
+
+
+def _of_copies(keys: Hashes, number: npt.NDArray[np.int64]) -> Hashes:
+    """A key for each copy of a row: that of the row for number 0, another for every other number."""
     with np.errstate(over="ignore"):
-        mixed = keys + np.uint64(number * 0x9E3779B97F4A7C15 % 2**64)
+        mixed = keys + number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mixed ^= mixed >> np.uint64(31)
-    return np.asarray((mixed >> np.uint64(11)) * 2.0**-53)
+    return np.where(number == 0, keys, mixed)
 
 
-def _of_several_classes(cells: Hashes, class_ids: ClassIds) -> Mask:
-    """The rows whose cells come with another class too."""
-    order = np.lexsort((class_ids, cells))
-    cells, ids = cells[order], class_ids[order]
-    new = np.concatenate([[True], cells[1:] != cells[:-1]])[: len(cells)]
-    group = np.cumsum(new) - 1
-    first = ids[new][group]
-    several = np.bincount(group, weights=ids != first) > 0
-    found = np.zeros(len(cells), dtype=bool)
-    found[order] = several[group]
-    return found
-
-
-def _different(hashes: Hashes) -> Hashes:
-    """The different ones in their order, as np.unique finds them in several times the time; sorts in place."""
-    hashes.sort()
-    first = np.ones(len(hashes), dtype=bool)
-    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
-    return hashes[first]
+def _sorted(hashes: Hashes) -> Hashes:
+    ordered = hashes.copy()
+    ordered.sort()
+    return ordered

@@ -64,10 +64,10 @@ PARAMETERS = """
         the best.
     cv : int, splitter, list of splits or None
         A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
-        neither their order nor copies in place of weights matter; copies of a row are in one fold, but for tables with
-        few different rows. Folds are repeated with other draws until there are 1,500 held-back answers. A splitter of
-        scikit-learn's form, or a list of splits, is taken as it is: its folds may depend on the order of the rows, and
-        are not repeated.
+        neither their order nor copies in place of weights matter; copies of a row are dealt out one by one (`groups` of
+        `fit` keep them together). Folds are repeated with other draws until there are 1,500 held-back answers. A
+        splitter of scikit-learn's form, or a list of splits, is taken as it is: its folds may depend on the order of
+        the rows, and are not repeated.
     scoring : str, callable or None
         What is to be large: a name of scikit-learn's, or a function of a fitted model, X and y. None: {scoring}
     rule : {{"best", "one_standard_error"}}
@@ -256,7 +256,7 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
                 ids[np.arange(training.n_given) if training.kept is None else training.kept] = training.class_ids
                 y = training.classes[ids]
             return [given_splits(prepared, cv, y, groups, training.kept, training.n_given)]
-        n_folds = number_of_folds(prepared, n_folds, n_threads)
+        n_folds = number_of_folds(prepared, n_folds)
         n_different = prepared.n_different(n_threads)
         sizes, size = [], ROWS_OF_FIRST_RUNG
         while 1.5 * size < n_different:

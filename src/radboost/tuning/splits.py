@@ -57,7 +57,8 @@ class Splits(Protocol):
 class SplitsByContent:
     """Folds that depend neither on the order of the rows nor on copies in place of weights; any number of repeats.
 
-    Rows of each class apart are dealt out by a keyed hash of their content. `n_rows` of them are used at most.
+    Rows of each class apart are dealt out by a keyed hash of their content, copies of a row one by one. `n_rows`
+    different ones are used at most.
     """
 
     rows: PreparedRows
@@ -126,20 +127,19 @@ def _shares(rows: PreparedRows, held_back: Watched, places: npt.NDArray[Any]) ->
     return None if np.array_equal(whole[places], held_back.weights) else held_back.weights / whole[places]
 
 
-def number_of_folds(rows: PreparedRows, n_folds: int, n_threads: int) -> int:
-    """As many as were asked for, or as the class with the most different rows allows."""
-    hashes = rows.data.row_hashes(rows.class_ids, n_threads)
-    ids = rows.class_ids
-    counts = np.array([len(np.unique(hashes[ids == one])) for one in np.unique(ids)])
+def number_of_folds(rows: PreparedRows, n_folds: int) -> int:
+    """As many as were asked for, or as the largest class has rows."""
+    counts = np.bincount(rows.class_ids, rows.copies())
+    counts = counts[counts > 0]
     most, fewest = int(counts.max()), int(counts.min())
     if most < 2:
-        what = "a class with at least two different rows" if rows.classes is not None else "two different rows"
+        what = "a class with at least two rows" if rows.classes is not None else "two rows"
         raise ValueError(
             f"Folds need {what}, one to learn from and one to judge by, and there are none (n_samples={rows.n_rows})."
         )
     if rows.classes is not None and fewest < n_folds:
         warnings.warn(
-            f"cv={n_folds} is more than the {fewest} different rows of the smallest class: some folds are judged "
+            f"cv={n_folds} is more than the {fewest} rows of the smallest class: some folds are judged "
             "without it. Use fewer folds.",
             UserWarning,
             stacklevel=5,

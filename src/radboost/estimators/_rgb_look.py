@@ -43,6 +43,8 @@ COLUMNS = 50
 # Short fits where rows are held back more than once and where one third of them is enough: their rounds; with several
 # scores per row; those that they wait for a lower loss; how much longer steps are where the learning rate is given.
 LOOK_ROUNDS, LOOK_ROUNDS_OF_MANY, LOOK_ROUNDS_OF_CLASSES, LOOK_PATIENCE, LONGER_STEPS = 200, 160, 100, 20, 3.0
+# A trial whose best round is no later than this share of its rounds has come to its end.
+FINISHED = 0.95
 # Rounds of the whole fit, whose rows are more and bear more; the most with one score per row and with several.
 MORE_ROUNDS, FEWEST_ROUNDS, MOST_ROUNDS = 1.6, 30, (1600, 500)
 # So many held-back rows are enough to compare, on so many folds; another setting has to be better by so many standard
@@ -87,7 +89,7 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, n_out
     look = _Look(estimator, folds, seed, threads, n_outputs)
     if folds[0].n_different >= ENOUGH_TO_TELL:
         chosen = _compared(look, chosen)
-    n_rounds = math.ceil(MORE_ROUNDS * look.longer(chosen) * look.best_round(chosen))
+    n_rounds = math.ceil(MORE_ROUNDS * look.best_round(chosen))
     return replace(chosen, n_rounds=min(most_rounds(n_outputs), max(FEWEST_ROUNDS, n_rounds)))
 
 
@@ -163,7 +165,9 @@ class _Look:
     def is_better(self, one: Chosen, other: Chosen, errors: float = WORTH_IT) -> bool:
         """Whether the held-back loss is lower by so many standard errors of the difference."""
         folds = self.folds[:COMPARED]
-        pairs = zip(folds, self._fits(one, len(folds)).by_row, self._fits(other, len(folds)).by_row, strict=False)
+        pairs = zip(
+            folds, *(self._fits(c, len(folds), self._longer_to_compare(c)).by_row for c in (one, other)), strict=False
+        )
         weight = gain = square = 0.0
         for fold, loss, than in pairs:
             rows, less = fold.held_back.row_weights(), than - loss
@@ -173,20 +177,35 @@ class _Look:
         variance = max(0.0, square / weight - (gain / weight) ** 2)
         return gain / weight > errors * math.sqrt(variance / weight)
 
-    def longer(self, chosen: Chosen) -> float:
-        """By what factor the steps of short fits are longer."""
+    def best_round(self, chosen: Chosen) -> float:
+        """The round with the least mean loss over the held-back rows of all folds, at the learning rate of `chosen`.
+
+        Trials with longer steps end sooner. Several classes are first tried with steps as long as those of the fit.
+        """
+        for longer in sorted({self._longer_to_compare(chosen), self._longer(chosen)}):
+            found = _best_round(self._fits(chosen, len(self.folds), longer).by_round, self.folds)[0]
+            if found < FINISHED * self._rounds():
+                break
+        return longer * found
+
+    def _longer(self, chosen: Chosen) -> float:
+        """By what factor the steps of trials are longer."""
         is_open = isinstance(self.estimator.learning_rate, str)
         steps = LOOK_RATES[self.n_outputs > 1] / chosen.learning_rate if is_open else LONGER_STEPS
         return how_much_longer(steps, chosen.learning_rate, self.estimator.loss)
 
-    def best_round(self, chosen: Chosen) -> int:
-        """The round with the least mean loss over the held-back rows of all folds."""
-        return _best_round(self._fits(chosen, len(self.folds)).by_round, self.folds)[0]
+    def _longer_to_compare(self, chosen: Chosen) -> float:
+        """The same of trials that compare settings. With several classes long steps are unfair to large trees."""
+        return 1.0 if self.n_outputs > 1 and not self.estimator._regression else self._longer(chosen)
 
-    def _fits(self, chosen: Chosen, n_folds: int) -> _Short:
-        """With at least so many folds."""
-        told = chosen.described()
-        found, short = self._found.setdefault(told, _Short()), self._short(chosen)
+    def _rounds(self) -> int:
+        few = LOOK_ROUNDS if len(self.folds) > 1 else LOOK_ROUNDS_OF_MANY
+        return LOOK_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
+
+    def _fits(self, chosen: Chosen, n_folds: int, longer: float) -> _Short:
+        """Trials on at least so many folds, with steps that are longer by a factor."""
+        told, short = chosen.described(), self._short(chosen, longer)
+        found = self._found.setdefault(f"{told}, {longer}", _Short())
         for fold in self.folds[len(found.by_round) : n_folds]:
             model = learn(short, replace(fold.learned, validation=fold.held_back))
             found.by_round.append(model.history_["validation_loss"])
@@ -213,11 +232,9 @@ class _Look:
             targets, scores = targets / units, scores / units
         return np.ascontiguousarray(ask(loss, "value", targets, scores), dtype=np.float64)
 
-    def _short(self, chosen: Chosen) -> Any:
+    def _short(self, chosen: Chosen, longer: float) -> Any:
         short = with_chosen(self.estimator, chosen)
-        few = LOOK_ROUNDS if len(self.folds) > 1 else LOOK_ROUNDS_OF_MANY
-        short.n_rounds = LOOK_ROUNDS_OF_CLASSES if self.n_outputs > 1 else few
-        short.learning_rate = self.longer(chosen) * chosen.learning_rate
+        short.n_rounds, short.learning_rate = self._rounds(), longer * chosen.learning_rate
         short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
         short.calibration = None  # of classifiers alone
         short.random_state, short.verbose = self.seed % 2**32, 0

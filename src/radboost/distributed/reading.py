@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from radboost._tables import column_title
 from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, warn_small_total
 from radboost.distributed.parts import LazyPart
@@ -123,6 +124,12 @@ def _look_at_each(estimator: Any, reader: Reader, parts: list[LazyPart], workers
             result = reader.look_at(part, part.load(), of_all or None)
         if isinstance(result, Exception):
             raise result
+        mixed = [column for column in of_all if column not in own and len(result.seen[column])]
+        if mixed:
+            raise ValueError(
+                f"The partitions differ: {column_title(part.load().X, mixed[0])} holds text or categories in "
+                "one and numbers in another. Give it the same type in all of them."
+            )
         read.append(result)
     return read
 

@@ -145,6 +145,8 @@ def test_categories_here_and_numbers_there(column: str) -> None:
     other = X[80:].assign(**{column: 1.0})
     with pytest.raises(ValueError, match=f"The partitions differ: column '{column}' .* numbers in another"):
         fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(other, y[80:])], 2)
+    with pytest.raises(ValueError, match=r"one has 6 columns .*; another 6 columns"):
+        fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(X[80:][X.columns[::-1]], y[80:])], 2)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -61,18 +61,12 @@ def random_federation(seed: int) -> tuple[LocalTransport, dict[str, Any]]:
 
 @pytest.mark.parametrize("seeds", [QUICK, pytest.param(ALL, marks=pytest.mark.slow)])
 def test_nobody_who_follows_the_protocol_is_left_out(seeds: range) -> None:
-    found: dict[int, Any] = {}
+    found = {}
     for seed in seeds:
         transport, settings = random_federation(seed)
-        try:
-            _, office = fit_federated(transport=transport, **settings)
-        except ValueError as error:  # all labels of a few rows are the same
-            if "two are needed" not in str(error):
-                raise
-            continue
+        _, office = fit_federated(transport=transport, **settings)
         found[seed] = office.left_out
     assert {seed: who for seed, who in found.items() if who} == {}
-    assert len(found) > 0.95 * len(seeds)
 
 
 @pytest.mark.parametrize(("beyond", "names"), [(0, []), (1, ["owner 001"])])

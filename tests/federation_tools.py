@@ -34,6 +34,12 @@ def rows_of(owner: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.nd
     return X, y, f"domain {domain}"
 
 
+def clean_rows(owner: int) -> tuple[np.ndarray, np.ndarray, str]:
+    """One threshold gets all labels right."""
+    X, _, domain = rows_of(owner)
+    return X, (X[:, 0] > GRID[0][3]).astype(int), domain
+
+
 def all_rows(n_owners: int, n_domains: int = 2, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What a server may never see."""
     parts = [rows_of(owner, n_domains, missing) for owner in range(n_owners)]
@@ -69,16 +75,24 @@ Trouble = Callable[[int, Letter, Letter], Iterable[Letter | str]]
 class LocalTransport(Transport):
     """Owners in this process, asked in the wrong order. `trouble` makes of an answer none, others, or several."""
 
-    def __init__(self, n_owners: int, n_domains: int = 2, missing: float = 0.0, trouble: Trouble | None = None) -> None:
+    def __init__(
+        self,
+        n_owners: int,
+        n_domains: int = 2,
+        missing: float = 0.0,
+        trouble: Trouble | None = None,
+        rows: Callable[[int], tuple[np.ndarray, np.ndarray, str]] | None = None,
+    ) -> None:
         self.memories = [Memory() for _ in range(n_owners)]
-        self.owners = [self._owner(k, n_domains, missing) for k in range(n_owners)]
+        self._given = rows or (lambda k: rows_of(k, n_domains, missing))
+        self.owners = [self._owner(k) for k in range(n_owners)]
         self.trouble = trouble
         self.absent: set[int] = set()
         self.letters: list[tuple[int, Letter]] = []
         self.replies: list[tuple[int, Letter]] = []
 
-    def _owner(self, k: int, n_domains: int, missing: float) -> Owner:
-        return Owner(lambda: OwnRows(*rows_of(k, n_domains, missing), f"owner {k:03}"), self.memories[k], PROPOSABLE)
+    def _owner(self, k: int) -> Owner:
+        return Owner(lambda: OwnRows(*self._given(k), f"owner {k:03}"), self.memories[k], PROPOSABLE)
 
     def restart(self, k: int, forget: bool = False) -> None:
         """The process of an owner ends and begins again, with or without what was kept for it."""

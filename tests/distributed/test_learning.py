@@ -138,6 +138,17 @@ def test_text_that_only_some_parts_have() -> None:
         assert everything(model)[:-1] == everything(expected)[:-1]
 
 
+@pytest.mark.parametrize("column", ["a", "d"])
+def test_categories_here_and_numbers_there(column: str) -> None:
+    """As in one place, where a column of both is refused."""
+    X, y = words()
+    other = X[80:].assign(**{column: 1.0})
+    with pytest.raises(ValueError, match=f"The partitions differ: column '{column}' .* numbers in another"):
+        fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(other, y[80:])], 2)
+    with pytest.raises(ValueError, match=r"one has 6 columns .*; another 6 columns"):
+        fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(X[80:][X.columns[::-1]], y[80:])], 2)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_that_are_held_back_are_made_of_bins(dtype: Any) -> None:
     """By early stopping and by calibration, with categories and missing values."""

@@ -12,10 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from federation_tools import LocalTransport, all_rows, candidates, changed, domain_model, estimator, rows_of
+from federation_tools import (
+    GRID,
+    LocalTransport,
+    all_rows,
+    candidates,
+    changed,
+    clean_rows,
+    domain_model,
+    estimator,
+    rows_of,
+)
 from radboost.families import Candidates, stumps_at
 from radboost.federated import Privacy
-from radboost.federated.answers import OwnRows
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.letters import Letter, LetterError
 from radboost.federated.numbers import from_words, to_words
@@ -25,8 +34,10 @@ pytest.importorskip("flwr")
 pytest.importorskip("dp_accounting")
 
 
-def fit(n_owners: int = 6, n_rounds: int = 6, trouble: Any = None, **more: Any) -> tuple[Any, Any, LocalTransport]:
-    transport = LocalTransport(n_owners, trouble=trouble)
+def fit(
+    n_owners: int = 6, n_rounds: int = 6, trouble: Any = None, rows: Any = None, **more: Any
+) -> tuple[Any, Any, LocalTransport]:
+    transport = LocalTransport(n_owners, trouble=trouble, rows=rows)
     usual: dict[str, Any] = {"candidates": candidates(8), "domain_model": domain_model()}
     model, office = fit_federated(estimator(n_rounds), transport, **{**usual, **more})
     return model, office, transport
@@ -136,15 +147,17 @@ def test_what_would_give_single_rows_away_is_refused(more: dict[str, Any]) -> No
 # --- masks
 
 
-def test_secure_sums_are_exact() -> None:
+@pytest.mark.parametrize("rows", [rows_of, clean_rows])
+def test_secure_sums_are_exact(rows: Any, caplog: pytest.LogCaptureFixture) -> None:
     """The same integers as without masks at the same scales, and so the same model."""
     X, _, _ = all_rows(6)
-    plain, _, _ = fit()
-    found, office, transport = fit(secure=True)
+    plain, _, _ = fit(rows=rows, candidates=candidates())
+    found, office, transport = fit(rows=rows, candidates=candidates(), secure=True)
     np.testing.assert_array_equal(found.decision_function(X), plain.decision_function(X))
     assert found.history_["objective"] == pytest.approx(plain.history_["objective"], rel=1e-14)
     assert {reply.action for _, reply in transport.replies} >= {"keys", "shares", "stand", "edges", "unmask"}
     assert not office.left_out
+    assert "out of range" not in caplog.text
 
 
 def test_the_server_sees_masks_and_not_sums() -> None:
@@ -283,14 +296,10 @@ def test_false_secrets_do_not_end_the_fit(caplog: pytest.LogCaptureFixture) -> N
 
 def test_scores_that_secure_sums_do_not_resolve() -> None:
     """Rows that one stump parts, whose weight grows without end."""
-    transport = LocalTransport(3, 1)
-    for k, one in enumerate(transport.owners):
-        X, _, domain = rows_of(k, 1)
-        one._load = lambda X=X, d=domain, k=k: OwnRows(X, (X[:, 0] > 0).astype(int), d, f"{k}")  # type: ignore[misc]
     found, _ = fit_federated(
         estimator(300, learning_rate=1.0),
-        transport,
-        candidates=Candidates(stumps_at([[0.0], [], [], []])),
+        LocalTransport(3, rows=lambda k: (*clean_rows(k)[:2], "domain 0")),
+        candidates=Candidates(stumps_at([[GRID[0][3]], [], [], []])),
         domain_model=None,
         privacy=Privacy(clip=1e3, noise_multiplier=1e-17, seed=1),
     )

@@ -20,6 +20,7 @@ from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.fitting import TrainedByOwners, fit_federated
 from radboost.federated.letters import Letter, LetterError, pack_hypotheses, unpack_hypotheses
 from radboost.federated.numbers import to_words
+from radboost.model_file import ModelFileError
 
 
 def fit(transport: LocalTransport, n_rounds: int = 15, **more: Any) -> tuple[Any, Any]:
@@ -164,14 +165,31 @@ def test_who_says_what_cannot_be_is_named_and_left_out(what: str, caplog: pytest
         told = lie(reply) if letter.action == action else reply
         return told if isinstance(told, list) else [told]
 
-    with caplog.at_level(logging.ERROR, "radboost.federated"):
+    warned = r"left out for good: 'owner 003' \(.*nothing more from their rows, 43 of the 333 registered\. Check"
+    with caplog.at_level(logging.ERROR, "radboost.federated"), pytest.warns(UserWarning, match=warned):
         found, office = fit(LocalTransport(8, trouble=lying))
     assert list(office.left_out) == ["owner 003"]
+    assert type(found).from_dict(found.to_dict()).left_out_ == found.left_out_ == office.left_out
     assert reason in office.left_out["owner 003"]
     assert f"{action}: 'owner 003' is left out from now on" in caplog.text
     assert asked.count(action) == 1
     X, y, _ = all_rows(8)
     assert found.score(X, y) > 0.6
+
+
+def test_a_domain_of_which_all_are_left_out() -> None:
+    def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
+        return [sums(reply, 0, 2**80) if node % 2 == 1 and letter.facts.get("position", 0) > 3 else reply]
+
+    warned = r"'owner 001' .*'owner 005' .*, 1 more in left_out_\..*166 of the 333 .* domain 'domain 1' is left\."
+    with pytest.warns(UserWarning, match=warned):
+        found, _ = fit(LocalTransport(8, trouble=lying), 8)
+    assert sorted(found.left_out_) == [f"owner {k:03}" for k in (1, 3, 5, 7)]
+    forged = {**found._arrays_of_fit(), "left_out": np.frombuffer(b'{"owner 001": 3}', dtype=np.uint8)}
+    with pytest.raises(ModelFileError, match="who was left out"):
+        found._take_arrays_of_fit(forged)
+    X, y, _ = all_rows(2)
+    assert not hasattr(found.set_params(step="auto").fit(X, y), "left_out_")
 
 
 def test_answers_of_nodes_that_were_not_asked(caplog: pytest.LogCaptureFixture) -> None:
@@ -216,6 +234,7 @@ def test_a_name_that_two_have_is_nobodys(caplog: pytest.LogCaptureFixture) -> No
     transport.owners += [owner(np.zeros((4, 4)), [0, 1, 0, 1], "domain 0", "owner 001")]
     found, _ = fit(transport)
     assert "2 nodes go by the name 'owner 001'" in caplog.text
+    assert found.left_out_ == {"owner 001": "2 nodes go by this name"}
     assert found.ensemble_.sample_size == sum(len(rows_of(k)[1]) for k in range(6) if k != 1)
 
 
@@ -237,7 +256,9 @@ def test_nonsense_at_registration(what: str, caplog: pytest.LogCaptureFixture) -
     def lying(node: int, letter: Letter, reply: Letter) -> Iterable[Letter | str]:
         return [changed(reply, REGISTRATIONS[what]) if node == 2 and letter.action == "register" else reply]
 
-    fit(LocalTransport(6, trouble=lying), 3)
+    with pytest.warns(UserWarning, match="left out for good: 'node 2'"):
+        found, _ = fit(LocalTransport(6, trouble=lying), 3)
+    assert list(found.left_out_) == ["node 2"]
     assert "register: node 2 is left out" in caplog.text
 
 

@@ -53,6 +53,7 @@ class ReadPart:
     seen: dict[int, Codes]  # the places of those that any row has
     X: Any  # the values after all, where they are in memory anyway, are small or sparse; otherwise None
     kept: Codes | None = None  # the places of the rows with a positive weight; None: all
+    numbers: Sequence[int] = ()  # columns that hold numbers here, and text or categories in other parts
     place_of: dict[int, FloatArray] | None = None  # of each of its categories among those of all; NaN: it has none
 
     @property

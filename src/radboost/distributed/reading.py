@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from radboost._tables import column_title
 from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, warn_small_total
 from radboost.distributed.parts import LazyPart
@@ -125,6 +126,7 @@ def _look_at_each(estimator: Any, reader: Reader, parts: list[LazyPart], workers
             result = reader.look_at(part, part.load(), of_all or None)
         if isinstance(result, Exception):
             raise result
+        result.numbers = [column for column in of_all if column not in own and len(result.seen[column])]
         read.append(result)
     return read
 
@@ -151,6 +153,12 @@ def _agreed(read: list[ReadPart], workers: Workers) -> Columns:
             for columns in found[:2]
         )
         raise ValueError(f"The partitions differ: one has {one}; another {other}. All must have the same columns.")
+    mixed = [column_title(found[0], column) for part in read for column in part.numbers]
+    if mixed:
+        raise ValueError(
+            f"The partitions differ: {mixed[0]} holds text or categories in one and numbers in another. Give it the "
+            "same type in all of them."
+        )
     return found[0]
 
 

@@ -316,7 +316,7 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
         fitted = copy(self)
         fitted.ensemble_ = self._ensemble(trace, n_rounds, plan, prepared)
         fitted.n_features_in_ = prepared.n_features
-        for name in ("feature_names_in_", "calibration_", "workers_"):  # of an earlier fit
+        for name in ("feature_names_in_", "calibration_", "workers_", "left_out_"):  # of an earlier fit
             fitted.__dict__.pop(name, None)
         if prepared.feature_names is not None:
             fitted.feature_names_in_ = prepared.feature_names

@@ -105,6 +105,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         The largest over the mixtures.
     source_weight_ : dict
         The share of each source in the sum of all weights.
+    left_out_ : dict
+        After a fit by `radboost.federated`: names of the owners whose rows were left out, with the reasons.
     history_ : dict of lists, one entry per round
         As for `DeepBoostClassifier`, "objective" being that of the sources together; and "source_loss[name]" and
         "source_error[name]" of each source. With validation rows "validation_loss" and "validation_error" are those of
@@ -151,6 +153,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     source_names_: npt.NDArray[Any]
     domain_classifier_: Any
+    left_out_: dict[str, str]
 
     calibration: str | None = None
 
@@ -438,17 +441,24 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
     # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
-        names = np.frombuffer(json.dumps(self.source_names_.tolist()).encode(), dtype=np.uint8)
+        said = {"source_names": self.source_names_.tolist()}
+        if hasattr(self, "left_out_"):
+            said["left_out"] = self.left_out_
         domain = self.domain_classifier_
-        return {"source_names": names, **(domain.to_arrays() if isinstance(domain, DomainModel) else {})}
+        texts = {name: np.frombuffer(json.dumps(value).encode(), dtype=np.uint8) for name, value in said.items()}
+        return {**texts, **(domain.to_arrays() if isinstance(domain, DomainModel) else {})}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        text = arrays.get("source_names", np.zeros(0, dtype=np.uint8))
-        names: Any = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
+        names = _said("source_names", arrays)
         plain = isinstance(names, list) and names and all(type(name) in (bool, int, float, str) for name in names)
         if not plain or len(set(map(repr, names))) != len(names):
             raise ModelFileError("the names of the sources are missing.")
         self.source_names_ = np.array(names)
+        if "left_out" in arrays:
+            left_out = _said("left_out", arrays)
+            if not isinstance(left_out, dict) or not all(type(reason) is str for reason in left_out.values()):
+                raise ModelFileError("who was left out must be names with reasons.")
+            self.left_out_ = left_out
         self.domain_classifier_ = None
         if len(names) > 1 and "domain_weights" in arrays:
             n_features = len(arrays.get("domain_instead", ()))
@@ -484,6 +494,12 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         if training.feature_names is not None:
             reader.feature_names_in_ = training.feature_names
         return reader
+
+
+def _said(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """JSON from the bytes in an array; None where there are none."""
+    text = arrays.get(name, np.zeros(0))
+    return json.loads(text.tobytes()) if text.dtype == np.uint8 else None
 
 
 def _seeds(seed: int, n: int) -> list[int]:

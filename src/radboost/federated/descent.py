@@ -29,6 +29,7 @@ from radboost.federated.privacy import BudgetSpentError
 from radboost.objectives.over_sources import MaxOfSources, OverSources
 from radboost.objectives.sourced import STEP_GRID
 from radboost.penalties import WeightedL1, on_grid, slope
+from radboost.rows.sources import SHARE_GRID
 
 # Steps that a line search compares, from this one down, each half of the one before in a finer and finer grid.
 LONGEST_STEP, N_LINE_STEPS, LINE_RATIO = 2.0, 32, 2.0**-0.5
@@ -356,9 +357,10 @@ class FederatedDescent(RoundMaker):
         self._penalty_values[source] += self._price(source, hypothesis) * (abs(weight + eta) - abs(weight))
         if weight + eta == 0.0:
             del self._weights[key]
-        # Shares of a row sum to 1, so that no score is larger than the weights of the largest domain together.
+        # Shares of a row sum to 1 before each is rounded to the grid: so far a score can exceed the weights of the
+        # largest domain together.
         self._sizes[source] += abs(weight + eta) - abs(weight)
-        self.owners.reach = max(self._sizes)
+        self.owners.reach = max(self._sizes) * (1.0 + 0.5 * self._n_domains * SHARE_GRID[2])
         self.owners.take_step(source, entered.base, eta)
         step = Step(round_index, place, eta)
         self.trace.steps.append(step)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,8 +60,12 @@ class Described:
     n_outputs: int = 1  # there are two classes
 
 
-def register(transport: Transport) -> list[dict[str, Any]]:
-    """What the connected owners say of themselves, in the order of their names."""
+def register(transport: Transport, left_out: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """What the connected owners say of themselves, in the order of their names.
+
+    `left_out` gets those whose registration cannot be used, with the reasons.
+    """
+    left_out = {} if left_out is None else left_out
     nodes = sorted(transport.connected())
     letters = {node: Letter("register", {"exchange": 0}) for node in nodes}
     found: dict[str, list[dict[str, Any]]] = {}
@@ -70,11 +75,13 @@ def register(transport: Transport) -> list[dict[str, Any]]:
             continue
         wrong = _unsound(reply.facts)
         if wrong:
+            left_out[f"node {node}"] = wrong  # its name may be that of another
             logger.error("register: node %s is left out: %s", node, wrong)
             continue
         found.setdefault(reply.facts["name"], []).append({**reply.facts, "node": node})
     for name in sorted(found):
         if len(found[name]) > 1:  # nobody can say who is right
+            left_out[name] = f"{len(found[name])} nodes go by this name"
             logger.error("register: %d nodes go by the name %r; all of them are left out", len(found[name]), name)
     return [found[name][0] for name in sorted(found) if len(found[name]) == 1]
 
@@ -110,12 +117,49 @@ def fit_federated(
     privacy: Privacy | None = None,
     secure: bool = False,
 ) -> tuple[MultiSourceBoostClassifier, Office]:
-    """The estimator, fitted by letters alone, and the office with its accounts."""
+    """The estimator, fitted by letters alone, and the office with its accounts.
+
+    Owners who were left out are in `left_out_` of the first and `left_out` of the second, and a warning names them.
+    """
     check_federation(estimator, candidates, clients_per_round, sums_are_hidden=privacy is not None or secure)
-    told = register(transport)
-    clients, task, columns, left_out = _problem(estimator, told, candidates, domain_model)
     survey = Survey(transport)
-    survey.left_out.update(left_out)
+    told = register(transport, survey.left_out)
+    try:
+        return _fit(estimator, survey, told, candidates, domain_model, clients_per_round, privacy, secure)
+    finally:
+        _warn_of_left_out(survey.left_out, told)
+
+
+def _warn_of_left_out(left_out: Mapping[str, str], told: Sequence[Mapping[str, Any]]) -> None:
+    """`told`: what those who have registered say of themselves."""
+    if not left_out:
+        return
+    shown = [f"{name!r} ({reason})" for name, reason in list(left_out.items())[:3]]
+    shown += [f"{len(left_out) - 3} more in left_out_"] if len(left_out) > 3 else []
+    lost = sum(facts["n_rows"] for facts in told if facts["name"] in left_out)
+    n_rows = sum(facts["n_rows"] for facts in told)
+    left = {facts["domain"] for facts in told if facts["name"] not in left_out}
+    empty = sorted({repr(facts["domain"]) for facts in told if facts["domain"] not in left})
+    silent = f", and no owner of the domain {' or '.join(empty)} is left" if empty else ""
+    warnings.warn(
+        f"Owners were left out for good: {', '.join(shown)}. The model learns nothing more from their rows, {lost:,} "
+        f"of the {n_rows:,} registered{silent}. Check what these owners run.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _fit(
+    estimator: MultiSourceBoostClassifier,
+    survey: Survey,
+    told: list[dict[str, Any]],
+    candidates: Candidates | TrainedByOwners,
+    domain_model: DomainModel | None,
+    clients_per_round: int | None,
+    privacy: Privacy | None,
+    secure: bool,
+) -> tuple[MultiSourceBoostClassifier, Office]:
+    clients, task, columns = _problem(estimator, told, candidates, domain_model, survey.left_out)
     if task.domain_model is None and len(task.domains) > 1:
         if privacy is not None or secure:
             raise ValueError(
@@ -128,7 +172,7 @@ def fit_federated(
     seed = settings.growth.seed
     trained = isinstance(candidates, TrainedByOwners)
     office = Office(
-        transport,
+        survey.transport,
         [client for client in clients if client.trusted],  # of those who have learned Q
         task,
         clients_per_round=clients_per_round,
@@ -164,6 +208,7 @@ def fit_federated(
             "objective_": "sum",
             "source_names_": names,
             "domain_classifier_": task.domain_model,
+            "left_out_": office.left_out,
         },
     )
     try:
@@ -223,9 +268,10 @@ def _problem(
     told: list[dict[str, Any]],
     candidates: Candidates | TrainedByOwners,
     domain_model: DomainModel | None,
-) -> tuple[list[Client], Task, list[str] | None, dict[str, str]]:
+    left_out: dict[str, str],
+) -> tuple[list[Client], Task, list[str] | None]:
     """The owners and what they are told, from what most of them say of themselves."""
-    told, left_out = _alike(told, domain_model)
+    told = _alike(told, domain_model, left_out)
     if not told:
         raise RuntimeError("No owner of rows is connected.")
     domains = sorted({facts["domain"] for facts in told})
@@ -253,12 +299,14 @@ def _problem(
     assert isinstance(loss, NativeLoss)
     hypotheses = candidates.hypotheses if isinstance(candidates, Candidates) else ()
     task = Task(loss.name, classes, domains, n_features, domain_model, hypotheses)
-    return clients_of(told), task, told[0]["columns"], left_out
+    return clients_of(told), task, told[0]["columns"]
 
 
-def _alike(told: list[dict[str, Any]], domain_model: DomainModel | None) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Those who have what most have: columns, types of labels and domains, two classes. The others are named."""
-    left_out: dict[str, str] = {}
+def _alike(
+    told: list[dict[str, Any]], domain_model: DomainModel | None, left_out: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Those who have what most have: columns, types of labels and domains, two classes. The others are left out."""
+    wrong: dict[str, str] = {}
 
     def keep(what: str, of: Callable[[dict[str, Any]], Any]) -> None:
         nonlocal told
@@ -266,8 +314,8 @@ def _alike(told: list[dict[str, Any]], domain_model: DomainModel | None) -> tupl
         most = max(counts, key=lambda one: (counts[one], one), default="")
         for facts in told:
             if repr(of(facts)) != most:
-                left_out[facts["name"]] = f"its {what} are {repr(of(facts))[:100]}, and those of most {most[:100]}"
-        told = [facts for facts in told if facts["name"] not in left_out]
+                wrong[facts["name"]] = f"its {what} are {repr(of(facts))[:100]}, and those of most {most[:100]}"
+        told = [facts for facts in told if facts["name"] not in wrong]
 
     keep("columns", lambda facts: (facts["n_features"], facts.get("columns")))
     keep("types of labels", lambda facts: sorted({type(label).__name__ for label in facts["labels"]}))
@@ -277,12 +325,13 @@ def _alike(told: list[dict[str, Any]], domain_model: DomainModel | None) -> tupl
     known = None if domain_model is None or domain_model.names is None else set(domain_model.names)
     for facts in told:
         if not set(facts["labels"]) <= usual:
-            left_out[facts["name"]] = f"its labels are {facts['labels']}, and those of most {sorted(usual)}"
+            wrong[facts["name"]] = f"its labels are {facts['labels']}, and those of most {sorted(usual)}"
         elif known is not None and facts["domain"] not in known:
-            left_out[facts["name"]] = f"its domain is {facts['domain']!r}, and Q knows {sorted(known)}"
-    for name, reason in left_out.items():
+            wrong[facts["name"]] = f"its domain is {facts['domain']!r}, and Q knows {sorted(known)}"
+    for name, reason in wrong.items():
         logger.error("register: %r is left out: %s", name, reason)
-    return [facts for facts in told if facts["name"] not in left_out], left_out
+    left_out.update(wrong)
+    return [facts for facts in told if facts["name"] not in wrong]
 
 
 def clients_of(told: list[dict[str, Any]]) -> list[Client]:

@@ -210,7 +210,7 @@ class FedMultiBoost(Strategy):
     model_ : the fitted MultiSourceBoostClassifier
     traffic_ : list of bytes and letters by round, the first of which is that of the set-up
     privacy_spent_ : with `privacy`, epsilon and delta by Flower's accountant; otherwise None
-    left_out_ : dict of owners whose answers could not be right, with what was wrong
+    left_out_ : dict of owners that were left out because of what they said, with the reasons; a warning names them
     """
 
     def __init__(

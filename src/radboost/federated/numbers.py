@@ -45,6 +45,18 @@ def to_limbs(values: Iterable[int]) -> npt.NDArray[np.int64]:
     return np.array(lines, dtype=np.int64).reshape(-1)
 
 
+def largest_edge(mass: int, total: int, n_rows: int) -> int:
+    """Largest sum of D over some of all rows, in units of 2^-61, given their share of the derivatives.
+
+    A row has p = Phi' Q, and b is the scale. `mass` is the sum of rint(p 2^b) over the `n_rows` rows, so that the sum
+    of p 2^b is at most mass + n_rows/2; `total` is that of everybody's rows. D is
+    rint(fl(p * fl(2^61 / fl(total 2^-b)))). Three times a double of 53 bits is rounded, which adds less than 2^-51
+    of D: hundreds of units where the share is large, however few the rows are. The integer adds 1/2 a row.
+    """
+    # floor((mass + n/2) (2^61 / total) (1 + 2^-51) + n/2)
+    return (((2 * mass + n_rows) * (2**51 + 1) << SCALE_BITS - 51) + n_rows * total) // (2 * total)
+
+
 @dataclass(frozen=True)
 class Scales:
     """The powers of two that no loss and no derivative of a loss reaches: all that is told of the largest of them."""

@@ -21,7 +21,7 @@ from radboost.federated.letters import (
     pack_task,
     unpack_hypotheses,
 )
-from radboost.federated.numbers import SCALE_BITS, Scales, from_words
+from radboost.federated.numbers import SCALE_BITS, Scales, from_words, largest_edge
 from radboost.federated.owner import Task
 from radboost.federated.privacy import Privacy, flower_account
 from radboost.federated.secure_sums import add_securely
@@ -241,7 +241,11 @@ def _position(reply: Letter) -> int:
 
 @dataclass(frozen=True)
 class Checks:
-    """What sums over an owner's rows can be."""
+    """What sums over an owner's rows can be, rounding included.
+
+    Losses and derivatives are below 2 to their scale, which becomes 2^61 exactly, and rounding keeps their order: their
+    sums need no slack. D has been rounded as a double before; see `largest_edge`.
+    """
 
     task: Task
     width: int
@@ -265,9 +269,9 @@ class Checks:
         most = client.n_rows << SCALE_BITS
         need(0 <= loss <= most, "the sum of its losses is out of range")
         need(0 <= slope <= most, "the sum of its derivatives is out of range")
-        need(0 <= own_slope <= slope + client.n_rows, "the sum of its derivatives times Q is out of range")
+        need(0 <= own_slope <= slope, "the sum of its derivatives times Q is out of range")
         need(0 <= wrong <= client.n_rows, f"it has {wrong} wrong answers for {client.n_rows} rows")
-        client.masses = {client.domain: own_slope}
+        client.masses = {client.domain: own_slope} if self.negotiates else {}  # a clipped sum is no bound
 
     def _scales(self, client: Client, request: Letter, reply: Letter) -> bool:
         """Whether its sums are in the scales that were told."""
@@ -292,11 +296,9 @@ class Checks:
         client.masses = dict(zip(request.facts["sources"], values, strict=True))
 
     def _edges(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:
-        # D sums to 2^61 over everybody, and over its rows to its share of the derivatives; each term is rounded.
-        most, mass = (1 << SCALE_BITS), client.masses.get(request.facts["source"])
-        if self.negotiates and mass is not None:
-            most = min(most, (mass << SCALE_BITS) // max(1, int(request.facts["total"])))
-        most += 2 * client.n_rows
+        # D sums to 2^61 over everybody, and over its rows to its share of the derivatives.
+        mass = client.masses.get(request.facts["source"], client.n_rows << SCALE_BITS)
+        most = largest_edge(mass, int(request.facts["total"]), client.n_rows)
         need(all(abs(value) <= most for value in values), "an edge of its rows is out of range")
 
     def _line(self, client: Client, request: Letter, reply: Letter, values: list[int]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from radboost.federated.desk import Client, logger
 from radboost.federated.letters import Letter, need
-from radboost.federated.numbers import SCALE_BITS
+from radboost.federated.numbers import SCALE_BITS, largest_edge
 
 if TYPE_CHECKING:
     from radboost.federated.office import Office
@@ -91,7 +91,7 @@ def add_securely(
         except (ValueError, RuntimeError) as error:
             logger.error("%s: the masks of domain %d do not come off (%s); skipped", action, group[0].domain, error)
             continue
-        if _plausible(action, total, sum(client.n_rows for client in members)):
+        if _plausible(action, total, sum(client.n_rows for client in members), facts(group[0])):
             sums[group[0].domain] = total
             counted += members
         else:
@@ -134,7 +134,9 @@ def _right_shape(width: int) -> Callable[[Client, Letter, Letter], None]:
     return check
 
 
-def _plausible(action: str, total: Sequence[int], n_rows: int) -> bool:
+def _plausible(action: str, total: Sequence[int], n_rows: int, told: Facts) -> bool:
     if action == "edges":
-        return all(abs(value) <= (1 << SCALE_BITS) + n_rows for value in total)
+        of_all = int(told["total"])
+        most = largest_edge(min(of_all, n_rows << SCALE_BITS), of_all, n_rows)
+        return all(abs(value) <= most for value in total)
     return all(0 <= value <= n_rows << SCALE_BITS for value in total)

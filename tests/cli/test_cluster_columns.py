@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from radboost._number_formats import MISSING_WORDS
 from radboost.cli import cluster_columns
-from radboost.cli.cells import MISSING_WORDS, read_cells
+from radboost.cli.cells import read_cells
 from radboost.cli.cluster_columns import Columns, PartSeen, look_at
 from radboost.cli.columns import choose_columns, decide_columns
 from radboost.cli.reading import Given

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from radboost.cli.cells import MISSING_WORDS, as_dates, as_numbers, kind_of
+from radboost._number_formats import MISSING_WORDS
+from radboost.cli.cells import as_dates, as_numbers, kind_of
 from radboost.cli.columns import cells_of, choose_columns
 from radboost.cli.reading import Given, ReadOptions, read_table
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
@@ -55,7 +56,7 @@ def test_every_format_is_the_same_table(tmp_path: Path, monkeypatch: pytest.Monk
         given = read_table(str(tmp_path / name), ReadOptions())
         assert given.names == ["a", "b"], name
         cells = [cells_of(given, column, MISSING_WORDS) for column in given.names]
-        assert [kind_of(one) for one in cells] == ["number", "category"], name
+        assert [kind_of(one).name for one in cells] == ["number", "category"], name
         numbers = as_numbers(cells[0])
         assert numbers is not None
         assert numbers.tolist() == [1, 2, 3]
@@ -136,7 +137,7 @@ def test_files_that_are_not_there(tmp_path: Path, file: Path) -> None:
 )
 def test_kinds(file: Path, values: list[str], kind: str) -> None:
     given = read(file, "x\n" + "".join(f'"{value}"\n' for value in values), header=True, separator=",")
-    assert kind_of(cells_of(given, "x", MISSING_WORDS)) == kind
+    assert kind_of(cells_of(given, "x", MISSING_WORDS)).name == kind
 
 
 def test_dates_and_decimal_commas(file: Path) -> None:
@@ -149,7 +150,7 @@ def test_dates_and_decimal_commas(file: Path) -> None:
     assert numbers.tolist() == [1.5, 2.0]
     with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
         kind_of(cells_of(given, "e", MISSING_WORDS))
-    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))) == "number"
+    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))).name == "number"
     with pytest.raises(ValueError, match=r"holds infinity \(row 1\)"):
         kind_of(cells_of(read(file, "x\ninf\n1\n", separator=",", header=True), "x", MISSING_WORDS))
 

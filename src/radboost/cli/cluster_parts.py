@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import NumberFormat
 from radboost.cli.cells import Texts, as_numbers, as_texts
 from radboost.cli.cluster_columns import Columns, PartSeen, look_at, read_part
 from radboost.cli.columns import Table, numbers_of, places_among
 from radboost.cli.rows import Part
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
-from radboost.cli.targets import labels_of
+from radboost.cli.targets import check_all_numbers, labels_of
 from radboost.distributed.arguments import TRAINING
 from radboost.distributed.parquet import ParquetPart
 from radboost.distributed.parts import Part as LoadedPart
@@ -40,6 +41,7 @@ class Encoding:
     schema: tuple[ColumnSchema, ...]
     labels: tuple[str, ...] | None
     """The texts of the classes, ascending; None: the target is a number."""
+    target_format: NumberFormat | None = None
 
     def read(self, given: NumberedPart) -> Part:
         """The rows of a part that count."""
@@ -50,11 +52,12 @@ class Encoding:
             if column.kind == "category":
                 values[column.name] = places_among(as_texts(cells), column)
             else:
-                values[column.name] = numbers_of(cells, column.kind)
+                values[column.name] = numbers_of(cells, column.kind, column.number_format)
         y: npt.NDArray[Any]
         if self.labels is None:
-            numbers = as_numbers(kept.target)
+            numbers = as_numbers(kept.target, self.target_format)
             assert numbers is not None  # it was decided so
+            check_all_numbers(kept.target, numbers, self.target_format)
             y = numbers
         else:
             texts = as_texts(kept.target)

@@ -10,8 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_booleans, as_dates, as_numbers, as_texts, is_number, kind_of, read_cells
+from radboost.cli.cells import (
+    Cells,
+    Kind,
+    Texts,
+    as_booleans,
+    as_dates,
+    as_numbers,
+    as_texts,
+    is_number,
+    kind_of,
+    read_cells,
+)
 from radboost.cli.reading import Given
 from radboost.model_file import ColumnSchema, Schema
 
@@ -113,6 +125,8 @@ class Seen:
     """Whether they are whole numbers, a different one in every row, without a gap."""
     numbers_rows: bool = False
     """Whether they are 0, 1, 2, ... in the order of the rows."""
+    written: WrittenNumbers | None = None
+    """How they are written, where that is not as programs write numbers."""
 
     @classmethod
     def of_texts(cls, texts: Texts) -> Seen:
@@ -121,16 +135,17 @@ class Seen:
         return cls("category", len(texts.places), int(counts.sum()), found)
 
     @classmethod
-    def of_numbers(cls, kind: str, values: FloatArray) -> Seen:
+    def of_numbers(cls, kind: Kind, values: FloatArray) -> Seen:
         there = values[~np.isnan(values)]
         return cls(
-            kind,
+            kind.name,
             len(values),
             len(there),
             {},
             same=len(there) > 0 and bool((there == there[0]).all()),
-            counts_rows=kind == "number" and _counts_rows(values),
+            counts_rows=kind.name == "number" and _counts_rows(values),
             numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
+            written=kind.written,
         )
 
 
@@ -140,12 +155,12 @@ def choose_columns(given: Given, names: Sequence[str], categorical: Collection[s
     found: dict[str, Any] = {}
     for name in names:
         cells = cells_of(given, name, missing)
-        kind = "category" if name in categorical else kind_of(cells)
-        if kind == "category":
+        kind = Kind("category") if name in categorical else kind_of(cells)
+        if kind.name == "category":
             found[name] = as_texts(cells)
             seen[name] = Seen.of_texts(found[name])
         else:
-            found[name] = numbers_of(cells, kind)
+            found[name] = numbers_of(cells, kind.name, kind.number_format)
             seen[name] = Seen.of_numbers(kind, found[name])
     columns, left_out, notes = decide_columns(given.name, seen, categorical)
     values = {
@@ -171,7 +186,10 @@ def decide_columns(
             columns.append(column)
             notes += said
         else:
-            columns.append(ColumnSchema(name, one.kind))
+            number_format = None if one.written is None else one.written.format
+            columns.append(ColumnSchema(name, one.kind, number_format=number_format))
+            if one.written is not None:
+                notes.append(_how_written(name, one.written))
             if one.kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
             if one.counts_rows:
@@ -190,11 +208,29 @@ def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
     return read_cells(name, given.table.column(name), missing, spelled=given.as_text, decimal_comma=given.decimal_comma)
 
 
-def numbers_of(cells: Cells, kind: str) -> FloatArray:
+def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
     """A column of this kind, as `kind_of` has seen it."""
-    found = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[kind](cells)
+    found = _READERS[kind](cells) if number_format is None else as_numbers(cells, number_format)
     assert found is not None  # what `kind_of` has seen
     return found
+
+
+_READERS = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}
+
+
+def _how_written(name: str, written: WrittenNumbers) -> str:
+    text, value = written.example
+    said = f"{name!r} is read as numbers"
+    if not is_number(text):
+        said += f": {text!r} is {value:.15g}"
+    if written.otherwise is not None:
+        said += f", not {written.otherwise:.15g}, which no value of the column decides"
+    if written.n_others:
+        said += (
+            f"; {written.n_others:,} of {written.n_rows:,} values are no such numbers ({listed(written.others, 3)}), "
+            "and are missing"
+        )
+    return f"{said}. --categorical {name!r} takes it as text"
 
 
 def places_among(texts: Texts, column: ColumnSchema) -> npt.NDArray[np.int64]:
@@ -265,8 +301,9 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
 def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
     if column.kind == "category":
         return _matched_category(cells, column, where)
-    read = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[column.kind]
-    values = read(cells)
+    if column.number_format is not None and cells.texts is not None:
+        return _matched_format(cells, cells.texts, column, column.number_format)
+    values = _READERS[column.kind](cells)
     if values is None or (column.kind == "number" and cells.form == "date"):
         wanted = {"number": "numbers", "date": "dates (2020-12-31)", "boolean": "true or false"}[column.kind]
         raise ValueError(
@@ -274,6 +311,25 @@ def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[
             "correct the column, or fit a new model"
         )
     return values, []
+
+
+def _matched_format(
+    cells: Cells, texts: Texts, column: ColumnSchema, number_format: NumberFormat
+) -> tuple[Any, list[str]]:
+    others = [
+        (text, n)
+        for text, n in zip(texts.values, texts.counts.tolist(), strict=True)
+        if n and number_format.parse(text) is None and not is_marker(text)
+    ]
+    values = as_numbers(cells, number_format)
+    if not others:
+        return values, []
+    n_rows = sum(n for _, n in others)
+    said = (
+        f"{n_rows:,} of {len(texts.places):,} rows have no number in {column.name!r} that is written like those of the "
+        f"fit ({listed([text for text, _ in others], 3)}); taken as missing"
+    )
+    return values, [said]
 
 
 def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:

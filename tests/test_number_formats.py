@@ -63,10 +63,10 @@ def test_a_twentieth_may_be_written_otherwise() -> None:
     found = find_numbers({"$1,200": 37, "$7": 1, "call us": 2, "-": 60})
     assert found is not None
     assert (found.n_rows, found.n_others, found.others) == (100, 62, ("-", "call us"))
-    assert (found.example, found.otherwise) == (("$1,200", 1200.0), 1.2)
+    assert (found.shown, found.otherwise) == ("'$1,200' is 1200", 1.2)
     assert find_numbers({"$1,200": 37, "call us": 2}) is None
     assert find_numbers({"1,234": 9}, decimal_comma=True) == WrittenNumbers(
-        NumberFormat(","), ("1,234", 1.234), 9, (), 0, otherwise=1234.0, signs=""
+        NumberFormat(","), ("1,234",), 9, (), 0, otherwise=1234.0, signs=""
     )
 
 

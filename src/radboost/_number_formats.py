@@ -99,8 +99,8 @@ class WrittenNumbers:
     """A column of text that holds numbers."""
 
     format: NumberFormat
-    example: tuple[str, float]
-    """A value that shows the format, and its number."""
+    examples: tuple[str, ...]
+    """At most three texts that show the format."""
     n_rows: int
     """With a value; words for missing values that are none among numbers alone count as such."""
     others: tuple[str, ...]
@@ -108,9 +108,14 @@ class WrittenNumbers:
     n_others: int
     """The rows of these."""
     otherwise: float | None
-    """What another format, which fits as many rows, makes of the example; None: all values together allow one only."""
+    """What another format, which fits as many rows, makes of the first example; None: no other format does so."""
     signs: str
     """What besides an ASCII minus marks negative numbers: an opening bracket, and dashes."""
+
+    @property
+    def shown(self) -> str:
+        """The first example and its number."""
+        return f"{self.examples[0]!r} is {self.format.parse(self.examples[0]):.15g}"
 
     @property
     def is_plain(self) -> bool:
@@ -159,19 +164,24 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
     others = [text for text in others if counts[text]]
     ties = [found for n, found in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
     doubtful = {text: found[text] for found in ties for text in found if found[text] != values.get(text)}
-    example = max(values, key=lambda text: (text in doubtful, not _is_plain(text), values[text] > 0, there[text], text))
+    examples = sorted(
+        values,
+        key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text),
+        reverse=True,
+    )
     return WrittenNumbers(
         chosen,
-        (example, values[example]),
+        tuple(examples[:3]),
         sum(counts.values()),
         tuple(others),
         sum(counts[text] for text in others),
-        doubtful.get(example),
+        doubtful.get(examples[0]),
         "".join(sign for sign in _SIGNS if any(sign in text for text in values)),
     )
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """Whether a text is a number as programs write it."""
     return _DIGITS[".", ""].fullmatch(text.removeprefix("-")) is not None
 
 
@@ -188,6 +198,8 @@ def _are_codes(found: list[_Parts], thousands: str) -> bool:
 def conversion(found: WrittenNumbers, column: str, *, polars: bool = False) -> str:
     """The expression of Python that makes numbers of `column`, an expression for a series of texts."""
     form = found.format
+    if form == NumberFormat() and not found.signs and not polars:
+        return f'pd.to_numeric({column}, errors="coerce")'
     single = form.currency if len(form.currency) == 1 else ""
     dividers = "'\u2019" if form.thousands == "'" else form.thousands.strip()
     removed = f"[{single}{dividers}{'%' * form.percent}\\s]"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker
+from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker, is_plain
 from radboost._typing import FloatArray
 from radboost.cli.cells import (
     Cells,
@@ -219,10 +219,9 @@ _READERS = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}
 
 
 def _how_written(name: str, written: WrittenNumbers) -> str:
-    text, value = written.example
     said = f"{name!r} is read as numbers"
-    if not is_number(text):
-        said += f": {text!r} is {value:.15g}"
+    if not is_plain(written.examples[0]):
+        said += f": {written.shown}"
     if written.otherwise is not None:
         said += f", not {written.otherwise:.15g}, which no value of the column decides"
     if written.n_others:

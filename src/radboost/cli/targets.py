@@ -127,7 +127,7 @@ def _decide(cells: Cells, n_rows: int, written: WrittenNumbers | None) -> tuple[
     if written is not None:
         task, reason = _of_numbers(cells, n_rows, as_numbers(cells, written.format))
         if task == "numbers":
-            return task, f"{reason}, written like {written.example[0]!r} ({written.example[1]:.15g})"
+            return task, f"{reason}: {written.shown}"
     numbers = as_numbers(cells) if cells.form != "boolean" and (cells.spelled or cells.form == "number") else None
     return _of_numbers(cells, n_rows, numbers)
 

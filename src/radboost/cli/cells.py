@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from radboost._typing import FloatArray
 OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
 TRUTH = {"true": 1.0, "false": 0.0}
 LARGEST_EXACT = 2.0**53
+_LONG_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -82,12 +83,19 @@ def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool,
             f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
             f"--ignore {name!r}, or convert it"
         )
-    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing)
+    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
     return Cells(name, "text", spelled, decimal_comma, texts=texts)
 
 
-def _texts_of(column: Any, missing: Sequence[str]) -> Texts:
-    import pyarrow as pa
+def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence[str]:
+    """The texts without single quotes around them, where all but words for missing values have them."""
+    there = [text for text in texts if text.lower() not in missing]
+    if not there or not all(len(text) > 1 and text[0] == text[-1] == "'" for text in there):
+        return texts
+    return [text if text.lower() in missing else text[1:-1] for text in texts]
+
+
+def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     import pyarrow.compute as pc
 
     encoded = column.combine_chunks() if hasattr(column, "combine_chunks") else column
@@ -95,8 +103,10 @@ def _texts_of(column: Any, missing: Sequence[str]) -> Texts:
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     levels = encoded.dictionary.to_pylist()
-    lower = pc.utf8_lower(encoded.dictionary)
-    there = ~np.asarray(pc.is_in(lower, value_set=pa.array(list(missing), type=pa.string())), dtype=bool)
+    words = frozenset(missing)
+    if spelled:
+        levels = unquoted(levels, words)
+    there = [level.lower() not in words for level in levels]
     order = sorted((place for place in range(len(levels)) if there[place]), key=lambda place: levels[place])
     place_of = np.full(len(levels) + 1, -1, dtype=np.int64)
     place_of[order] = np.arange(len(order))
@@ -162,6 +172,23 @@ def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[floa
             except pa.ArrowInvalid:
                 continue
     return None
+
+
+def holds_long_integers(column: Any) -> bool:
+    """Whether a column of pyarrow's has integers that floating-point numbers do not tell apart."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(column.type):
+        return False
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
+
+
+def loses_digits(cells: Cells) -> bool:
+    """Whether some of the texts are integers that become other ones as floating-point numbers."""
+    texts = cells.texts.values if cells.texts is not None else ()
+    return any(_LONG_INTEGER.fullmatch(text) and int(text) != int(float(text)) for text in texts)
 
 
 def as_booleans(cells: Cells) -> FloatArray | None:

@@ -20,8 +20,10 @@ from radboost.cli.cells import (
     as_dates,
     as_numbers,
     as_texts,
+    holds_long_integers,
     is_number,
     kind_of,
+    loses_digits,
     read_cells,
 )
 from radboost.cli.reading import Given
@@ -98,6 +100,8 @@ def find_column(given: Any, name: str, option: str) -> str:
     by_case = [one for one in given.names if one.lower() == name.lower()]
     meant = by_case or close
     there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
+    if not meant and getattr(given, "as_text", False) and "column_1" not in given.names:
+        there += "; if its first line has no names, say --no-header"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
 
 
@@ -127,6 +131,8 @@ class Seen:
     """Whether they are 0, 1, 2, ... in the order of the rows."""
     written: WrittenNumbers | None = None
     """How they are written, where that is not as programs write numbers."""
+    rounded: bool = False
+    """Whether they are whole numbers with more digits than are kept."""
 
     @classmethod
     def of_texts(cls, texts: Texts) -> Seen:
@@ -161,7 +167,7 @@ def choose_columns(given: Given, names: Sequence[str], categorical: Collection[s
             seen[name] = Seen.of_texts(found[name])
         else:
             found[name] = numbers_of(cells, kind.name, kind.number_format)
-            seen[name] = Seen.of_numbers(kind, found[name])
+            seen[name] = replace(Seen.of_numbers(kind, found[name]), rounded=loses_digits(cells))
     columns, left_out, notes = decide_columns(given.name, seen, categorical)
     values = {
         column.name: places_among(found[column.name], column) if column.kind == "category" else found[column.name]
@@ -192,6 +198,11 @@ def decide_columns(
                 notes.append(_how_written(name, one.written))
             if one.kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
+            if one.rounded:
+                notes.append(
+                    f"{name!r} holds whole numbers beyond 2^53, which are rounded to 16 digits; if they are names, say "
+                    f"--categorical {name!r}"
+                )
             if one.counts_rows:
                 notes.append(
                     f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
@@ -205,7 +216,10 @@ def decide_columns(
 
 def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
     """A column of a table that was read."""
-    return read_cells(name, given.table.column(name), missing, spelled=given.as_text, decimal_comma=given.decimal_comma)
+    column, spelled = given.table.column(name), given.as_text
+    if holds_long_integers(column):
+        column, spelled = column.cast("string"), True
+    return read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma)
 
 
 def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
@@ -260,7 +274,8 @@ def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
             return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
         return None
     if seen.same and seen.n_present == seen.n_rows:
-        return "has the same value in every row"
+        rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
+        return f"has the same value in every row{rounded * seen.rounded}"
     # what data frames write in front of their rows, without a name
     if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"

@@ -89,8 +89,10 @@ def test_single_quotes_around_every_value(file: Path) -> None:
     some = read(file, "a\n'u'\nv\n", separator=",")
     assert as_texts(cells_of(some, "a", MISSING_WORDS)).values == ("'u'", "v")
     assert read(file, "'1','x'\n'2','y'\n").names == ["column_1", "column_2"]
-    with pytest.raises(ValueError, match=r"its columns are 'u', 'no'; if its first line has no names, say --no-header"):
-        find_column(read(file, "u,no\nv,yes\n"), "class", "--target")
+    with pytest.raises(
+        ValueError, match=r"its columns are 'u', 'no'. Its first line may be a row: then say --no-header"
+    ):
+        find_column(read(file, "u,no\nv,yes\nv,no\n"), "class", "--target")
 
 
 def test_integers_that_are_rounded(file: Path, tmp_path: Path) -> None:

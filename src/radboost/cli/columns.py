@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,15 @@ MOST_CATEGORIES = 255
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a model with the values of some rows: numbers, or places among the categories (-1: missing)."""
+    """The columns of a model with the values of some rows: numbers, or places among the categories.
+
+    -1 is a missing value, and -2 - k the k-th text of `others`, which is no category of the column. A model sees both
+    as missing.
+    """
 
     columns: tuple[ColumnSchema, ...]
     values: Mapping[str, FloatArray | npt.NDArray[np.int64]]
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -45,10 +50,10 @@ class Table:
 
     def take(self, rows: npt.NDArray[Any]) -> Table:
         """Some of the rows."""
-        return Table(self.columns, {name: values[rows] for name, values in self.values.items()})
+        return replace(self, values={name: values[rows] for name, values in self.values.items()})
 
-    def for_model(self, form: str) -> Any:
-        """A table of pyarrow's as models take it."""
+    def for_model(self, form: str, *, with_others: bool = False) -> Any:
+        """A table of pyarrow's as models take it; to show it, with the texts that are no categories."""
         import pyarrow as pa
 
         arrays: dict[str, Any] = {}
@@ -57,8 +62,12 @@ class Table:
             if form == "numbers":
                 arrays |= _as_features(column, values)
             elif column.kind == "category":
+                texts = column.categories
+                if with_others and column.name in self.others:
+                    values = np.where(values < -1, len(texts) - 2 - values, values)
+                    texts += self.others[column.name]
                 codes = pa.array(values, mask=values < 0, type=pa.int32())
-                arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(column.categories, pa.string()))
+                arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()))
             else:
                 arrays[column.name] = pa.array(values, type=pa.float64())
         return pa.table(arrays)
@@ -100,8 +109,8 @@ def find_column(given: Any, name: str, option: str) -> str:
     by_case = [one for one in given.names if one.lower() == name.lower()]
     meant = by_case or close
     there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
-    if not meant and getattr(given, "as_text", False) and "column_1" not in given.names:
-        there += "; if its first line has no names, say --no-header"
+    if isinstance(given, Given) and any(name in given.table.column(name).unique().to_pylist() for name in given.names):
+        there += ". Its first line may be a row: then say --no-header"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
 
 
@@ -169,11 +178,7 @@ def choose_columns(given: Given, names: Sequence[str], categorical: Collection[s
             found[name] = numbers_of(cells, kind.name, kind.number_format)
             seen[name] = replace(Seen.of_numbers(kind, found[name]), rounded=loses_digits(cells))
     columns, left_out, notes = decide_columns(given.name, seen, categorical)
-    values = {
-        column.name: places_among(found[column.name], column) if column.kind == "category" else found[column.name]
-        for column in columns
-    }
-    return Choice(Table(columns, values), left_out, notes)
+    return Choice(table_of(columns, found), left_out, notes)
 
 
 def decide_columns(
@@ -246,10 +251,18 @@ def _how_written(name: str, written: WrittenNumbers) -> str:
     return f"{said}. --categorical {name!r} takes it as text"
 
 
-def places_among(texts: Texts, column: ColumnSchema) -> npt.NDArray[np.int64]:
-    """The place of each row's text among the categories of a column; -1 where it is none of them, or missing."""
-    place = {value: index for index, value in enumerate(column.categories)}
-    return np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)[texts.places]
+def table_of(columns: tuple[ColumnSchema, ...], found: Mapping[str, Any]) -> Table:
+    """A table of these columns, from numbers and, of categories, texts."""
+    values, others = {}, {}
+    for column in columns:
+        values[column.name] = found[column.name]
+        if column.kind == "category":
+            texts = found[column.name]
+            place = {value: index for index, value in enumerate(column.categories)}
+            others[column.name] = tuple(text for text in texts.values if text not in place)
+            place |= {text: -2 - index for index, text in enumerate(others[column.name])}
+            values[column.name] = np.array([*(place[text] for text in texts.values), -1], dtype=np.int64)[texts.places]
+    return Table(columns, values, others)
 
 
 def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[str]]:
@@ -301,15 +314,15 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
             f"{listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
             f"{'; --names a,b,... names those of CSV without a line of names' if 'column_1' in others else ''}"
         )
-    notes, values = [], {}
+    notes, found = [], {}
     for column in schema.columns:
-        values[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
+        found[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
         notes += said
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
-    return Table(schema.columns, values), notes
+    return table_of(schema.columns, found), notes
 
 
 def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
@@ -347,25 +360,22 @@ def _matched_format(
 
 
 def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
-    texts = as_texts(cells)
-    place = {value: index for index, value in enumerate(column.categories)}
-    unseen = [text for text in texts.values if text not in place]
+    texts, known = as_texts(cells), set(column.categories)
+    unseen = [text for text in texts.values if text not in known]
     numbers_wanted = all(map(is_number, column.categories))
     if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(is_number, unseen)):
         raise ValueError(
             f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
             f"like {listed(column.categories, 3)}; correct the column, or fit a new model"
         )
-    place_of = np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)
-    values = place_of[texts.places]
-    n_rows = int(((values < 0) & (texts.places >= 0)).sum())
+    n_rows = sum(n for text, n in zip(texts.values, texts.counts.tolist(), strict=True) if text not in known)
     if not n_rows:
-        return values, []
+        return texts, []
     said = (
         f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(values):,} rows; taken as missing"
+        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(texts.places):,} rows; taken as missing"
     )
-    return values, [said]
+    return texts, [said]
 
 
 def _example(cells: Cells) -> str:

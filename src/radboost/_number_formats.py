@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
 MARKERS = frozenset({*MISSING_WORDS, "-", "--", ".", "unknown"})  # of missing values among numbers, in lower case
@@ -68,19 +70,20 @@ def _digits(decimal: str, thousands: str) -> re.Pattern[str]:
 _DIGITS = {form: _digits(*form) for form in FORMS}
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """A text that may be a number, taken apart."""
+class _Parts(NamedTuple):
+    """A text that may be a number, taken apart; a tuple, as there may be a million of them."""
 
     digits: str
     """With what divides them."""
-    negative: bool
-    currency: str
-    percent: bool
-    plus: bool
+    negative: bool = False
+    currency: str = ""
+    percent: bool = False
+    plus: bool = False
 
     @classmethod
     def of(cls, text: str) -> _Parts | None:
+        if text.isascii() and text.isdigit():
+            return cls(text)
         found = _TEXT.fullmatch(text.strip().translate(_ALIKE))
         if found is None:
             return None
@@ -164,14 +167,12 @@ def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> W
     others = [text for text in others if counts[text]]
     ties = [found for n, found in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
     doubtful = {text: found[text] for found in ties for text in found if found[text] != values.get(text)}
-    examples = sorted(
-        values,
-        key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text),
-        reverse=True,
+    examples = heapq.nlargest(
+        3, values, key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text)
     )
     return WrittenNumbers(
         chosen,
-        tuple(examples[:3]),
+        tuple(examples),
         sum(counts.values()),
         tuple(others),
         sum(counts[text] for text in others),

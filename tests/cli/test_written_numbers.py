@@ -92,6 +92,8 @@ def test_parts_of_a_typed_file_decide_alike() -> None:
 def test_targets_that_are_refused(tmp_path: Path, values: list[str], message: str) -> None:
     table = given({"y": values, "x": values}, tmp_path / "t.csv")
     cells = cells_of(table, "y", MISSING_WORDS)
+    with pytest.raises(ValueError, match=message.replace("row 120", "row 130")):
+        read_target(cells, None, np.arange(11, N + 11))
     with pytest.raises(ValueError, match=message):
         read_target(cells, None)
     assert (

@@ -57,7 +57,7 @@ class Encoding:
         if self.labels is None:
             numbers = as_numbers(kept.target, self.target_format)
             assert numbers is not None  # it was decided so
-            check_all_numbers(kept.target, numbers, self.target_format)
+            check_all_numbers(kept.target, numbers, self.target_format, given.first + kept.places + 1)
             y = numbers
         else:
             texts = as_texts(kept.target)

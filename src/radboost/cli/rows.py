@@ -207,7 +207,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, talk)
     cells = cells_of(given, named.target, named.missing)
     check_enough(len(present(cells)), given.name)
-    target = read_target(cells, options.task)
+    target = read_target(cells, options.task, numbers)
     note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, talk)
     named.check_features(given.name)
     given = replace(given, table=given.table.take(target.kept))

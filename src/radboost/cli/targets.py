@@ -44,19 +44,24 @@ class Decided:
     number_format: NumberFormat | None = None
 
 
-def read_target(cells: Cells, task: str | None) -> Target:
-    """The target of a fit."""
+def read_target(cells: Cells, task: str | None, row_numbers: npt.NDArray[np.int64] | None = None) -> Target:
+    """The target of a fit; `row_numbers`: where its rows stand in their table, counted from 1."""
     kept = present(cells)
     decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
     if decided.texts is not None:
         return Target(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
     numbers = as_numbers(cells, decided.number_format)
     assert numbers is not None  # it was decided so
-    check_all_numbers(cells, numbers, decided.number_format)
+    check_all_numbers(cells, numbers, decided.number_format, row_numbers)
     return Target(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
 
 
-def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFormat | None) -> None:
+def check_all_numbers(
+    cells: Cells,
+    numbers: FloatArray,
+    number_format: NumberFormat | None,
+    row_numbers: npt.NDArray[np.int64] | None = None,
+) -> None:
     """Refuses a target with a format where some values are not written so."""
     if number_format is None or cells.texts is None:
         return
@@ -64,7 +69,10 @@ def check_all_numbers(cells: Cells, numbers: FloatArray, number_format: NumberFo
     rows = kept[np.isnan(numbers[kept])]
     if not len(rows):
         return
-    shown = ", ".join(f"{cells.texts.values[cells.texts.places[row]]!r} in row {row + 1:,}" for row in rows[:5])
+    row_numbers = np.arange(1, len(numbers) + 1) if row_numbers is None else row_numbers
+    shown = ", ".join(
+        f"{cells.texts.values[cells.texts.places[row]]!r} in row {row_numbers[row]:,}" for row in rows[:5]
+    )
     more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
     word = cells.texts.values[cells.texts.places[rows[0]]]
     raise ValueError(

@@ -251,8 +251,8 @@ def _refuse_dates_of_array(X: Any) -> None:
                 raise ValueError(f"Column {column} of X holds dates or times. {DATE_ADVICE}")
 
 
-def columns_without_numbers(X: Any) -> list[str]:
-    """The columns that cannot be converted to numbers, as a message names them."""
+def columns_without_numbers(X: Any) -> list[int]:
+    """The columns that cannot be converted to numbers."""
     kinds = column_kinds(X)
     if not kinds:
         try:
@@ -263,7 +263,7 @@ def columns_without_numbers(X: Any) -> list[str]:
             return []
         kinds = [OTHER] * X.shape[1]
     candidates = (column for column, kind in enumerate(kinds) if kind != NUMBER)
-    return [column_title(X, column) for column in candidates if not _converts(column_values(X, column))]
+    return [column for column in candidates if not _converts(column_values(X, column))]
 
 
 def _converts(values: npt.NDArray[Any]) -> bool:

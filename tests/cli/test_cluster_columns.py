@@ -8,12 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from radboost._number_formats import MISSING_WORDS
 from radboost.cli import cluster_columns
-from radboost.cli.cells import MISSING_WORDS, read_cells
+from radboost.cli.cells import as_texts, read_cells
 from radboost.cli.cluster_columns import Columns, PartSeen, look_at
-from radboost.cli.columns import choose_columns, decide_columns
+from radboost.cli.cluster_parts import together
+from radboost.cli.columns import choose_columns, decide_columns, table_of
 from radboost.cli.reading import Given
+from radboost.cli.rows import Part
 from radboost.cli.targets import read_target
+from radboost.model_file import ColumnSchema
 
 N = 120
 
@@ -97,3 +101,17 @@ def test_more_different_values_than_are_kept(monkeypatch: pytest.MonkeyPatch) ->
     seen, _ = seen_in_parts(whole(), "many", 30)
     with pytest.raises(ValueError, match="too many to be classes"):
         seen.target.decide("many", None)
+
+
+def test_parts_together_show_what_the_table_does() -> None:
+    texts = ["u", "x", None, "y", "x", "u", "z"]
+    column = ColumnSchema("a", "category", ("u",))
+
+    def part(first: int, last: int) -> Part:
+        cells = read_cells("a", pa.array(texts[first:last], pa.string()), (), spelled=False, decimal_comma=False)
+        rows = np.arange(first, last)
+        return Part(table_of((column,), {"a": as_texts(cells)}), rows, None, rows)
+
+    whole = together([part(0, 3), part(3, 5), part(5, 7)]).table.take(np.arange(7))
+    assert whole.for_model("table", with_others=True)["a"].to_pylist() == texts
+    assert whole.for_model("table")["a"].to_pylist() == ["u", *[None] * 4, "u", None]

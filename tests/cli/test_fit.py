@@ -16,9 +16,10 @@ import pytest
 import radboost
 from command_tables import HEADER, lines, write_csv
 from radboost.cli import main
-from radboost.cli.columns import match_columns
+from radboost.cli.columns import Table, match_columns
 from radboost.cli.reading import ReadOptions, read_table
 from radboost.cli.rows import notes_of_left_out
+from radboost.cli.splitting import row_hashes
 
 
 @pytest.fixture(autouse=True)
@@ -320,3 +321,27 @@ def test_the_report_compares_with_the_same_linear_model(capsys: pytest.CaptureFi
     assert f"linear model on {100 * verdict['linear']:.1f}%" in found["verdict"]
     clearly = {"yes": "clearly better than both", "not clearly": "not clearly better"}[verdict["better_than_linear"]]
     assert clearly in found["verdict"]
+
+
+def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither in the report nor in explanations; who is held out is as if they were."""
+    rng = np.random.default_rng(0)
+    rows = [f"t{k % 900},{'' if k % 50 == 0 else k % 7},{'yes' if rng.random() < 0.5 else 'no'}" for k in range(1800)]
+    (tmp_path / "t.csv").write_text("\n".join(["tail,week,late", *rows]))
+    assert main(["fit", "t.csv", "--target", "late", "--out", "m.rad", "--report", "r.html", *FAST]) == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "missing in most rows" not in page
+    assert "more categories than the 255 that are told apart" in page
+    schema = radboost.load("m.rad").schema_
+    table = match_columns(read_table("t.csv", ReadOptions()), schema)[0]
+    rare = int(np.flatnonzero(table.values["tail"] < -1)[0])
+    assert table.for_model("table")["tail"][rare].as_py() is None
+    shown = table.take(np.array([rare])).for_model("table", with_others=True)["tail"][0].as_py()
+    assert shown == f"t{rare % 900}"
+    masked = {name: np.maximum(values, -1) if name == "tail" else values for name, values in table.values.items()}
+    np.testing.assert_array_equal(row_hashes(table), row_hashes(Table(table.columns, masked)))
+    capsys.readouterr()
+    assert main(["explain", "m.rad", "t.csv", "--row", str(rare + 1)]) == 0
+    said = capsys.readouterr().out
+    assert f"tail = '{shown}' is a category that the model does not know" in said
+    assert "tail is missing" not in said

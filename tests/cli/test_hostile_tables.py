@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from pyarrow import csv as arrow_csv
 
 from radboost import _tables
-from radboost.cli import reading
+from radboost.cli import main, reading
 from radboost.cli.reading import Given, ReadOptions, read_table
 
 
@@ -56,6 +57,30 @@ def test_json_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
     assert read(file, json.dumps(many) + "\n").table.to_pylist() == [many]
     with pytest.raises(ValueError, match="begins with a list; as JSON lines it has an object in each line"):
         read(tmp_path / "t.json", '[{"a": 1}, {"a": 2}]')
+
+
+@pytest.mark.parametrize("line", ["null", "true", "3", '"a"', "  null\r"])
+def test_json_lines_are_objects(tmp_path: Path, line: str) -> None:
+    """At null in the first line pyarrow ends the process by a signal."""
+    for text, number in ((f'{line}\n{{"a": 1}}\n', 1), (f'{{"a": 1}}\n\n{line}\n', 3)):
+        with pytest.raises(
+            ValueError, match=rf"line {number} begins with '{line.strip()}'; JSON lines have one object"
+        ):
+            read(tmp_path / "t.jsonl", text)
+
+
+@pytest.mark.parametrize("place", ["gzip.decompress", "pyarrow.csv.read_csv", "radboost.cli.fitting.InMemory"])
+def test_too_little_memory_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,x\n"))
+    monkeypatch.setattr(place, fails)
+    assert main(["fit", str(tmp_path / "t.csv.gz"), "--target", "b", "--out", str(tmp_path / "m.rad")]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "memory" in said
 
 
 def arrow_file(path: Path, column: pa.Array) -> str:

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from radboost.cli.cells import MISSING_WORDS, as_dates, as_numbers, kind_of
-from radboost.cli.columns import cells_of, choose_columns
+from radboost._number_formats import MISSING_WORDS
+from radboost.cli.cells import as_dates, as_numbers, as_texts, kind_of
+from radboost.cli.columns import cells_of, choose_columns, find_column
 from radboost.cli.reading import Given, ReadOptions, read_table
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
 from radboost.cli.targets import known_labels, read_target
@@ -55,7 +56,7 @@ def test_every_format_is_the_same_table(tmp_path: Path, monkeypatch: pytest.Monk
         given = read_table(str(tmp_path / name), ReadOptions())
         assert given.names == ["a", "b"], name
         cells = [cells_of(given, column, MISSING_WORDS) for column in given.names]
-        assert [kind_of(one) for one in cells] == ["number", "category"], name
+        assert [kind_of(one).name for one in cells] == ["number", "category"], name
         numbers = as_numbers(cells[0])
         assert numbers is not None
         assert numbers.tolist() == [1, 2, 3]
@@ -71,8 +72,41 @@ def test_text_with_a_bom_quotes_and_latin_letters(file: Path) -> None:
     given = read(file, "name,b\nMüller,1\nKöhler,2\n".encode("latin-1"))
     assert given.table.column("name").to_pylist() == ["Müller", "Köhler"]
     assert "read as Latin-1" in given.remarks[0]
+    for encoding in ("utf-16", "utf-32"):  # with a mark at the beginning
+        assert read(file, "a,b\n1,ü\n".encode(encoding)).table.to_pydict() == {"a": ["1"], "b": ["ü"]}
     with pytest.raises(ValueError, match="not text in UTF-8"):
-        read(file, "a,b\n1,2\n".encode("utf-16"))
+        read(file, "a,b\n1,2\n".encode("utf-16-le"))
+    with pytest.raises(ValueError, match="begins like UTF-16"):
+        read(file, "a,b\n1,2\n".encode("utf-16") + b"\x00")
+
+
+def test_single_quotes_around_every_value(file: Path) -> None:
+    given = read(file, "'age','size','y'\n'40-49','-1','no'\n?,'2.5','it''s'\n'50-59','?','no'\n")
+    assert given.names == ["age", "size", "y"]
+    cells = [cells_of(given, name, MISSING_WORDS) for name in given.names]
+    assert [kind_of(one).name for one in cells] == ["category", "number", "category"]
+    assert [one.texts.values for one in cells if one.texts] == [("40-49", "50-59"), ("-1", "2.5"), ("it''s", "no")]
+    some = read(file, "a\n'u'\nv\n", separator=",")
+    assert as_texts(cells_of(some, "a", MISSING_WORDS)).values == ("'u'", "v")
+    assert read(file, "'1','x'\n'2','y'\n").names == ["column_1", "column_2"]
+    with pytest.raises(
+        ValueError, match=r"its columns are 'u', 'no'. Its first line may be a row: then say --no-header"
+    ):
+        find_column(read(file, "u,no\nv,yes\nv,no\n"), "class", "--target")
+
+
+def test_integers_that_are_rounded(file: Path, tmp_path: Path) -> None:
+    """As names they are told apart, in files with types too."""
+    keys = [2**53 + place % 3 for place in range(12)]
+    parquet.write_table(
+        pa.table({"k": keys, "near": [2**53 + place % 2 for place in range(12)]}), tmp_path / "t.parquet"
+    )
+    rows = "".join(f"{key},{2**53 + place % 2}\n" for place, key in enumerate(keys))
+    for given in (read(file, f"k,near\n{rows}"), read_table(str(tmp_path / "t.parquet"), ReadOptions())):
+        choice = choose_columns(given, given.names, (), MISSING_WORDS)
+        assert "'k' holds whole numbers beyond 2^53, which are rounded to 16 digits" in choice.notes[0]
+        assert "same value in every row once whole numbers beyond 2^53" in choice.left_out["near"]
+        assert len(choose_columns(given, ["k"], {"k"}, MISSING_WORDS).table.columns[0].categories) == 3
 
 
 def test_the_line_of_names(file: Path) -> None:
@@ -92,6 +126,7 @@ def test_the_line_of_names(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("no,no\nu,v\n", "--no-header"),
         ("", "is empty"),
         ("\n\n", "no line with text"),
         ("a,b\n", r"names of columns \(a, b\) and no rows"),
@@ -136,7 +171,7 @@ def test_files_that_are_not_there(tmp_path: Path, file: Path) -> None:
 )
 def test_kinds(file: Path, values: list[str], kind: str) -> None:
     given = read(file, "x\n" + "".join(f'"{value}"\n' for value in values), header=True, separator=",")
-    assert kind_of(cells_of(given, "x", MISSING_WORDS)) == kind
+    assert kind_of(cells_of(given, "x", MISSING_WORDS)).name == kind
 
 
 def test_dates_and_decimal_commas(file: Path) -> None:
@@ -149,7 +184,7 @@ def test_dates_and_decimal_commas(file: Path) -> None:
     assert numbers.tolist() == [1.5, 2.0]
     with pytest.raises(ValueError, match=r"looks like dates .* --ignore 'e'"):
         kind_of(cells_of(given, "e", MISSING_WORDS))
-    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))) == "number"
+    assert kind_of(cells_of(read(file, "x\ninf\n1\n", separator=","), "x", (*MISSING_WORDS, "inf"))).name == "number"
     with pytest.raises(ValueError, match=r"holds infinity \(row 1\)"):
         kind_of(cells_of(read(file, "x\ninf\n1\n", separator=",", header=True), "x", MISSING_WORDS))
 

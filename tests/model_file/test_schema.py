@@ -11,16 +11,21 @@ import pyarrow as pa
 import pytest
 
 import radboost
+from radboost._number_formats import NumberFormat
 from radboost.model_file import ColumnSchema, ModelFileError, Schema, read, write
 
 SCHEMA = Schema(
     target="y",
     task="classes",
     form="table",
-    columns=(ColumnSchema("a", "number"), ColumnSchema("k", "category", ("u", "v"), may_miss=True)),
+    columns=(
+        ColumnSchema("a", "number", number_format=NumberFormat(",", ".", "€")),
+        ColumnSchema("k", "category", ("u", "v"), may_miss=True),
+    ),
     left_out=("id",),
     missing_words=("", "?"),
     facts={"rows": 40, "verdict": "error 0.1", "score": 0.5, "nothing": None},
+    target_format=NumberFormat(percent=True),
 )
 
 
@@ -71,6 +76,8 @@ def test_that_of_another_table_is_not_kept(tmp_path: Path) -> None:
         (("columns", 0, "kind"), "colour", "the kind of a column is 'colour'"),
         (("columns", 0, "mean"), "1", "the mean of the column 'a'"),
         (("columns", 0, "may_miss"), 1, "must have a name, and say whether"),
+        (("columns", 0, "number_format", "decimal"), ";", "a number format must have the entries"),
+        ("target_format", {"decimal": "."}, "a number format must have the entries"),
         (("columns", 0, "name"), "k", "two columns of the schema have the same name"),
         (("columns", 1, "categories"), ["v", "u"], "different and ascending"),
         (("columns", 1, "categories"), ["u"], "other columns or categories than the model"),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import NumberFormat, WrittenNumbers, find_numbers
 from radboost._typing import FloatArray
 
-MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
 OTHER_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2})\b|\d{4}[/.]\d{1,2}[/.]\d{1,2}\b")
 TRUTH = {"true": 1.0, "false": 0.0}
 LARGEST_EXACT = 2.0**53
+_LONG_INTEGER = re.compile(r"[+-]?[0-9]{16,300}")
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -82,12 +83,19 @@ def read_cells(name: str, column: Any, missing: Sequence[str], *, spelled: bool,
             f"the column {name!r} holds {kind}; columns may hold numbers, text, booleans and dates; leave it out with "
             f"--ignore {name!r}, or convert it"
         )
-    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing)
+    texts = _texts_of(pc.utf8_trim_whitespace(column.cast(pa.string())), missing, spelled=spelled)
     return Cells(name, "text", spelled, decimal_comma, texts=texts)
 
 
-def _texts_of(column: Any, missing: Sequence[str]) -> Texts:
-    import pyarrow as pa
+def unquoted(texts: Sequence[str], missing: Collection[str] = ("",)) -> Sequence[str]:
+    """The texts without single quotes around them, where all but words for missing values have them."""
+    there = [text for text in texts if text.lower() not in missing]
+    if not there or not all(len(text) > 1 and text[0] == text[-1] == "'" for text in there):
+        return texts
+    return [text if text.lower() in missing else text[1:-1] for text in texts]
+
+
+def _texts_of(column: Any, missing: Sequence[str], *, spelled: bool) -> Texts:
     import pyarrow.compute as pc
 
     encoded = column.combine_chunks() if hasattr(column, "combine_chunks") else column
@@ -95,8 +103,10 @@ def _texts_of(column: Any, missing: Sequence[str]) -> Texts:
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     levels = encoded.dictionary.to_pylist()
-    lower = pc.utf8_lower(encoded.dictionary)
-    there = ~np.asarray(pc.is_in(lower, value_set=pa.array(list(missing), type=pa.string())), dtype=bool)
+    words = frozenset(missing)
+    if spelled:
+        levels = unquoted(levels, words)
+    there = [level.lower() not in words for level in levels]
     order = sorted((place for place in range(len(levels)) if there[place]), key=lambda place: levels[place])
     place_of = np.full(len(levels) + 1, -1, dtype=np.int64)
     place_of[order] = np.arange(len(order))
@@ -128,12 +138,18 @@ def _finite(name: str, numbers: FloatArray) -> FloatArray:
     return numbers
 
 
-def as_numbers(cells: Cells) -> FloatArray | None:
-    """The column as numbers; None where it holds something else."""
+def as_numbers(cells: Cells, number_format: NumberFormat | None = None) -> FloatArray | None:
+    """The column as numbers; None where it holds something else.
+
+    With a format text that is not written so is a missing value.
+    """
     if cells.form in ("number", "boolean", "empty"):
         return cells.numbers
     if cells.texts is None:
         return None
+    if number_format is not None:
+        parsed = map(number_format.parse, cells.texts.values)
+        return cells.texts.spread([np.nan if value is None else value for value in parsed])
     values = _parse_numbers(cells.texts.values, decimal_comma=cells.decimal_comma)
     return None if values is None else _finite(cells.name, cells.texts.spread(values))
 
@@ -156,6 +172,23 @@ def _parse_numbers(values: tuple[str, ...], *, decimal_comma: bool) -> list[floa
             except pa.ArrowInvalid:
                 continue
     return None
+
+
+def holds_long_integers(column: Any) -> bool:
+    """Whether a column of pyarrow's has integers that floating-point numbers do not tell apart."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(column.type):
+        return False
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
+
+
+def loses_digits(cells: Cells) -> bool:
+    """Whether some of the texts are integers that become other ones as floating-point numbers."""
+    texts = cells.texts.values if cells.texts is not None else ()
+    return any(_LONG_INTEGER.fullmatch(text) and int(text) != int(float(text)) for text in texts)
 
 
 def as_booleans(cells: Cells) -> FloatArray | None:
@@ -207,22 +240,50 @@ def _shown(value: float, form: str) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else repr(value)
 
 
-def kind_of(cells: Cells) -> str:
-    """What a model should take the column for: a number, a category, a date, or true and false."""
+@dataclass(frozen=True)
+class Kind:
+    """What a model should take a column for."""
+
+    name: str
+    """Either "number", "category", "date" or "boolean"."""
+    written: WrittenNumbers | None = None
+    """Of numbers that are not written as programs write them."""
+
+    @property
+    def number_format(self) -> NumberFormat | None:
+        return None if self.written is None else self.written.format
+
+
+def written_numbers(cells: Cells, counts: Sequence[int]) -> WrittenNumbers | None:
+    """Numbers that are not written as programs write them; `counts`: the rows of each text.
+
+    Plain numbers that a typed file has as text are text.
+    """
+    if cells.texts is None:
+        return None
+    found = find_numbers(dict(zip(cells.texts.values, counts, strict=True)), decimal_comma=cells.decimal_comma)
+    return None if found is None or (found.is_plain and not cells.spelled) else found
+
+
+def kind_of(cells: Cells, counts: Sequence[int] | None = None) -> Kind:
+    """What a model should take the column for; `counts`: the rows of each text, where they are not those of `cells`."""
     if cells.form != "text":
-        return {"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form]
+        return Kind({"number": "number", "empty": "number", "date": "date", "boolean": "boolean"}[cells.form])
     if cells.texts is None or not cells.texts.values:
-        return "number"
+        return Kind("number")
     if as_booleans(cells) is not None and cells.texts.values[0].lower() in TRUTH:
-        return "boolean"
+        return Kind("boolean")
     if cells.spelled and as_numbers(cells) is not None:
-        return "number"
+        return Kind("number")
     if as_dates(cells) is not None:
-        return "date"
+        return Kind("date")
+    written = written_numbers(cells, cells.texts.counts.tolist() if counts is None else counts)
+    if written is not None:
+        return Kind("number", written)
     if all(OTHER_DATE.match(text) for text in cells.texts.values):
         raise ValueError(
             f"the column {cells.name!r} looks like dates ({cells.texts.values[0]!r}), and dates are read in the form "
             f"2020-12-31 or 2020-12-31 23:59:59, because others are ambiguous; write them so, leave the column out "
             f"with --ignore {cells.name!r}, or take it as categories with --categorical {cells.name!r}"
         )
-    return "category"
+    return Kind("category")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, kind_of, read_cells
+from radboost.cli.cells import Cells, Kind, Texts, as_numbers, as_texts, kind_of, read_cells
 from radboost.cli.columns import Seen, numbers_of
 from radboost.cli.splitting import mixed
 from radboost.cli.targets import Decided, decide_target, present
@@ -116,16 +116,25 @@ class Column:
         if self.form != "text":
             return self._of_numbers(kind_of(Cells(name, self.form, spelled=False)), self.numbers, n_rows)
         cells = Cells(name, "text", spelled=False, texts=_texts_of(self.texts))
-        kind = kind_of(cells)
-        if kind == "category":
-            return Seen(kind, n_rows, n_present, dict(self.texts))
-        found = Numbers.of(numbers_of(cells, kind))
+        kind = kind_of(cells, [self.texts[text] for text in sorted(self.texts)])
+        if kind.name == "category":
+            return Seen(kind.name, n_rows, n_present, dict(self.texts))
+        found = Numbers.of(numbers_of(cells, kind.name, kind.number_format))
+        if kind.written is not None:
+            n_present -= kind.written.n_others
         return self._of_numbers(kind, replace(found, n_present=n_present), n_rows)
 
     @staticmethod
-    def _of_numbers(kind: str, found: Numbers, n_rows: int) -> Seen:
-        counts_rows = kind == "number" and found.count_rows(n_rows)
-        return Seen(kind, n_rows, found.n_present, {}, same=found.low == found.high, counts_rows=counts_rows)
+    def _of_numbers(kind: Kind, found: Numbers, n_rows: int) -> Seen:
+        return Seen(
+            kind.name,
+            n_rows,
+            found.n_present,
+            {},
+            same=found.low == found.high,
+            counts_rows=kind.name == "number" and found.count_rows(n_rows),
+            written=kind.written,
+        )
 
 
 def _counted(texts: Texts) -> dict[str, int]:

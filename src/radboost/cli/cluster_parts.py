@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import NumberFormat
 from radboost.cli.cells import Texts, as_numbers, as_texts
 from radboost.cli.cluster_columns import Columns, PartSeen, look_at, read_part
-from radboost.cli.columns import Table, numbers_of, places_among
+from radboost.cli.columns import Table, numbers_of, table_of
 from radboost.cli.rows import Part
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
-from radboost.cli.targets import labels_of
+from radboost.cli.targets import check_all_numbers, labels_of
 from radboost.distributed.arguments import TRAINING
 from radboost.distributed.parquet import ParquetPart
 from radboost.distributed.parts import Part as LoadedPart
@@ -40,28 +41,30 @@ class Encoding:
     schema: tuple[ColumnSchema, ...]
     labels: tuple[str, ...] | None
     """The texts of the classes, ascending; None: the target is a number."""
+    target_format: NumberFormat | None = None
 
     def read(self, given: NumberedPart) -> Part:
         """The rows of a part that count."""
         kept = read_part(given.part.table(), self.columns)
-        values: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for column in self.schema:
             cells = self.columns.cells(kept.table, column.name)
             if column.kind == "category":
-                values[column.name] = places_among(as_texts(cells), column)
+                found[column.name] = as_texts(cells)
             else:
-                values[column.name] = numbers_of(cells, column.kind)
+                found[column.name] = numbers_of(cells, column.kind, column.number_format)
         y: npt.NDArray[Any]
         if self.labels is None:
-            numbers = as_numbers(kept.target)
+            numbers = as_numbers(kept.target, self.target_format)
             assert numbers is not None  # it was decided so
+            check_all_numbers(kept.target, numbers, self.target_format, given.first + kept.places + 1)
             y = numbers
         else:
             texts = as_texts(kept.target)
             place = {text: index for index, text in enumerate(self.labels)}
             of_texts = np.array([*(place[text] for text in texts.values), 0], dtype=np.int64)
             y = self.all_labels()[of_texts[texts.places]]
-        return Part(Table(self.schema, values), y, kept.weights, given.first + kept.places + 1)
+        return Part(table_of(self.schema, found), y, kept.weights, given.first + kept.places + 1)
 
     def all_labels(self) -> npt.NDArray[Any]:
         """The classes, in the order of their texts."""
@@ -151,10 +154,19 @@ def taken(given: NumberedPart, encoding: Encoding, wanted: Wanted) -> tuple[Part
 def together(parts: list[Part]) -> Part:
     """The rows of several parts, one below the other."""
     columns = parts[0].table.columns
-    values = {column.name: np.concatenate([one.table.values[column.name] for one in parts]) for column in columns}
+    values: dict[str, Any] = {}
+    others: dict[str, tuple[str, ...]] = {}
+    for column in columns:
+        found = [one.table.values[column.name] for one in parts]
+        if column.kind == "category":
+            of_parts = [one.table.others[column.name] for one in parts]
+            starts = np.cumsum([0, *map(len, of_parts)])
+            found = [np.where(one < -1, one - start, one) for one, start in zip(found, starts, strict=False)]
+            others[column.name] = tuple(text for part in of_parts for text in part)
+        values[column.name] = np.concatenate(found)
     weights = [one.weights for one in parts if one.weights is not None]
     return Part(
-        Table(columns, values),
+        Table(columns, values, others),
         np.concatenate([one.y for one in parts]),
         np.concatenate(weights) if weights else None,
         np.concatenate([one.numbers for one in parts]),

@@ -112,8 +112,10 @@ class OnCluster:
             columns=chosen,
             left_out=(*named.ignored, *left_out),
             missing_words=named.missing,
+            target_format=decided.number_format,
         )
-        self._encoding = Encoding(columns, chosen, None if decided.texts is None else decided.texts.values)
+        labels = None if decided.texts is None else decided.texts.values
+        self._encoding = Encoding(columns, chosen, labels, decided.number_format)
 
     @property
     def n_rows(self) -> int:

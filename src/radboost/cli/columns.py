@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import NumberFormat, WrittenNumbers, is_marker, is_plain
 from radboost._typing import FloatArray
-from radboost.cli.cells import Cells, Texts, as_booleans, as_dates, as_numbers, as_texts, is_number, kind_of, read_cells
+from radboost.cli.cells import (
+    Cells,
+    Kind,
+    Texts,
+    as_booleans,
+    as_dates,
+    as_numbers,
+    as_texts,
+    holds_long_integers,
+    is_number,
+    kind_of,
+    loses_digits,
+    read_cells,
+)
 from radboost.cli.reading import Given
 from radboost.model_file import ColumnSchema, Schema
 
@@ -20,10 +34,15 @@ MOST_CATEGORIES = 255
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a model with the values of some rows: numbers, or places among the categories (-1: missing)."""
+    """The columns of a model with the values of some rows: numbers, or places among the categories.
+
+    -1 is a missing value, and -2 - k the k-th text of `others`, which is no category of the column. A model sees both
+    as missing.
+    """
 
     columns: tuple[ColumnSchema, ...]
     values: Mapping[str, FloatArray | npt.NDArray[np.int64]]
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -31,10 +50,10 @@ class Table:
 
     def take(self, rows: npt.NDArray[Any]) -> Table:
         """Some of the rows."""
-        return Table(self.columns, {name: values[rows] for name, values in self.values.items()})
+        return replace(self, values={name: values[rows] for name, values in self.values.items()})
 
-    def for_model(self, form: str) -> Any:
-        """A table of pyarrow's as models take it."""
+    def for_model(self, form: str, *, with_others: bool = False) -> Any:
+        """A table of pyarrow's as models take it; to show it, with the texts that are no categories."""
         import pyarrow as pa
 
         arrays: dict[str, Any] = {}
@@ -43,8 +62,12 @@ class Table:
             if form == "numbers":
                 arrays |= _as_features(column, values)
             elif column.kind == "category":
+                texts = column.categories
+                if with_others and column.name in self.others:
+                    values = np.where(values < -1, len(texts) - 2 - values, values)
+                    texts += self.others[column.name]
                 codes = pa.array(values, mask=values < 0, type=pa.int32())
-                arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(column.categories, pa.string()))
+                arrays[column.name] = pa.DictionaryArray.from_arrays(codes, pa.array(texts, pa.string()))
             else:
                 arrays[column.name] = pa.array(values, type=pa.float64())
         return pa.table(arrays)
@@ -86,6 +109,8 @@ def find_column(given: Any, name: str, option: str) -> str:
     by_case = [one for one in given.names if one.lower() == name.lower()]
     meant = by_case or close
     there = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"its columns are {_with_last(given.names)}"
+    if isinstance(given, Given) and any(name in given.table.column(name).unique().to_pylist() for name in given.names):
+        there += ". Its first line may be a row: then say --no-header"
     raise ValueError(f"{option} {name!r}: {given.name} has no such column; {there}")
 
 
@@ -113,6 +138,10 @@ class Seen:
     """Whether they are whole numbers, a different one in every row, without a gap."""
     numbers_rows: bool = False
     """Whether they are 0, 1, 2, ... in the order of the rows."""
+    written: WrittenNumbers | None = None
+    """How they are written, where that is not as programs write numbers."""
+    rounded: bool = False
+    """Whether they are whole numbers with more digits than are kept."""
 
     @classmethod
     def of_texts(cls, texts: Texts) -> Seen:
@@ -121,16 +150,17 @@ class Seen:
         return cls("category", len(texts.places), int(counts.sum()), found)
 
     @classmethod
-    def of_numbers(cls, kind: str, values: FloatArray) -> Seen:
+    def of_numbers(cls, kind: Kind, values: FloatArray) -> Seen:
         there = values[~np.isnan(values)]
         return cls(
-            kind,
+            kind.name,
             len(values),
             len(there),
             {},
             same=len(there) > 0 and bool((there == there[0]).all()),
-            counts_rows=kind == "number" and _counts_rows(values),
+            counts_rows=kind.name == "number" and _counts_rows(values),
             numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
+            written=kind.written,
         )
 
 
@@ -140,19 +170,15 @@ def choose_columns(given: Given, names: Sequence[str], categorical: Collection[s
     found: dict[str, Any] = {}
     for name in names:
         cells = cells_of(given, name, missing)
-        kind = "category" if name in categorical else kind_of(cells)
-        if kind == "category":
+        kind = Kind("category") if name in categorical else kind_of(cells)
+        if kind.name == "category":
             found[name] = as_texts(cells)
             seen[name] = Seen.of_texts(found[name])
         else:
-            found[name] = numbers_of(cells, kind)
-            seen[name] = Seen.of_numbers(kind, found[name])
+            found[name] = numbers_of(cells, kind.name, kind.number_format)
+            seen[name] = replace(Seen.of_numbers(kind, found[name]), rounded=loses_digits(cells))
     columns, left_out, notes = decide_columns(given.name, seen, categorical)
-    values = {
-        column.name: places_among(found[column.name], column) if column.kind == "category" else found[column.name]
-        for column in columns
-    }
-    return Choice(Table(columns, values), left_out, notes)
+    return Choice(table_of(columns, found), left_out, notes)
 
 
 def decide_columns(
@@ -171,9 +197,17 @@ def decide_columns(
             columns.append(column)
             notes += said
         else:
-            columns.append(ColumnSchema(name, one.kind))
+            number_format = None if one.written is None else one.written.format
+            columns.append(ColumnSchema(name, one.kind, number_format=number_format))
+            if one.written is not None:
+                notes.append(_how_written(name, one.written))
             if one.kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
+            if one.rounded:
+                notes.append(
+                    f"{name!r} holds whole numbers beyond 2^53, which are rounded to 16 digits; if they are names, say "
+                    f"--categorical {name!r}"
+                )
             if one.counts_rows:
                 notes.append(
                     f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
@@ -187,20 +221,48 @@ def decide_columns(
 
 def cells_of(given: Given, name: str, missing: Sequence[str]) -> Cells:
     """A column of a table that was read."""
-    return read_cells(name, given.table.column(name), missing, spelled=given.as_text, decimal_comma=given.decimal_comma)
+    column, spelled = given.table.column(name), given.as_text
+    if holds_long_integers(column):
+        column, spelled = column.cast("string"), True
+    return read_cells(name, column, missing, spelled=spelled, decimal_comma=given.decimal_comma)
 
 
-def numbers_of(cells: Cells, kind: str) -> FloatArray:
+def numbers_of(cells: Cells, kind: str, number_format: NumberFormat | None) -> FloatArray:
     """A column of this kind, as `kind_of` has seen it."""
-    found = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[kind](cells)
+    found = _READERS[kind](cells) if number_format is None else as_numbers(cells, number_format)
     assert found is not None  # what `kind_of` has seen
     return found
 
 
-def places_among(texts: Texts, column: ColumnSchema) -> npt.NDArray[np.int64]:
-    """The place of each row's text among the categories of a column; -1 where it is none of them, or missing."""
-    place = {value: index for index, value in enumerate(column.categories)}
-    return np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)[texts.places]
+_READERS = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}
+
+
+def _how_written(name: str, written: WrittenNumbers) -> str:
+    said = f"{name!r} is read as numbers"
+    if not is_plain(written.examples[0]):
+        said += f": {written.shown}"
+    if written.otherwise is not None:
+        said += f", not {written.otherwise:.15g}, which no value of the column decides"
+    if written.n_others:
+        said += (
+            f"; {written.n_others:,} of {written.n_rows:,} values are no such numbers ({listed(written.others, 3)}), "
+            "and are missing"
+        )
+    return f"{said}. --categorical {name!r} takes it as text"
+
+
+def table_of(columns: tuple[ColumnSchema, ...], found: Mapping[str, Any]) -> Table:
+    """A table of these columns, from numbers and, of categories, texts."""
+    values, others = {}, {}
+    for column in columns:
+        values[column.name] = found[column.name]
+        if column.kind == "category":
+            texts = found[column.name]
+            place = {value: index for index, value in enumerate(column.categories)}
+            others[column.name] = tuple(text for text in texts.values if text not in place)
+            place |= {text: -2 - index for index, text in enumerate(others[column.name])}
+            values[column.name] = np.array([*(place[text] for text in texts.values), -1], dtype=np.int64)[texts.places]
+    return Table(columns, values, others)
 
 
 def _category(name: str, texts: Mapping[str, int]) -> tuple[ColumnSchema, list[str]]:
@@ -225,7 +287,8 @@ def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
             return "has a different text in every row, like an identifier (--categorical takes it nevertheless)"
         return None
     if seen.same and seen.n_present == seen.n_rows:
-        return "has the same value in every row"
+        rounded = " once whole numbers beyond 2^53 are rounded (--categorical takes them as names)"
+        return f"has the same value in every row{rounded * seen.rounded}"
     # what data frames write in front of their rows, without a name
     if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"
@@ -251,22 +314,23 @@ def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:
             f"{listed(others) or 'no others'}. Columns are found by their names, in any order: rename or add them"
             f"{'; --names a,b,... names those of CSV without a line of names' if 'column_1' in others else ''}"
         )
-    notes, values = [], {}
+    notes, found = [], {}
     for column in schema.columns:
-        values[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
+        found[column.name], said = _matched(cells_of(given, column.name, schema.missing_words), column, given.name)
         notes += said
     known = {*used, *schema.left_out, schema.target}
     extra = [name for name in given.names if name not in known]
     if extra:
         notes.append(f"{given.name} has columns that the model does not know, and are not used: {listed(extra)}")
-    return Table(schema.columns, values), notes
+    return table_of(schema.columns, found), notes
 
 
 def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
     if column.kind == "category":
         return _matched_category(cells, column, where)
-    read = {"number": as_numbers, "date": as_dates, "boolean": as_booleans}[column.kind]
-    values = read(cells)
+    if column.number_format is not None and cells.texts is not None:
+        return _matched_format(cells, cells.texts, column, column.number_format)
+    values = _READERS[column.kind](cells)
     if values is None or (column.kind == "number" and cells.form == "date"):
         wanted = {"number": "numbers", "date": "dates (2020-12-31)", "boolean": "true or false"}[column.kind]
         raise ValueError(
@@ -276,26 +340,42 @@ def _matched(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[
     return values, []
 
 
+def _matched_format(
+    cells: Cells, texts: Texts, column: ColumnSchema, number_format: NumberFormat
+) -> tuple[Any, list[str]]:
+    others = [
+        (text, n)
+        for text, n in zip(texts.values, texts.counts.tolist(), strict=True)
+        if n and number_format.parse(text) is None and not is_marker(text)
+    ]
+    values = as_numbers(cells, number_format)
+    if not others:
+        return values, []
+    n_rows = sum(n for _, n in others)
+    said = (
+        f"{n_rows:,} of {len(texts.places):,} rows have no number in {column.name!r} that is written like those of the "
+        f"fit ({listed([text for text, _ in others], 3)}); taken as missing"
+    )
+    return values, [said]
+
+
 def _matched_category(cells: Cells, column: ColumnSchema, where: str) -> tuple[Any, list[str]]:
-    texts = as_texts(cells)
-    place = {value: index for index, value in enumerate(column.categories)}
-    unseen = [text for text in texts.values if text not in place]
+    texts, known = as_texts(cells), set(column.categories)
+    unseen = [text for text in texts.values if text not in known]
     numbers_wanted = all(map(is_number, column.categories))
     if unseen and len(unseen) == len(texts.values) and not numbers_wanted and all(map(is_number, unseen)):
         raise ValueError(
             f"the column {column.name!r} of {where} holds numbers ({unseen[0]}), and the model was fitted to texts "
             f"like {listed(column.categories, 3)}; correct the column, or fit a new model"
         )
-    place_of = np.array([*(place.get(text, -1) for text in texts.values), -1], dtype=np.int64)
-    values = place_of[texts.places]
-    n_rows = int(((values < 0) & (texts.places >= 0)).sum())
+    n_rows = sum(n for text, n in zip(texts.values, texts.counts.tolist(), strict=True) if text not in known)
     if not n_rows:
-        return values, []
+        return texts, []
     said = (
         f"{column.name!r} has {'a text' if len(unseen) == 1 else f'{len(unseen):,} texts'} that the model does not "
-        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(values):,} rows; taken as missing"
+        f"tell apart ({listed(unseen, 3)}), in {n_rows:,} of {len(texts.places):,} rows; taken as missing"
     )
-    return values, [said]
+    return texts, [said]
 
 
 def _example(cells: Cells) -> str:

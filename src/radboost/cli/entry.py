@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # nobody reads any more (`radboost datasets | head`)
         _let_go_of_stdout()
         return 0
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         print(f"radboost: {_one_line(error)}", file=sys.stderr)
         try:
             sys.stdout.flush()
@@ -98,7 +98,10 @@ def _require_extra(command: str) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    return visible(" ".join(str(error).split())) or type(error).__name__
+    said = visible(" ".join(str(error).split()))
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory; give fewer rows or columns{f' ({said})' if said else ''}"
+    return said or type(error).__name__
 
 
 def _open_closed_streams() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import gzip
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost.cli.cells import is_number
+from radboost.cli.cells import is_number, unquoted
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ENDINGS = {
@@ -32,6 +33,14 @@ STDIN = "-"
 _LARGEST_BLOCK = 2**30
 _SAMPLE_BYTES, _SAMPLE_LINES, _SAMPLE_RECORDS = 2**18, 3, 100
 _DEEPEST_JSON = 64
+# The longer ones first: a mark of UTF-32 begins with one of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_TOO_LARGE = "{} does not fit into memory; give a part of its rows or columns"
 _JSON_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
@@ -78,6 +87,8 @@ def read_table(path: str, options: ReadOptions) -> Given:
         given = _read_text(data, name, kind, options) if kind in ("csv", "tsv") else _read_typed(data, name, kind)
     except (NotImplementedError, KeyError) as error:
         raise ValueError(f"{name} cannot be read as {kind}: {error}") from error
+    except MemoryError as error:
+        raise ValueError(_TOO_LARGE.format(name)) from error
     if not given.n_rows:
         raise ValueError(f"{name} has names of columns ({_listed(given.names)}) and no rows")
     return given
@@ -163,6 +174,8 @@ def _bytes_of(path: str, name: str) -> bytes:
         return data
     try:
         return gzip.decompress(data)
+    except MemoryError as error:
+        raise ValueError(_TOO_LARGE.format(name)) from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{name} is compressed by gzip, and damaged: {error}") from error
 
@@ -215,10 +228,16 @@ def _arrow_file(data: bytes) -> Any:
 
 
 def _check_json(data: bytes, name: str) -> None:
-    """Refuses what is not one object in a line, and lists in lists so deep that reading them has no end."""
+    """Refuses what is not one object in a line (null ends pyarrow by a signal), and lists in lists without end."""
     if data.lstrip().startswith(b"["):
         raise ValueError(f'{name} begins with a list; as JSON lines it has an object in each line, like {{"a": 1}}')
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+        begin = line.lstrip(b" \t\r")
+        if begin and not begin.startswith(b"{"):
+            raise ValueError(
+                f"{name}: line {number} begins with {begin[:20].decode(errors='replace').rstrip()!r}; JSON lines have "
+                'one object in each line, like {"a": 1}'
+            )
         if line.count(b"[") + line.count(b"{") > _DEEPEST_JSON:
             signs = np.frombuffer(_JSON_TEXT.sub(b"", line), dtype=np.uint8)
             steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
@@ -240,9 +259,9 @@ def _read_arrow(source: Any) -> Any:
 
 
 def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
+    data = _in_utf8(data, name)
+    if b"\x00" in data:
         raise ValueError(f"{name} is not text in UTF-8 (it holds bytes of zero); save it as CSV in UTF-8")
-    data = data.removeprefix(b"\xef\xbb\xbf")
     for _ in range(min(options.skip, data.count(b"\n") + 1)):
         data = data.partition(b"\n")[2]
     records_by = {separator: _records(data, separator) for separator in _candidates(kind, options)}
@@ -261,6 +280,19 @@ def _read_text(data: bytes, name: str, kind: str, options: ReadOptions) -> Given
     _refuse_twice(name, names)
     table = table.rename_columns(names).slice(1 if has_header else 0)
     return Given(name, table, as_text=True, decimal_comma=separator == ";", remarks=(*remarks, *more))
+
+
+def _in_utf8(data: bytes, name: str) -> bytes:
+    """The text without the mark at its beginning, which says how it is encoded."""
+    for mark, encoding in _MARKS.items():
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding).encode()
+            except UnicodeError as error:
+                raise ValueError(
+                    f"{name} begins like {encoding.upper()}, and cannot be read as such: {error}"
+                ) from error
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _candidates(kind: str, options: ReadOptions) -> tuple[str, ...]:
@@ -365,7 +397,7 @@ def _has_header(records: list[list[str]]) -> bool:
 
 
 def _may_be_number(text: str) -> bool:
-    return is_number(text.replace(",", ".", 1))
+    return is_number(text.strip("'").replace(",", ".", 1))
 
 
 def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) -> tuple[list[str], list[str]]:
@@ -378,7 +410,7 @@ def _names_of(records: list[list[str]], has_header: bool, options: ReadOptions) 
             f"column_{len(first)}; --header says that it has names, and --names a,b,... gives other ones"
         )
         return [f"column_{place + 1}" for place in range(len(first))], [] if options.header is False else [said]
-    return [cell or f"column_{place + 1}" for place, cell in enumerate(first)], []
+    return [cell or f"column_{place + 1}" for place, cell in enumerate(unquoted(first))], []
 
 
 def _refuse_twice(name: str, names: list[str]) -> None:
@@ -386,7 +418,8 @@ def _refuse_twice(name: str, names: list[str]) -> None:
     if twice:
         raise ValueError(
             f"{name} has more than one column named {twice[0]!r}; give every column a name of its own (--names a,b,... "
-            "does so for CSV; with a line of names in the file, --header too)"
+            "does so for CSV; with a line of names in the file, --header too; without one, --no-header names columns "
+            "column_1, column_2, ...)"
         )
 
 

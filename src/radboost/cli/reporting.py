@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radboost.cli.columns import Table
 from radboost.cli.files import check_new
 from radboost.model_file import Schema
 
@@ -28,7 +28,7 @@ def write_report(
     from radboost import report
 
     def seen(one: Part) -> Any:
-        return Table(schema.columns, one.table.values).for_model(schema.form)
+        return replace(one.table, columns=schema.columns).for_model(schema.form, with_others=True)
 
     training = {}
     if train is not None:

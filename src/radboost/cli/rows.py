@@ -10,15 +10,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from radboost._number_formats import MISSING_WORDS
 from radboost._typing import FloatArray
-from radboost.cli.cells import MISSING_WORDS, as_numbers
+from radboost.cli.cells import as_numbers
 from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
 from radboost.cli.models import Plan, fit_and_choose, fit_once
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import Given, read_table, read_tables
 from radboost.cli.splitting import fingerprint, hold_out, row_hashes
 from radboost.cli.talking import Talk
-from radboost.cli.targets import known_labels, present, read_target
+from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
 
 FEWEST_ROWS = 10
@@ -206,7 +207,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
     note_left_out_rows(n_given, n_given - given.n_rows, 0, named.target, talk)
     cells = cells_of(given, named.target, named.missing)
     check_enough(len(present(cells)), given.name)
-    target = read_target(cells, options.task)
+    target = read_target(cells, options.task, numbers)
     note_left_out_rows(given.n_rows, 0, given.n_rows - len(target.kept), named.target, talk)
     named.check_features(given.name)
     given = replace(given, table=given.table.take(target.kept))
@@ -220,6 +221,7 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         columns=choice.table.columns,
         left_out=(*named.ignored, *choice.left_out),
         missing_words=named.missing,
+        target_format=target.number_format,
     )
     weights = None if weights is None else weights[target.kept]
     return schema, Part(choice.table, target.y, weights, numbers[target.kept]), target.reason
@@ -275,11 +277,12 @@ def part_of(given: Given, schema: Schema, classes: npt.NDArray[Any] | None) -> t
                 named = ", ".join(map(repr, unknown[:5]))
                 notes.append(f"{schema.target!r} has classes that the model does not know ({named}); it is wrong there")
     else:
-        numbers, kept = as_numbers(cells), present(cells)
+        numbers, kept = as_numbers(cells, schema.target_format), present(cells)
         if numbers is None or not len(kept):
             raise ValueError(
                 f"the column {schema.target!r} of {given.name} holds no numbers, and the model predicts them"
             )
+        check_all_numbers(cells, numbers, schema.target_format)
         y = numbers[kept]
     if len(kept) < given.n_rows:
         notes.append(

@@ -23,7 +23,9 @@ def row_hashes(table: Table) -> Hashes:
         values = table.values[column.name]
         if column.kind == "category":
             of_values = [_hash_of(f"{column.name}={value}") for value in column.categories]
-            hashes = np.array([*of_values, _hash_of(f"{column.name} is missing")], dtype=np.uint64)[values]
+            hashes = np.array([*of_values, _hash_of(f"{column.name} is missing")], dtype=np.uint64)[
+                np.maximum(values, -1)
+            ]
         else:
             # one zero, and one way to be missing
             numbers = np.where(np.isnan(values), np.nan, np.asarray(values, dtype=np.float64) + 0.0)

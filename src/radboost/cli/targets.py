@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number
+from radboost._number_formats import NumberFormat, WrittenNumbers
+from radboost._typing import FloatArray
+from radboost.cli.cells import Cells, Texts, as_numbers, as_texts, is_number, written_numbers
 
 MOST_WHOLE_NUMBERS, FEWEST_ROWS_OF_EACH = 20, 10
+MOST_TEXTS = 100  # as classes that nobody asked for; above `MOST_WHOLE_NUMBERS` also at most a tenth of the rows
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})$")
 
 
@@ -27,6 +30,8 @@ class Target:
     y: npt.NDArray[Any]
     kept: npt.NDArray[np.int64]
     """The rows that have a value."""
+    number_format: NumberFormat | None = None
+    """How numbers are written, where they are not plain."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +41,44 @@ class Decided:
     task: str
     reason: str
     texts: Texts | None = None
+    number_format: NumberFormat | None = None
 
 
-def read_target(cells: Cells, task: str | None) -> Target:
-    """The target of a fit."""
+def read_target(cells: Cells, task: str | None, row_numbers: npt.NDArray[np.int64] | None = None) -> Target:
+    """The target of a fit; `row_numbers`: where its rows stand in their table, counted from 1."""
     kept = present(cells)
     decided = decide_target(cells, np.ones(len(kept), dtype=np.int64), task)
     if decided.texts is not None:
         return Target(cells.name, decided.task, decided.reason, labels_of(decided.texts)[kept], kept)
-    numbers = as_numbers(cells)
+    numbers = as_numbers(cells, decided.number_format)
     assert numbers is not None  # it was decided so
-    return Target(cells.name, decided.task, decided.reason, numbers[kept], kept)
+    check_all_numbers(cells, numbers, decided.number_format, row_numbers)
+    return Target(cells.name, decided.task, decided.reason, numbers[kept], kept, decided.number_format)
+
+
+def check_all_numbers(
+    cells: Cells,
+    numbers: FloatArray,
+    number_format: NumberFormat | None,
+    row_numbers: npt.NDArray[np.int64] | None = None,
+) -> None:
+    """Refuses a target with a format where some values are not written so."""
+    if number_format is None or cells.texts is None:
+        return
+    kept = present(cells)
+    rows = kept[np.isnan(numbers[kept])]
+    if not len(rows):
+        return
+    row_numbers = np.arange(1, len(numbers) + 1) if row_numbers is None else row_numbers
+    shown = ", ".join(
+        f"{cells.texts.values[cells.texts.places[row]]!r} in row {row_numbers[row]:,}" for row in rows[:5]
+    )
+    more = f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
+    word = cells.texts.values[cells.texts.places[rows[0]]]
+    raise ValueError(
+        f"the target {cells.name!r} holds numbers, but for {shown}{more}; correct these rows, leave out those with "
+        f"such words (--missing {word!r}), or take the target as --task classes"
+    )
 
 
 def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None) -> Decided:
@@ -59,9 +91,14 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
             f"the target {cells.name!r} is missing in every row; there is nothing to learn from. Name another --target"
         )
     n_rows = int(counts.sum())
-    decided, reason = _decide(cells, n_rows) if task is None else (task, f"--task {task}")
+    written = None
+    if cells.texts is not None and task != "classes" and (as_numbers(cells) is None or not cells.spelled):
+        places = cells.texts.places[present(cells)]
+        written = written_numbers(cells, np.bincount(places, counts, len(cells.texts.values)).astype(int).tolist())
+    decided, reason = _decide(cells, n_rows, written) if task is None else (task, f"--task {task}")
+    number_format = None if written is None else written.format
     if decided == "numbers":
-        numbers = as_numbers(cells)
+        numbers = as_numbers(cells, number_format)
         if numbers is None:
             example = next(text for text in as_texts(cells).values if not is_number(text))
             raise ValueError(
@@ -71,13 +108,19 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
         found = numbers[~np.isnan(numbers)]
         if n_rows > 1 and (found == found[0]).all():
             raise ValueError(f"the target {cells.name!r} is {found[0]:g} in every row; there is nothing to learn")
-        return Decided(decided, reason)
+        return Decided(decided, reason, number_format=number_format)
     texts = as_texts(cells)
     used = np.flatnonzero(texts.counts)
     if len(used) < 2:
         raise ValueError(
             f"the target {cells.name!r} has one class, {texts.values[used[0]]!r}, in every row; a classifier needs two "
             "or more. Name another --target"
+        )
+    if task is None and cells.form == "text" and len(used) > min(MOST_TEXTS, max(MOST_WHOLE_NUMBERS, n_rows // 10)):
+        raise ValueError(
+            f"the target {cells.name!r} has {len(used):,} different texts in {n_rows:,} rows "
+            f"({_listed([texts.values[place] for place in used], 3)}), which are too many to be classes; correct the "
+            "column if these are numbers, say --task classes if each of them is a class, or name another --target"
         )
     if len(used) > max(2, n_rows // 2):
         raise ValueError(
@@ -88,8 +131,16 @@ def decide_target(cells: Cells, counts: npt.NDArray[np.int64], task: str | None)
     return Decided(decided, reason, texts)
 
 
-def _decide(cells: Cells, n_rows: int) -> tuple[str, str]:
+def _decide(cells: Cells, n_rows: int, written: WrittenNumbers | None) -> tuple[str, str]:
+    if written is not None:
+        task, reason = _of_numbers(cells, n_rows, as_numbers(cells, written.format))
+        if task == "numbers":
+            return task, f"{reason}: {written.shown}"
     numbers = as_numbers(cells) if cells.form != "boolean" and (cells.spelled or cells.form == "number") else None
+    return _of_numbers(cells, n_rows, numbers)
+
+
+def _of_numbers(cells: Cells, n_rows: int, numbers: FloatArray | None) -> tuple[str, str]:
     if numbers is None:
         return "classes", f"{cells.name!r} holds {'true and false' if cells.form == 'boolean' else 'text'}"
     found = numbers[~np.isnan(numbers)]

@@ -242,7 +242,7 @@ def run_explain(model_path: str, data: str, row: int, read: ReadOptions, talk: T
     one = table.take(np.array([row - 1]))
     from radboost.report.kinds import in_words_of_the_table, kinds_of  # which takes a while to load
 
-    plain = loaded.model.explain(one.for_model(loaded.schema.form))
+    plain = loaded.model.explain(one.for_model(loaded.schema.form, with_others=True))
     kinds = kinds_of(loaded.model, list(map(str, loaded.model.feature_names_in_)))
     explanation = in_words_of_the_table(plain, kinds)
     talk.result(str(explanation))

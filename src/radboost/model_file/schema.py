@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from radboost._number_formats import FORMS as NUMBER_FORMS
+from radboost._number_formats import NumberFormat
 from radboost.model_file.errors import ModelFileError
 
 Fact = str | int | float | bool | None
@@ -16,6 +18,7 @@ TASKS = ("classes", "numbers")
 FORMS = ("table", "numbers")
 _KEYS = {"target", "task", "form", "columns", "left_out", "missing_words", "facts"}
 _KEYS_OF_COLUMN = {"name", "kind", "categories", "mean", "may_miss"}
+_KEYS_OF_FORMAT = {"decimal", "thousands", "currency", "percent"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class ColumnSchema:
     """Of the training rows; takes the place of a missing value where a model needs numbers."""
     may_miss: bool = False
     """Where a model needs numbers: whether there is a column that says which values are missing."""
+    number_format: NumberFormat | None = None
+    """How the numbers of a column of text are written; None where they are plain, or something else."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -55,6 +60,8 @@ class Schema:
     """What stands for a missing value, in lower case, without the spaces around it."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
     """How the model was made and judged, for people."""
+    target_format: NumberFormat | None = None
+    """How the numbers of the target are written; None where they are plain, or classes."""
 
     @property
     def names(self) -> list[str]:
@@ -78,6 +85,7 @@ def write_schema(schema: Schema) -> dict[str, Any]:
             "categories": list(column.categories),
             "mean": column.mean,
             "may_miss": column.may_miss,
+            **_written_format("number_format", column.number_format),
         }
         for column in schema.columns
     ]
@@ -89,12 +97,18 @@ def write_schema(schema: Schema) -> dict[str, Any]:
         "left_out": list(schema.left_out),
         "missing_words": list(schema.missing_words),
         "facts": dict(schema.facts),
+        **_written_format("target_format", schema.target_format),
     }
+
+
+def _written_format(name: str, found: NumberFormat | None) -> dict[str, Any]:
+    """An entry that is there only where a format is: readers of earlier versions know none."""
+    return {} if found is None else {name: asdict(found)}
 
 
 def read_schema(found: Any) -> Schema:
     """The schema in a header that nobody vouches for."""
-    if not isinstance(found, dict) or set(found) != _KEYS or not isinstance(found["columns"], list):
+    if not isinstance(found, dict) or set(found) - {"target_format"} != _KEYS or not isinstance(found["columns"], list):
         raise ModelFileError(f"a schema must have the entries {', '.join(sorted(_KEYS))}.")
     _choice("task of a schema", found["task"], TASKS)
     _choice("form of a schema", found["form"], FORMS)
@@ -111,6 +125,7 @@ def read_schema(found: Any) -> Schema:
         left_out=_texts("columns that are left out", found["left_out"]),
         missing_words=_texts("words for missing values", found["missing_words"]),
         facts=facts,
+        target_format=_read_format(found.get("target_format")),
     )
     if len(set(schema.names)) < len(schema.columns):
         raise ModelFileError("two columns of the schema have the same name.")
@@ -134,7 +149,7 @@ def fits(schema: Schema, model: Any) -> bool:
 
 
 def _read_column(found: Any) -> ColumnSchema:
-    if not isinstance(found, dict) or set(found) != _KEYS_OF_COLUMN:
+    if not isinstance(found, dict) or set(found) - {"number_format"} != _KEYS_OF_COLUMN:
         raise ModelFileError(f"a column of a schema must have the entries {', '.join(sorted(_KEYS_OF_COLUMN))}.")
     name, mean = found["name"], found["mean"]
     _choice("kind of a column", found["kind"], KINDS)
@@ -146,7 +161,24 @@ def _read_column(found: Any) -> ColumnSchema:
     if list(categories) != sorted(set(categories)):
         raise ModelFileError(f"the categories of {name[:40]!r} must be different and ascending.")
     mean = None if mean is None else float(mean)
-    return ColumnSchema(name, found["kind"], categories, mean, found["may_miss"])
+    number_format = _read_format(found.get("number_format"))
+    return ColumnSchema(name, found["kind"], categories, mean, found["may_miss"], number_format)
+
+
+def _read_format(found: Any) -> NumberFormat | None:
+    if found is None:
+        return None
+    if (
+        not isinstance(found, dict)
+        or set(found) != _KEYS_OF_FORMAT
+        or (found["decimal"], found["thousands"]) not in NUMBER_FORMS
+        or not isinstance(found["currency"], str)
+        or type(found["percent"]) is not bool
+    ):
+        raise ModelFileError(
+            f"a number format must have the entries {', '.join(sorted(_KEYS_OF_FORMAT))}, of the known kinds."
+        )
+    return NumberFormat(**found)
 
 
 def _texts(what: str, found: Any) -> tuple[str, ...]:

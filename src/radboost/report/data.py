@@ -13,6 +13,7 @@ from radboost.report.contents import Hashes
 from radboost.report.figures import count, percent, plain, rounded, shortened
 from radboost.report.profile import DECIDES, MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
 from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.rows.categories import MOST_CATEGORIES
 
 SHOWN_COLUMNS, SHOWN_CLASSES, NAMED = 60, 30, 5
 MOSTLY_MISSING, DRIFT, FEW_ROWS, RARE = 0.5, 0.05, 100, 10
@@ -178,7 +179,16 @@ def _of_columns(found: list[ColumnProfile]) -> list[Finding]:
     if drifted:
         text = f"{named(drifted)} {_is(drifted)} distributed otherwise in the held-out rows than in the training rows."
         told.append(Finding(f"{text} Scores are then about the held-out kind of rows."))
-    unseen = [one for one in found if one.unseen > MANY]
+    limited = [one for one in found if one.limited and one.unseen > MANY]
+    if limited:
+        has = "has" if len(limited) == 1 else "have"
+        rows = percent(max(one.unseen for one in limited))
+        up_to = "up to " if len(limited) > 1 else ""
+        text = f"{named(limited)} {has} more categories than the {MOST_CATEGORIES} that are told apart."
+        told.append(
+            Finding(f"{text} The others, in {up_to}{rows} of the held-out rows, count as missing for the model.")
+        )
+    unseen = [one for one in found if one.unseen > MANY and not one.limited]
     if unseen:
         has = "has" if len(unseen) == 1 else "have"
         told.append(Finding(f"{named(unseen)} {has} categories in the held-out rows that the model does not know."))

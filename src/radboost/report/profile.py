@@ -18,6 +18,7 @@ from radboost.guarantees.holdout import exact_interval
 from radboost.report.contents import Places, folds
 from radboost.report.figures import shortened
 from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.rows.categories import MOST_CATEGORIES
 from radboost.rows.read import is_missing
 
 MOST_COLUMNS, MOST_ROWS, MOST_TESTED_ROWS = 1000, 20_000, 10_000
@@ -41,6 +42,7 @@ class ColumnProfile:
     missing: float  # share of the held-out rows
     missing_in_training: float | None
     unseen: float  # share of the held-out rows with a category that the model does not know
+    limited: bool  # whether there are more categories than a model tells apart
     distinct: int
     summary: str
     constant: bool
@@ -65,7 +67,10 @@ def profiles(subject: Subject) -> list[ColumnProfile]:
         if column in subject.categories:
             raw = [column_values(part.take(rows), column) for part, rows in zip(parts, places, strict=True)]
         tests = judged.column(column)[tested]
-        found.append(_profile(subject, column, values, raw, target, tests, halves))
+        gaps = np.isnan(tests)
+        if raw is not None:
+            gaps = _gaps(column_values(judged.take(tested), column))
+        found.append(_profile(subject, column, values, raw, target, tests, gaps, halves))
     return found
 
 
@@ -76,12 +81,13 @@ def _profile(
     raw: list[npt.NDArray[Any]] | None,
     target: _Target,
     tested: FloatArray,
+    tested_gaps: npt.NDArray[np.bool_],
     halves: npt.NDArray[np.int64],
 ) -> ColumnProfile:
     gaps = [np.isnan(one) for one in values]
     unseen = 0.0
     if raw is not None:
-        gaps = [np.array([is_missing(value) for value in one.tolist()]) for one in raw]
+        gaps = [_gaps(one) for one in raw]
         unseen = float(np.mean(np.isnan(values[0]) & ~gaps[0]))
         known: Any = [value for one, gap in zip(raw, gaps, strict=True) for value in one[~gap].tolist()]
         distinct = len({str(value) for value in known})
@@ -98,14 +104,19 @@ def _profile(
         missing=missing[0],
         missing_in_training=missing[1] if len(missing) > 1 else None,
         unseen=unseen,
+        limited=raw is not None and distinct > MOST_CATEGORIES,
         distinct=distinct,
         summary=_summary(known, partial(subject.value_text, column), is_text=raw is not None),
         constant=distinct <= 1 and not 0.0 < max(missing) < 1.0,
         id_like=len(known) >= FEWEST_ROWS and _is_id(subject.names[column], known, distinct, is_text=raw is not None),
         alone=target.alone(tested, _binned(tested, subject, column), halves, raw is None) if enough else None,
-        missingness=enough and target.decided_by_gaps(np.isnan(tested), halves),
+        missingness=enough and target.decided_by_gaps(tested_gaps, halves),
         drift=_drift(values, is_text=raw is not None) if len(values) > 1 else None,
     )
+
+
+def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
 
 
 def _drift(values: list[FloatArray], *, is_text: bool) -> float | None:

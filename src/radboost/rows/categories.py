@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values
+from radboost._number_formats import WrittenNumbers, conversion, find_numbers
+from radboost._tables import CATEGORY, TEXT, column_kinds, column_names, column_title, column_values, is_arrow
 from radboost._typing import Category, FloatArray, FloatMatrix
 
 Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
@@ -19,6 +20,8 @@ Categories = Mapping[int, tuple[Category, ...]]  # by column, sorted
 MOST_CATEGORIES = 255
 MISSING = -1
 LARGEST_EXACT = 2.0**53
+MOST_CONVERSIONS = 3
+_AS_TEXT = ".astype(str)"
 _FORMS = 'use "from_dtype", None, or a list of column indices, of column names, or a mask of booleans'
 
 
@@ -101,10 +104,42 @@ def warn_of_text(X: Any, columns: Sequence[int]) -> None:
     warnings.warn(
         f"X holds text in {shown}; text is taken as categories. If that is meant, name the columns, "
         f'categorical_features={named}, or silence this warning: warnings.simplefilter("ignore", '
-        "radboost.rows.TextColumnWarning). If the text holds numbers, convert it first.",
+        f"radboost.rows.TextColumnWarning).{number_advice(X, text)}",
         TextColumnWarning,
         stacklevel=7,
     )
+
+
+def number_advice(X: Any, columns: Sequence[int]) -> str:
+    """Which of these columns look like numbers, three values of each, and the line of code that converts it."""
+    said = []
+    for column in columns:
+        try:
+            levels, codes = _levels(X, column)
+        except ValueError:  # lists and the like
+            continue
+        texts = [str(level) for level in levels]
+        counts = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
+        found = find_numbers(dict(zip(texts, counts, strict=True)))
+        if found is not None:
+            line = _conversion(X, column, found, mixed=any(not isinstance(level, str) for level in levels))
+            values = ", ".join(map(repr, found.examples))
+            said.append(f" {column_name(X, column)} looks like numbers ({values}); convert it: {line}")
+    return "".join(said[:MOST_CONVERSIONS])
+
+
+def _conversion(X: Any, column: int, found: WrittenNumbers, *, mixed: bool) -> str:
+    """A statement for rows that are called X; `mixed`: the column has numbers of Python beside texts."""
+    names = column_names(X)
+    if names is None:
+        return f"X[:, {column}] = {conversion(found, f'pd.Series(X[:, {column}]){_AS_TEXT * mixed}')}"
+    name = f"X[{names[column]!r}]"
+    if is_arrow(X):
+        made = conversion(found, f"{name}.to_pandas()")
+        return f"X = X.set_column({column}, {names[column]!r}, pa.array({made}))"
+    if hasattr(X, "iloc"):
+        return f"{name} = {conversion(found, f'{name}{_AS_TEXT * mixed}')}"
+    return f"X = X.with_columns({conversion(found, f'pl.col({names[column]!r})', polars=True)})"
 
 
 def learn_categories(X: Any, columns: Sequence[int]) -> tuple[Categories, dict[int, npt.NDArray[np.int64]]]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from radboost._tables import (
     column_names,
+    column_title,
     columns_without_numbers,
     first_infinite,
     is_arrow,
@@ -33,6 +34,7 @@ from radboost.rows.categories import (
     keep_frequent,
     learn_categories,
     names_columns,
+    number_advice,
     put_places,
     warn_of_text,
 )
@@ -268,10 +270,12 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
                 "name categorical columns in categorical_features (or make them category columns of a data frame), and "
                 "encode others"
             )
-        where = f" in {', '.join(columns[:5])}{' and more' if len(columns) > 5 else ''}" if columns else ""
+        titles = [column_title(X, column) for column in columns[:5]]
+        where = f" in {', '.join(titles)}{' and more' if len(columns) > 5 else ''}" if columns else ""
         raise ValueError(
             f"X holds text, categories or other objects{where} ({_shortened(error)}). {type(estimator).__name__} needs "
             f"numbers there: {advice} first, for example with sklearn.preprocessing.TargetEncoder."
+            f"{number_advice(X, columns)}"
         ) from None
 
 

@@ -1,0 +1,219 @@
+"""Numbers written as text: which way of writing the values of a column share, and the number that each stands for."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MISSING_WORDS = ("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "nat")
+MARKERS = frozenset({*MISSING_WORDS, "-", "--", ".", "unknown"})  # of missing values among numbers, in lower case
+FEWEST_AGREEING = 19  # of 20 values
+FEWEST_DIGITS_OF_A_PHONE = 7
+
+_CURRENCY = r"[A-Z]{0,2}[$£¥฿\u20a0-\u20cf]|USD|EUR|GBP|CHF|JPY|kr"
+_TEXT = re.compile(
+    rf"(?P<outer>{_CURRENCY})? ?(?P<open>\()? ?(?P<before>[+-])? ?(?P<prefix>{_CURRENCY})? ?(?P<sign>[+-])? ?"
+    rf"(?P<digits>[.,]?[0-9](?:[0-9.,' ]*[0-9])?[.,]?(?:[eE][+-]?[0-9]+)?)"
+    rf" ?(?P<percent>%)? ?(?P<suffix>{_CURRENCY})? ?(?P<close>\))?"
+)
+_DASHES = "\u2212\u2013\u2014"
+_SIGNS = f"({_DASHES}"
+_ALIKE = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), **dict.fromkeys(_DASHES, "-"), "\u2019": "'"})
+_LEADING_ZERO = re.compile(r"0[0-9]")
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the numbers of a column are written. A sign, or brackets around a negative number, may always be there."""
+
+    decimal: str = "."
+    """Either "." or ","."""
+    thousands: str = ""
+    """What divides groups of three digits: "", ",", ".", "'" or a space, which stands for all kinds of spaces."""
+    currency: str = ""
+    """A sign or code before or after the number; it may be absent from a value."""
+    percent: bool = False
+    """Whether each value ends with a percent sign; 11% is 11."""
+
+    def parse(self, text: str) -> float | None:
+        """The number; None where the text is not written so."""
+        found = _Parts.of(text)
+        return None if found is None else self.number(found)
+
+    def number(self, parts: _Parts) -> float | None:
+        """The same of a text that was taken apart."""
+        if parts.percent != self.percent or parts.currency not in ("", self.currency):
+            return None
+        if not _DIGITS[self.decimal, self.thousands].fullmatch(parts.digits):
+            return None
+        plain = parts.digits.replace(self.thousands, "") if self.thousands else parts.digits
+        value = float(plain.replace(self.decimal, "."))
+        return (-value if parts.negative else value) if math.isfinite(value) else None
+
+
+FORMS = ((".", ""), (".", ","), (".", " "), (".", "'"), (",", ""), (",", "."), (",", " "), (",", "'"))
+
+
+def _digits(decimal: str, thousands: str) -> re.Pattern[str]:
+    point = re.escape(decimal)
+    forms = [rf"[0-9]+(?:{point}[0-9]*)?", rf"{point}[0-9]+"]
+    if thousands:
+        forms.append(rf"[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{point}[0-9]*)?")
+    return re.compile(rf"(?:{'|'.join(forms)})(?:[eE][+-]?[0-9]+)?")
+
+
+_DIGITS = {form: _digits(*form) for form in FORMS}
+
+
+class _Parts(NamedTuple):
+    """A text that may be a number, taken apart; a tuple, as there may be a million of them."""
+
+    digits: str
+    """With what divides them."""
+    negative: bool = False
+    currency: str = ""
+    percent: bool = False
+    plus: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> _Parts | None:
+        if text.isascii() and text.isdigit():
+            return cls(text)
+        found = _TEXT.fullmatch(text.strip().translate(_ALIKE))
+        if found is None:
+            return None
+        given = found.groupdict()
+        signs = (given["before"] or "") + (given["sign"] or "")
+        brackets = given["open"] is not None
+        currencies = [given[place] for place in ("outer", "prefix", "suffix") if given[place] is not None]
+        if len(signs) + brackets > 1 or len(currencies) > 1 or brackets != (given["close"] is not None):
+            return None
+        currency = "".join(currencies)
+        return cls(given["digits"], brackets or signs == "-", currency, given["percent"] is not None, signs == "+")
+
+
+@dataclass(frozen=True)
+class WrittenNumbers:
+    """A column of text that holds numbers."""
+
+    format: NumberFormat
+    examples: tuple[str, ...]
+    """At most three texts that show the format."""
+    n_rows: int
+    """With a value; words for missing values that are none among numbers alone count as such."""
+    others: tuple[str, ...]
+    """Texts that are not written so, the most frequent ones first."""
+    n_others: int
+    """The rows of these."""
+    otherwise: float | None
+    """What another format, which fits as many rows, makes of the first example; None: no other format does so."""
+    signs: str
+    """What besides an ASCII minus marks negative numbers: an opening bracket, and dashes."""
+
+    @property
+    def shown(self) -> str:
+        """The first example and its number."""
+        return f"{self.examples[0]!r} is {self.format.parse(self.examples[0]):.15g}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all values are numbers as programs write them."""
+        return self.format == NumberFormat() and not self.others and not self.signs
+
+
+def is_marker(text: str) -> bool:
+    """Whether a text among numbers is a missing value: "-", "unknown", "$ -"."""
+    return text.translate(_ALIKE).strip("$£€¥ ").lower() in MARKERS
+
+
+def find_numbers(counts: Mapping[str, int], *, decimal_comma: bool = False) -> WrittenNumbers | None:
+    """The format that all texts but a twentieth share, by their rows; None where there is none, or they are codes.
+
+    Words like "-" and "unknown" are missing values and do not count. Of several formats that as many rows share, the
+    first in `FORMS` is taken, with `decimal_comma` the first of those with a decimal comma and no dividers: a comma
+    before exactly three digits divides thousands unless another value says otherwise.
+    """
+    there = {text: n for text, n in counts.items() if n and not is_marker(text)}
+    n_values = sum(there.values())
+    parts = {text: found for text in there if (found := _Parts.of(text)) is not None}
+    if not parts or 20 * sum(there[text] for text in parts) < FEWEST_AGREEING * n_values:
+        return None
+    signs: Counter[str] = Counter()
+    for text, found in parts.items():
+        signs[found.currency] += there[text]
+    currency = min((sign for sign in signs if sign), key=lambda sign: (-signs[sign], sign), default="")
+    percent = 2 * sum(there[text] for text, found in parts.items() if found.percent) > n_values
+    used = set("".join(found.digits for found in parts.values()))
+    forms = [form for form in FORMS if used.issuperset(form[1]) and ("." in form or "," in used)]
+    if decimal_comma:
+        forms.sort(key=lambda form: form != (",", ""))
+    formats = [NumberFormat(*form, currency, percent) for form in forms]
+    numbers = [
+        {text: value for text, found in parts.items() if (value := one.number(found)) is not None} for one in formats
+    ]
+    agreeing = [sum(there[text] for text in found) for found in numbers]
+    best = agreeing.index(max(agreeing))
+    if 20 * agreeing[best] < FEWEST_AGREEING * n_values:
+        return None
+    chosen, values = formats[best], numbers[best]
+    if not (currency or percent) and _are_codes([parts[text] for text in values], chosen.thousands):
+        return None
+    others = sorted(set(counts) - set(values), key=lambda text: (-counts[text], text))
+    others = [text for text in others if counts[text]]
+    ties = [found for n, found in zip(agreeing, numbers, strict=True) if n == agreeing[best]]
+    doubtful = {text: found[text] for found in ties for text in found if found[text] != values.get(text)}
+    examples = heapq.nlargest(
+        3, values, key=lambda text: (text in doubtful, not is_plain(text), values[text] > 0, there[text], text)
+    )
+    return WrittenNumbers(
+        chosen,
+        tuple(examples),
+        sum(counts.values()),
+        tuple(others),
+        sum(counts[text] for text in others),
+        doubtful.get(examples[0]),
+        "".join(sign for sign in _SIGNS if any(sign in text for text in values)),
+    )
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is a number as programs write it."""
+    return _DIGITS[".", ""].fullmatch(text.removeprefix("-")) is not None
+
+
+def _are_codes(found: list[_Parts], thousands: str) -> bool:
+    """Leading zeros, or numbers of one length that look like those of phones."""
+    if any(_LEADING_ZERO.match(one.digits) for one in found):
+        return True
+    if all(one.plus and sum(map(str.isdigit, one.digits)) >= FEWEST_DIGITS_OF_A_PHONE for one in found):
+        return True
+    in_groups = thousands in (" ", ".") and all(one.digits.count(thousands) > 1 for one in found)
+    return in_groups and len({len(one.digits) for one in found}) == 1
+
+
+def conversion(found: WrittenNumbers, column: str, *, polars: bool = False) -> str:
+    """The expression of Python that makes numbers of `column`, an expression for a series of texts."""
+    form = found.format
+    if form == NumberFormat() and not found.signs and not polars:
+        return f'pd.to_numeric({column}, errors="coerce")'
+    single = form.currency if len(form.currency) == 1 else ""
+    dividers = "'\u2019" if form.thousands == "'" else form.thousands.strip()
+    removed = f"[{single}{dividers}{'%' * form.percent}\\s]"
+    steps = [(removed + (f"|{re.escape(form.currency)}" if len(form.currency) > 1 else ""), "")]
+    if "(" in found.signs:
+        steps.append((r"^\((.*)\)$", "-$1" if polars else r"-\1"))
+    dashes = "".join(sign for sign in found.signs if sign != "(")
+    if dashes:
+        steps.append((f"[{dashes}]", "-"))
+    if form.decimal == ",":
+        steps.append((",", "."))
+    if polars:
+        calls = "".join(f'.str.replace_all(r"{old}", "{new}")' for old, new in steps)
+        return f"{column}{calls}.cast(pl.Float64, strict=False)"
+    calls = "".join(f'.str.replace(r"{old}", r"{new}", regex=True)' for old, new in steps)
+    return f'pd.to_numeric({column}{calls}, errors="coerce")'

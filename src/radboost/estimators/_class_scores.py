@@ -31,6 +31,8 @@ class ClassScores:
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
         scores = self._scores(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
         best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
 
@@ -53,6 +55,8 @@ class ClassScores:
         return 1.0
 
     def _chances(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
         return chances(scores, self._scale_of_odds())
 
 

@@ -189,7 +189,7 @@ class GradientBoosting(BoostingEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array
-            Labels, at least two different ones, or the numbers to be predicted; a regressor takes a column for each of
+            Labels or the numbers to be predicted; a regressor takes a column for each of
             several targets.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.

@@ -178,6 +178,8 @@ class PredictingMixin(ScoringMixin):
         return self.classes_[best.astype(np.intp)]
 
     def _calibrated(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
         found = self.calibration_
         return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
 

@@ -121,7 +121,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     Attributes
     ----------
-    classes_ : array of the labels, ascending, two or more
+    classes_ : array of the labels, ascending
     loss_ : the loss of the fit, which probabilities are computed with
     ensemble_ : Ensemble
         The model. Its hypotheses are h / lambda, whose values lie between -1 and 1, with weights that make up for it;
@@ -259,7 +259,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     def _loss_for(self, n_classes: int) -> tuple[TargetLoss, int]:
         loss = self._read_loss()
-        if n_classes == 2:
+        if n_classes <= 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
             raise ValueError(

@@ -135,7 +135,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
     Attributes
     ----------
-    classes_ : array of the labels, ascending, two or more
+    classes_ : array of the labels, ascending
     cost_ : array of shape (n_classes, n_classes) or None
         The matrix of the fit; None after a fit with costs of examples.
     ensemble_ : Ensemble
@@ -254,7 +254,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array of labels
-            Numbers, strings or booleans; at least two different ones.
+            Numbers, strings or booleans.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         offset : array or None
@@ -485,7 +485,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def _decision(self) -> Any:
         """From scores to places among the classes."""
         check_choice("decision", self.decision, DECISIONS)
-        if self.decision == "argmax":
+        if self.decision == "argmax" or len(self.classes_) == 1:
             return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         if self.decision == "minimum_cost":
             if self.cost_ is None:
@@ -544,7 +544,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return {"cost": np.zeros((0, 0)) if self.cost_ is None else self.cost_}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        matrix, n_classes = arrays["cost"], len(self.classes_)
+        matrix, n_classes = arrays["cost"], max(2, len(self.classes_))
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None

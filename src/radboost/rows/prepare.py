@@ -78,10 +78,10 @@ class CheckedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of a classification problem."""
+        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
-        return self.classes
+        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     @property
     def n_outputs(self) -> int:
@@ -179,10 +179,10 @@ class PreparedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of a classification problem."""
+        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
-        return self.classes
+        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
         """A part of the rows, given by their places in X (or a mask), with the bins and the classes of all of them.
@@ -269,6 +269,22 @@ class PreparedRows:
             weights=_select(self.weights, places),
             targets=_select(self.targets, places),
             offset=_select(self.offset, places),
+        )
+
+    @property
+    def has_one_class(self) -> bool:
+        return self.classes is not None and len(self.classes) == 1
+
+    def of_two_classes(self) -> PreparedRows:
+        """A row of each source under either of two labels: a problem of the same form for rows of one class."""
+        sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids[self.order]
+        first = np.unique(sources, return_index=True)[1]
+        doubled = self._keep(np.tile(first, 2))
+        return replace(
+            doubled.unwatched(),
+            class_ids=np.repeat(np.arange(2, dtype=np.uint16), len(first)),
+            weights=None,
+            offset=None,
         )
 
     def digests(self) -> dict[str, str]:

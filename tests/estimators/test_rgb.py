@@ -280,6 +280,20 @@ def test_probabilities() -> None:
         RGBClassifier(loss="exponential").fit(X, y)
 
 
+@pytest.mark.parametrize("loss", [*REGRESSION_LOSSES, SquaredLoss()])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_predictions_are_arrays_to_write_into(loss: Any, n_targets: int) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.exp(X[:, :n_targets] if n_targets > 1 else X[:, 0])
+    if n_targets > 1 and loss not in ("squared", "absolute"):
+        return
+    model = RGBRegressor(3, loss=loss).fit(X, y)
+    expected = model.predict(X)
+    for found in (model.predict(X), *model.staged_predict(X), model.predict(X, offset=np.zeros_like(y))):
+        found[:] = 0.0
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
 def test_quantiles_are_quantiles() -> None:
     rng = np.random.default_rng(12)
     X = rng.uniform(size=(2000, 1))

@@ -159,7 +159,7 @@ class TreesDescribing(Describing, ExplainingMixin):
         model = _unnamed(self, row)
         contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
         verdict = _verdict_of_trees(model, row.table, target)
-        leaves = model.apply(row.table)[0]
+        leaves = model._leaves(row.table)[0]
         return explained_by_trees(
             self.ensemble_, row, matrix, verdict, contributions, leaves, covers_are_rows=self._covers_are_rows
         )

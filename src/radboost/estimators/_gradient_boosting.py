@@ -441,6 +441,10 @@ class GradientBoosting(BoostingEstimator):
         check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
         return trace
 
+    def _has_constant(self) -> bool:
+        self._require_fitted()
+        return bool(len(self.ensemble_)) and self.ensemble_.hypotheses[0].n_splits == 0
+
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {"loss": self.loss_}
 

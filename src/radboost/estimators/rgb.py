@@ -357,9 +357,8 @@ feature_names_in_
     def _answers(self, scores: FloatArray) -> FloatArray:
         """What `predict` makes of scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        return np.asarray(
-            ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64
-        )
+        found = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
+        return np.require(found, np.float64, "W")  # a loss sees scores read-only, and may return them
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = _loss_of_fit(self, REGRESSION_LOSSES)

@@ -232,6 +232,11 @@ class PreparedRows:
         hashes.sort()  # in place: there may be many
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
 
+    def fewest_of_class(self, n_threads: int) -> int:
+        """Different rows of the class that has the fewest."""
+        places = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
+        return min(self._keep(rows).n_different(n_threads) for rows in places)
+
     def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
         """Of the content of each row."""
         return mixed_in(self.data.row_hashes(self.class_ids, n_threads), self.offset)

@@ -452,3 +452,13 @@ def test_the_exponential_loss_stays_finite_with_any_weights() -> None:
         model = RGBClassifier(20, loss="exponential", subsample=1.0, tree_options=options, calibration=None)
         for weights in (draw.random(40) * 3.0, np.full(40, 2.0**40)):
             assert np.isfinite(model.fit(X, y, sample_weight=weights).history_["objective"]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_rounds", [4, "auto"])
+def test_classes_of_next_to_no_weight(n_classes: int, n_rounds: Any) -> None:
+    X, y = smooth_classes(0, m=60, n_classes=n_classes)
+    places = np.unique(y, return_inverse=True)[1]
+    model = RGBClassifier(n_rounds).fit(X, places, np.where(places == 1, 1e-310, 1.0))
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert 1 not in model.predict(X)

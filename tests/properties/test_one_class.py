@@ -23,6 +23,7 @@ def test_one_class_is_predicted_for_sure(case: Case, tmp_path: Path) -> None:
     model.save(tmp_path / "model.rad")
     for one in (model, radboost.load(tmp_path / "model.rad")):
         assert one.classes_.tolist() == ["a"]
+        assert one.n_classes_ == 1
         assert one.predict(X).tolist() == ["a"] * len(X)
         np.testing.assert_array_equal(one.predict_proba(X), np.ones((len(X), 1)))
         assert one.score(X, ["a"] * len(X)) == 1.0

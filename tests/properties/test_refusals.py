@@ -71,7 +71,7 @@ LABELS: dict[str, tuple[Any, str]] = {
     "NaN": (lambda X, y: np.where(np.arange(len(y)) == 3, np.nan, y.astype(float)), "(?i)nan"),
     "infinity": (lambda X, y: np.where(np.arange(len(y)) == 3, np.inf, y.astype(float)), "(?i)inf"),
     "continuous": (lambda X, y: X[:, 0], "(?i)continuous|unknown label type|classification"),
-    "2-D": (lambda X, y: np.stack([y, y], axis=1), "(?i)1d|shape|multi"),
+    "2-D": (lambda X, y: np.stack([y, y], axis=1), r"(?i)1d.*sklearn\.multioutput\.MultiOutputClassifier\("),
     "mixed types": (lambda X, y: np.array([1, "one"] * (len(y) // 2), dtype=object), "(?i)type|string|number"),
     "None": (lambda X, y: None, "(?i)requires y|y"),
     "a missing name, None": (lambda X, y: with_label(y, None), "missing|NaN"),

@@ -21,6 +21,11 @@ class ClassScores:
     classes_: npt.NDArray[Any]
     _scores: Callable[[Any], FloatArray]  # a line for each row and a column for each output
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""

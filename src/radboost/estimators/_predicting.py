@@ -120,6 +120,11 @@ class PredictingMixin(ScoringMixin):
     loss: Any
     calibration_: Calibration | None = None
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores f(x): the larger, the clearer.

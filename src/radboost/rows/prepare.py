@@ -259,8 +259,8 @@ class PreparedRows:
             held = np.where(together, 1.0 if self.weights is None else self.weights, 0.0)
         if not rows.weights.largest(held) > 0.0:
             raise NothingToHoldBackError(
-                f"No class has two different rows ({rows.weights.n_rows} samples in all), so none can be held back for "
-                "early stopping. Switch early_stopping off, or give more rows."
+                f"None of the {rows.weights.n_rows} rows (samples) falls into the part that is to be held back: of "
+                "each class some stay. Give more rows, a larger part or fewer folds, or switch early_stopping off."
             )
         return held
 

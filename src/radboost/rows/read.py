@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
@@ -254,6 +255,10 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
         ) from None
     except (ValueError, TypeError) as error:
+        if "y should be a 1d array" in str(error):
+            kind = "Classifier" if is_classifier(estimator) else "Regressor"
+            name = f"sklearn.multioutput.MultiOutput{kind}({type(estimator).__name__}())"
+            raise ValueError(f"{error} A model learns one column; {name} fits one for each.") from None
         if "NA is ambiguous" in str(error):
             raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
         if "infinity" in str(error) and "Input y" not in str(error):

@@ -104,7 +104,7 @@ ANSWERS: dict[str, Method] = {
         lambda: TunedThresholdClassifierCV(lightgbm(), scoring=make_scorer(saved), cv=5)
     ),
     "DeepBoost, rows weighted 5:1": answer(lambda: DeepBoostClassifier(n_jobs=1, calibration=None), weighted=True),
-    "SoftmaxBoost(cost=matrix)": answer(lambda: SoftmaxBoostClassifier(n_jobs=1, cost=COST)),
+    "SoftmaxBoost(cost=matrix)": answer(lambda: SoftmaxBoostClassifier(n_jobs=1, cost=COST, decision="argmax")),
     "SoftmaxBoost, costs by amount": by_amount,
 }
 BEST, SECOND = "DeepBoost", "HistGradientBoosting"

@@ -74,7 +74,7 @@ def decisions(page: Mapping[str, Any]) -> dict[str, Any]:
 
     return {
         "`SoftmaxBoostClassifier()`": page["before"].predict(X_test),
-        "`SoftmaxBoostClassifier(cost=cost)`": page["after"].predict(X_test),
+        '`SoftmaxBoostClassifier(cost=cost, decision="argmax")`': page["after"].predict(X_test),
         **{f"random forest{about}": forest.predict(X_test) for about, forest in forests.items()},
         "random forest, its probabilities times the costs": cheapest(forests[""]),
         "`DeepBoostClassifier`, its probabilities times the costs": cheapest(deep),

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "src" / "radboost"
 # From the bottom up. A new module or folder of the package is entered here once.
 LAYERS: list[set[str]] = [
     {"_native"},
-    {"_number_formats", "_tables"},
-    {"_blas", "_members", "_names", "_progress", "_typing", "_validation", "engine"},
+    {"_names", "_number_formats", "_tables"},
+    {"_blas", "_members", "_progress", "_typing", "_validation", "engine"},
     {"calibration"},
     {"model_file"},
     {"datasets"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 # Ours, the first that there is where the name is given, and theirs.
 NAMES_ELSEWHERE = {
     ("n_rounds",): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter "
@@ -42,6 +44,21 @@ NAMES_ELSEWHERE = {
     ("sample_weight",): "weight weights",
     ("family",): "features families base_estimator estimator",
 }
+# Losses: ours, where the estimator has it, and theirs, in any case.
+LOSSES_ELSEWHERE = {
+    "squared": "squared_error mean_squared_error l2 l2_root mse rmse root_mean_squared_error regression regression_l2 "
+    "reg:squarederror reg:linear least_squares ls",
+    "absolute": "absolute_error mean_absolute_error l1 mae regression_l1 reg:absoluteerror lad",
+    "huber": "huber_loss",
+    "quantile": "pinball pinball_loss quantile_loss reg:quantileerror",
+    "poisson": "poisson_loss poisson_deviance count:poisson",
+    "gamma": "gamma_loss gamma_deviance reg:gamma",
+    "logistic": "log_loss logloss binary binary_logloss binary:logistic reg:logistic binary_crossentropy cross_entropy "
+    "crossentropy xentropy deviance binomial_deviance multiclass multi_logloss softmax multi:softmax multi:softprob "
+    "multinomial categorical_crossentropy",
+    "exponential": "exp exponential_loss",
+}
+OTHER_LOSSES = {other: ours for ours, others in LOSSES_ELSEWHERE.items() for other in others.split()}
 OTHER_NAMES = {other: ours for ours, others in NAMES_ELSEWHERE.items() for other in others.split()}
 OF_FIT = ("sample_weight", "offset", "X_val", "y_val", "sample_weight_val", "offset_val", "eval_metric", "resume_from")
 _FROM_OURS = {ours[0]: ours for ours in reversed(NAMES_ELSEWHERE)}  # of two lines the first
@@ -50,6 +67,12 @@ _FROM_OURS = {ours[0]: ours for ours in reversed(NAMES_ELSEWHERE)}  # of two lin
 def ours_for(given: str) -> tuple[str, ...]:
     """What a name may be called here, itself first, in the order in which to look."""
     return given, *OTHER_NAMES.get(given, _FROM_OURS.get(given, ()))
+
+
+def our_loss(given: str, known: Collection[str]) -> str:
+    """A sentence on what a loss of another library is called here; empty where none of the known is meant."""
+    ours = OTHER_LOSSES.get(given.lower(), given.lower())
+    return f" It is called {ours!r} here." if ours in known else ""
 
 
 def size_of(given: str, value: object) -> tuple[str, int] | None:

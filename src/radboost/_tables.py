@@ -190,6 +190,9 @@ def known_form(X: Any, name: str = "X", *, fill: str = "X.filled(np.nan) makes m
         import pyarrow as pa
 
         X = pa.Table.from_batches([X])  # scikit-learn does not know the names of a batch
+    fills = [dtype.fill_value for dtype in X.dtypes if hasattr(dtype, "fill_value")] if hasattr(X, "sparse") else []
+    if any(fill != 0 for fill in fills):  # scikit-learn reads sparse columns only where what they leave out is 0
+        X = X.sparse.to_dense()
     names = column_names(X) or []
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from radboost._names import our_loss
 from radboost._tables import real_numbers, without_mask
 
 T = TypeVar("T")
@@ -30,7 +31,8 @@ def resolve(what: str, given: object, known: Mapping[str, Callable[[], T]], kind
     if isinstance(given, str):
         if given not in known:
             names = ", ".join(repr(name) for name in known)
-            raise ValueError(f"Unknown {what} {given!r}. Known are {names}, or {otherwise}.")
+            meant = our_loss(given, known) if what == "loss" else ""
+            raise ValueError(f"Unknown {what} {given!r}.{meant} Known are {names}, or {otherwise}.")
         return known[given]()
     if isinstance(given, type) or not isinstance(given, kind):
         names = ", ".join(repr(name) for name in known)
@@ -67,7 +69,8 @@ def check_choice(name: str, value: object, allowed: Sequence[str], also: str = "
     if not isinstance(value, str) or value not in allowed:
         known = ", ".join(map(repr, allowed))
         known = f"{known} {also}" if also else f"one of {known}"
-        raise ValueError(f"{name} must be {known}; got {value!r}.")
+        meant = our_loss(value, allowed) if name == "loss" and isinstance(value, str) else ""
+        raise ValueError(f"{name} must be {known}; got {value!r}.{meant}")
     return value
 
 

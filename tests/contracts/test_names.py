@@ -204,6 +204,7 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
         "feature_importances_",
         "fit",
         "get_support",
+        "n_classes_",
     }
     ours |= {"explain", "feature_importance", "permutation_importance", "to_text"}
     ours |= {"paper", "path", "prune", "save", "apply", "predict_contributions"}

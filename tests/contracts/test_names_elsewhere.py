@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import radboost.baselines
@@ -132,6 +133,61 @@ def test_c_is_the_inverse_of_alpha(estimator: Any) -> None:
     formula = re.escape("alpha = 1 / (C * number of rows), with standardize=False.")
     with pytest.raises(TypeError, match=f"is called alphas? here, and is large where C is small: {formula}$"):
         estimator(C=1)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "given", "value", "message"),
+    [
+        (RGBRegressor, "alpha", 0.8, r"loss=QuantileLoss\(0\.8\)"),
+        (RGBRegressor, "quantile", 3, r"loss=QuantileLoss\(0\.9\)"),
+        (RGBClassifier, "text_features", ["t"], r"Text is not read.*TfidfVectorizer"),
+        (DeepBoostClassifierCV, "text_features", ["t"], r"Text is not read"),
+    ],
+)
+def test_parameters_of_losses_and_those_that_are_nowhere(estimator: Any, given: str, value: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"no parameter '{given}'.*{message}"):
+        estimator(**{given: value})
+
+
+@pytest.mark.parametrize(
+    ("estimator", "ours", "theirs"),
+    [
+        (RGBRegressor, "squared", "squared_error RMSE mse reg:squarederror regression_l2 l2"),
+        (RGBRegressor, "absolute", "absolute_error MAE regression_l1"),
+        (RGBRegressor, "poisson", "count:poisson Poisson"),
+        (RGBRegressor, "quantile", "reg:quantileerror pinball"),
+        (RGBRegressor, "gamma", "reg:gamma"),
+        (RGBClassifier, "logistic", "log_loss Logloss binary:logistic multi:softprob deviance CrossEntropy"),
+        (DeepBoostClassifier, "logistic", "log_loss"),
+        (SparseBoostClassifier, "logistic", "log_loss"),
+    ],
+)
+def test_names_of_losses(estimator: Any, ours: str, theirs: str) -> None:
+    """The answer can be followed."""
+    for name in theirs.split():
+        with pytest.raises(ValueError, match=f"loss.*{name}") as told:
+            estimator(loss=name)._read_parameters()
+        assert f"It is called {ours!r} here." in str(told.value)
+    estimator(loss=ours)._read_parameters()
+    with pytest.raises(ValueError, match=r"loss.*tweedie") as told:
+        estimator(loss="tweedie")._read_parameters()
+    assert "is called" not in str(told.value)
+
+
+def test_a_subclass_may_pass_keywords_on() -> None:
+    class Mine(RGBClassifier):
+        def __init__(self, *, extra: int = 1, **more: Any) -> None:
+            self.extra = extra
+            super().__init__(**more)
+
+    model = clone(Mine(n_rounds=5, extra=3)).set_params(n_candidates=2)
+    assert (model.n_rounds, model.extra, model.n_candidates) == (5, 3, 2)
+    assert {"extra", "n_rounds", "tree_options"} <= set(model.get_params())
+    assert model.fit(X, Y).score(X, Y) > 0.5
+    with pytest.raises(TypeError, match=r"Mine has no parameter 'n_estimators'. It is called n_rounds here"):
+        Mine(n_estimators=5)
+    with pytest.raises(ValueError, match=r"Mine has no parameter 'eta'. It is called learning_rate here"):
+        model.set_params(eta=0.1)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])

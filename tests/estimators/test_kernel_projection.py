@@ -124,6 +124,8 @@ def test_models_are_saved_without_pickle(tmp_path, n_classes):
         ("coef_", model.coef_[:, 1:]),
         ("mixture_", model.mixture_[1:]),
         ("components_", model.components_ + 9),
+        ("_means", model._means + 1e308),
+        ("_sample", model._sample + 1e308),
     ):
         damaged = copy.copy(model)
         setattr(damaged, name, value)

@@ -30,6 +30,7 @@ from radboost import (
 )
 from radboost.metrics import agnostic_error
 from reference import multi_source as naive
+from reference.data import smooth
 from reference.multi_source import NAMES, rows
 
 # --- Q
@@ -242,7 +243,8 @@ def test_objective_max_is_for_one_source() -> None:
     X, y, s = rows(22, n_classes=3)
     with pytest.raises(ValueError, match='objective="max" has kinks'):
         MultiSourceBoostClassifier(3, objective="max").fit(X, y, sources=s)
-    MultiSourceBoostClassifier(3, objective="max").fit(X, y)
+    with pytest.warns(UserWarning, match=r"taken as those of one source.*fit\(X, y, sources=\.\.\.\)"):
+        MultiSourceBoostClassifier(3, objective="max").fit(X, y)
     for objective in ("sum", "compsum", "maxsum"):
         model = MultiSourceBoostClassifier(10, objective=objective).fit(X, y, sources=s)
         assert np.all(np.diff(model.history_["objective"]) <= 0)
@@ -385,3 +387,11 @@ def test_a_picture_of_q() -> None:
 
 def test_public() -> None:
     assert "MultiSourceBoostClassifier" in dir(radboost)
+
+
+def test_columns_of_denormal_numbers() -> None:
+    X, y = smooth(0, m=60, d=3)
+    X[:, 2] *= 1e-310
+    model = MultiSourceBoostClassifier(4).fit(X, y, sources=np.arange(60) % 2)
+    assert np.isfinite(model.source_probabilities(X)).all()
+    assert model.score(X, y) > 0.7

@@ -280,6 +280,20 @@ def test_probabilities() -> None:
         RGBClassifier(loss="exponential").fit(X, y)
 
 
+@pytest.mark.parametrize("loss", [*REGRESSION_LOSSES, SquaredLoss()])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_predictions_are_arrays_to_write_into(loss: Any, n_targets: int) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.exp(X[:, :n_targets] if n_targets > 1 else X[:, 0])
+    if n_targets > 1 and loss not in ("squared", "absolute"):
+        return
+    model = RGBRegressor(3, loss=loss).fit(X, y)
+    expected = model.predict(X)
+    for found in (model.predict(X), *model.staged_predict(X), model.predict(X, offset=np.zeros_like(y))):
+        found[:] = 0.0
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
 def test_quantiles_are_quantiles() -> None:
     rng = np.random.default_rng(12)
     X = rng.uniform(size=(2000, 1))
@@ -438,3 +452,13 @@ def test_the_exponential_loss_stays_finite_with_any_weights() -> None:
         model = RGBClassifier(20, loss="exponential", subsample=1.0, tree_options=options, calibration=None)
         for weights in (draw.random(40) * 3.0, np.full(40, 2.0**40)):
             assert np.isfinite(model.fit(X, y, sample_weight=weights).history_["objective"]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_rounds", [4, "auto"])
+def test_classes_of_next_to_no_weight(n_classes: int, n_rounds: Any) -> None:
+    X, y = smooth_classes(0, m=60, n_classes=n_classes)
+    places = np.unique(y, return_inverse=True)[1]
+    model = RGBClassifier(n_rounds).fit(X, places, np.where(places == 1, 1e-310, 1.0))
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert 1 not in model.predict(X)

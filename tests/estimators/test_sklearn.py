@@ -39,6 +39,7 @@ from reference.data import smooth
 
 ESTIMATORS = [
     DeepBoostClassifier(),
+    DeepBoostClassifier(20),
     DeepBoostClassifier.paper(n_rounds=10),
     DeepBoostClassifier(10, family="stump_pairs", loss="exponential", learning_rate=0.5),
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_history_is_the_risk_of_the_model(step: str, pairs: Any, n_classes: int)
     rng = np.random.default_rng(0)
     w, cost = rng.integers(1, 4, len(y)), rng.random((n_classes, n_classes)) * 7
     np.fill_diagonal(cost, 0)
-    model = SoftmaxBoostClassifier(12, step=step, samples_per_round=pairs, cost=cost).fit(X, y, w)
+    model = SoftmaxBoostClassifier(12, step=step, samples_per_round=pairs, cost=cost, decision="argmax").fit(X, y, w)
     staged = list(model.staged_decision_function(X))
     assert len(staged) == model.n_iter_ == len(model.history_["objective"]) == 12
     for scores, risk, error, labels in zip(
@@ -161,6 +162,30 @@ def test_decisions() -> None:
     by_example = SoftmaxBoostClassifier(2, decision="minimum_cost").fit(X, y, cost=cost[y])
     with pytest.raises(ValueError, match="needs a cost matrix"):
         by_example.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("copies", "n_rows", "expected"), [(1, 400, "minimum_cost"), (3, 400, "minimum_cost"), (1, 1200, "argmax")]
+)
+def test_the_automatic_decision_goes_by_the_different_rows_of_the_rarest_class(
+    copies: int, n_rows: int, expected: str, tmp_path: Path
+) -> None:
+    X, y = smooth_classes(11, m=n_rows, n_classes=3, noise=0.3)
+    cost = [[0, 1, 1], [1, 0, 1], [20, 20, 0]]
+    rows = np.repeat(np.arange(n_rows), copies)
+    assert (np.bincount(y).min() < 250) == (expected == "minimum_cost")
+    model = SoftmaxBoostClassifier(4, cost=cost).fit(X[rows], y[rows])
+    assert model.decision_ == expected
+    found = model.predict(X)
+    model.save(tmp_path / "model.rad")
+    loaded = load(tmp_path / "model.rad")
+    assert loaded.decision == "auto"
+    np.testing.assert_array_equal(loaded.predict(X), found)
+    np.testing.assert_array_equal(model.set_params(decision=expected).predict(X), found)
+    model.save(tmp_path / "model.rad")
+    np.testing.assert_array_equal(load(tmp_path / "model.rad").set_params(decision="auto").predict(X), found)
+    assert SoftmaxBoostClassifier(2).fit(X, y).decision_ == "argmax"
+    assert SoftmaxBoostClassifier(2).fit(X, y, cost=np.array(cost)[y]).decision_ == "argmax"
 
 
 def test_early_stopping_watches_the_risk_of_rows_held_back() -> None:

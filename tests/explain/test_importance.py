@@ -158,8 +158,8 @@ def test_bad_arguments() -> None:
         model.permutation_importance(np.ma.masked_greater(X, 0.5), Y)
     with pytest.raises(TypeError, match="LazyFrame"):
         model.permutation_importance(pl.DataFrame(X).lazy(), Y)
-    with pytest.raises(ValueError, match="kind must be one of 'gain', 'cover'; got 'split'"):
-        model.feature_importance("split")
+    with pytest.raises(ValueError, match="kind must be one of 'gain', 'cover', 'split'; got 'weight'"):
+        model.feature_importance("weight")
     with pytest.raises(ValueError, match="weight"):
         SparseBoostClassifier(alpha=0.05).fit(X, Y).feature_importance("gain")
 
@@ -177,6 +177,8 @@ def test_cover_is_counted_by_walking_every_row(n_classes: int) -> None:
     weights = np.arange(len(y)) % 3 + 1.0
     settings: dict[str, Any] = {"n_rounds": 6, "complexity_penalty": 0.01, "learning_rate": 0.5, "subsample": 1.0}
     model = DeepBoostClassifier(**settings, random_state=0).fit(rows, y, weights)
+    splits = [tree.feature[tree.feature >= 0] for tree in model.ensemble_.hypotheses]
+    np.testing.assert_array_equal(model.feature_importance("split"), np.bincount(np.concatenate(splits), minlength=4))
     expected = np.zeros(4)
     for alpha, tree in zip(model.ensemble_.weights, model.ensemble_.hypotheses, strict=True):
         for row, weight in zip(rows, weights, strict=True):
@@ -192,7 +194,7 @@ def test_cover_is_counted_by_walking_every_row(n_classes: int) -> None:
 def test_models_without_trees_have_no_importance() -> None:
     with pytest.warns(UserWarning, match="empty"):
         model = DeepBoostClassifier(n_rounds=3, complexity_penalty=100.0).fit(X, Y)
-    for kind in ("gain", "cover"):
+    for kind in ("gain", "cover", "split"):
         np.testing.assert_array_equal(model.feature_importance(kind), np.zeros(5))
     assert not model.permutation_importance(X, Y).importances.any()
     kernel = MODELS[1][0].fit(X, Y)

@@ -186,7 +186,7 @@ def test_decisions_by_costs(plain: tuple[np.ndarray, np.ndarray], n_classes: int
     cost = 1.0 - np.eye(n_classes)
     cost[0, 1] = 2.0
     model = SoftmaxBoostClassifier(5, cost=cost, decision="minimum_cost", n_jobs=1).fit(X, y)
-    by_score = SoftmaxBoostClassifier(5, cost=cost, n_jobs=1).fit(X, y)
+    by_score = SoftmaxBoostClassifier(5, cost=cost, decision="argmax", n_jobs=1).fit(X, y)
     assert (model.predict(X) != by_score.predict(X)).any()
     np.testing.assert_array_equal(run_onnx(model.to_onnx(), X)["label"], model.predict(X))
     for name, probabilities in (("with_rule", True), ("without", False)):

@@ -10,6 +10,8 @@ from sklearn.model_selection import train_test_split
 
 from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier, TreeOptions
+from radboost.losses import get_loss
+from radboost.objectives import row_cost
 from reference import losses, multiclass
 from reference.data import smooth, smooth_classes
 
@@ -119,3 +121,15 @@ def test_probabilities_stay_those_of_the_fit(n_classes: int) -> None:
     model.set_params(objective="compsum", loss="logistic")
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert not np.array_equal(model.fit(X, y).predict_proba(X), before)
+
+
+@pytest.mark.parametrize("n_classes", [3, 7])
+def test_probabilities_are_in_the_order_of_the_scores(n_classes: int) -> None:
+    """Equal for equal scores, to the last bit."""
+    scores = np.random.default_rng(0).integers(0, 4, (300, n_classes)) * 0.37
+    found = row_cost("sum", n_classes).probabilities(get_loss("logistic"), scores)
+    order = np.argsort(scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(found, order, axis=1)
+    assert (np.diff(ranked) >= 0.0).all()
+    tied = np.diff(np.take_along_axis(scores, order, axis=1)) == 0.0
+    np.testing.assert_array_equal(ranked[:, 1:][tied], ranked[:, :-1][tied])

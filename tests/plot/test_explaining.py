@@ -209,3 +209,17 @@ def test_models_of_several_tasks() -> None:
     title = plot.explanation(model, X[0], target=1).get_title(loc="left")
     assert title.replace("\n", " ") == str(model.explain(X[0], task=1)).split(".\n")[0]
     assert "for target 1, with probability" in title.replace("\n", " ")
+
+
+def test_importance_draws_the_largest_columns_on_top() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "$c$", "d", "e"])
+    model = RGBClassifier(5).fit(frame, Y)
+    for one, kind in ((model, "split"), (model, None), (SparseBoostClassifier(alpha=0.02).fit(frame, Y), None)):
+        sizes = one.feature_importance(*[kind] * (kind is not None))
+        ax = plot.importance(one, kind=kind, max_features=3)
+        bars = sorted(ax.patches, key=lambda bar: -bar.get_y())
+        np.testing.assert_allclose([bar.get_width() for bar in bars], np.sort(sizes)[::-1][:3])
+        assert [label.get_text() for label in ax.get_yticklabels()] == [
+            frame.columns[column] for column in np.argsort(-sizes, kind="stable")[:3]
+        ]
+        plt.close(ax.figure)

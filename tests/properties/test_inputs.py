@@ -219,6 +219,18 @@ def test_sparse_equals_dense(case: Case) -> None:
     same(scores(dense, sparse), scores(dense, X), case)
 
 
+@one_of_each(lambda case: case.missing and case.n_classes == 2)
+def test_frames_of_sparse_columns(case: Case) -> None:
+    """Those that leave out missing values are pandas' own, which scikit-learn does not read."""
+    X, y = case.data(8, missing=0.3)
+    plain = pd.DataFrame(X, columns=list("abcde"))
+    frame = plain.apply(pd.arrays.SparseArray)
+    model = case.make().fit(frame, y)
+    np.testing.assert_array_equal(scores(model, frame), scores(case.make().fit(plain, y), plain))
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert model.n_classes_ == 2
+
+
 @one_of_each(lambda case: case.missing)
 def test_sparse_with_stored_zeros_missing_values_and_many_rows(case: Case) -> None:
     rng = np.random.default_rng(8)

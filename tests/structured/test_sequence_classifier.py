@@ -321,10 +321,11 @@ def test_a_transducer_of_ones_own_is_asked_for_again(tmp_path):
 def test_damaged_files_are_refused(tmp_path):
     X, y = hidden_chains(5)
     model = SequenceClassifier(n_rounds=2).fit(X, y)
-    model._weights = model._weights[:-1]
-    model.save(tmp_path / "model.rad")
-    with pytest.raises(radboost.ModelFileError, match="weights"):
-        radboost.load(tmp_path / "model.rad")
+    for weights, message in ((model._weights[:-1], "weights"), (model._weights + 1e300, r"no number below 1e\+100")):
+        model._weights = weights
+        model.save(tmp_path / "model.rad")
+        with pytest.raises(radboost.ModelFileError, match=message):
+            radboost.load(tmp_path / "model.rad")
 
 
 SEQUENCES = (["ab", "ba"], ["xy", "yx"])

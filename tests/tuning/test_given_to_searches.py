@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import FitFailedWarning
 
-from radboost import RGBClassifierCV
+from radboost import RGBClassifier, RGBClassifierCV
 from radboost.tuning import search as searches
 
 
@@ -91,3 +92,15 @@ def test_splits_may_be_masks() -> None:
     grid = {"complexity_penalty": [0.0, 0.1], "n_rounds": [5]}
     found = [RGBClassifierCV(param_grid=grid, cv=cv).fit(X, X[:, 0] > 0).cv_results_ for cv in (masks, places)]
     np.testing.assert_array_equal(found[0]["mean_test_score"], found[1]["mean_test_score"])
+
+
+def test_scorers_must_give_finite_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    search = RGBClassifierCV(RGBClassifier(3), {"max_features": [1, 2]}, cv=2, scoring=lambda model, X, y: np.inf)
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="its scores are infinite"):
+        search.fit(X, np.arange(60) % 2)
+
+
+def test_a_part_without_rows() -> None:
+    with pytest.raises(ValueError, match=r"None of the 2 rows .* fewer folds, or switch early_stopping off"):
+        RGBClassifier(3, early_stopping=True).fit([[0.0], [1.0]], [0, 1])

@@ -53,7 +53,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array of labels
-            Numbers, strings or booleans; at least two different ones.
+            Numbers, strings or booleans.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.

@@ -114,11 +114,11 @@ class MartiBoostClassifier(Baseline):
         check_integer("max_leaves", self.max_leaves, 2)
 
     def _check_training(self, training: CheckedRows) -> None:
-        classes = training.known_classes
-        if len(classes) > 2:
+        n_classes = 0 if training.classes is None else len(training.classes)
+        if n_classes != 2:
             raise ValueError(
-                f"Only binary classification is supported by MartiBoostClassifier: y holds {len(classes)} classes. Use "
-                "SAMMEClassifier, AdaBoostMHClassifier or DeepBoostClassifier for more than two."
+                f"Only binary classification is supported by MartiBoostClassifier: y holds {n_classes} class"
+                f"{'es' * (n_classes != 1)}. Use SAMMEClassifier, AdaBoostMHClassifier or DeepBoostClassifier."
             )
 
     def _max_leaves(self, n_classes: int) -> int:

@@ -47,6 +47,8 @@ MOST_SCALINGS, SMALLEST_MEAN = 1000, 1e-300
 
 # By so much more than it can gain a family must be dearer than another before it is left out: losses are rounded.
 BEYOND_ROUNDING = 1.01
+# A share of the mean loss that rounding may raise it by.
+MOST_RISE = 1e-6
 
 CONVERGED = f"converged: {PATIENCE} rounds in a row found no tree that lowers the loss"
 
@@ -225,7 +227,9 @@ class NormBallDescent(RoundMaker):
         if len(useful) > 1:
             losses = self.rows.losses_after(self.grower, [cuts[i] for i in useful], steps[useful])
             best = useful[int(np.argmin(losses + self._prices[[drawn[i] for i in useful]]))]
+        before = self.rows.mean_loss
         self.rows.take(self.grower, cuts[best], float(steps[best]))
+        self._check_descent(before, round_index)
         norm = families[best].norm * self._norm_unit
         unit = float(self._units.max())
         shares = self._units / unit
@@ -233,6 +237,17 @@ class NormBallDescent(RoundMaker):
         index = self.trace.enter(tree, self._bounds[self.families.size_for(cuts[best].n_splits)])
         self.trace.steps.append(Step(round_index, index, float(steps[best]) * unit))
         return drawn[best]
+
+    def _check_descent(self, before: float, round_index: int) -> None:
+        """Refuses a loss of the user's own whose Lipschitz constant is none: steps by (3.9) raise no other loss."""
+        lipschitz, now = getattr(self.rows.loss, "lipschitz", None), self.rows.mean_loss
+        by_constant = lipschitz is not None and self.settings.step in ("auto", "lipschitz")
+        if by_constant and isinstance(self.rows, OwnLossRows) and not now <= before + MOST_RISE * abs(before):
+            raise ValueError(
+                f"{type(self.rows.loss).__name__}.lipschitz={lipschitz:g} is too small: round {round_index + 1} raised "
+                f"the mean loss from {before:g} to {now:g}. It must bound how fast the derivative changes with the "
+                "scores; without it steps are found by a line search."
+            )
 
     def _that_may_win(self, drawn: list[int]) -> list[int]:
         """Those of the drawn families that are not too dear to be chosen, if the cheapest takes a step.

@@ -65,7 +65,7 @@ def plan_fit(wanted: str, task: str, *, tune: str | None, cost: Any, seed: int, 
         raise ValueError(f"--cost needs --estimator softmax, which learns from costs; got --estimator {wanted}")
     estimator = getattr(radboost, name)(random_state=seed, n_jobs=jobs)
     if cost is not None:
-        estimator.set_params(cost=cost, decision="minimum_cost")
+        estimator.set_params(cost=cost)
     form = "numbers" if wanted == "sparse" else "table"
     if wanted == "sparse" and tune is not None:
         talk.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")

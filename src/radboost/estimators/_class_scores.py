@@ -21,6 +21,11 @@ class ClassScores:
     classes_: npt.NDArray[Any]
     _scores: Callable[[Any], FloatArray]  # a line for each row and a column for each output
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores: one number per row with two classes, positive for the second; otherwise one for each class."""
@@ -31,6 +36,8 @@ class ClassScores:
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row."""
         scores = self._scores(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
         best = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[best.astype(np.intp)]
 
@@ -53,6 +60,8 @@ class ClassScores:
         return 1.0
 
     def _chances(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
         return chances(scores, self._scale_of_odds())
 
 

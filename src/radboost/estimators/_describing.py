@@ -24,7 +24,7 @@ from radboost.explain.build import (
     verdict_on_task,
 )
 from radboost.explain.explanation import Explanation
-from radboost.explain.importance import cover_importances, permutation_importance
+from radboost.explain.importance import cover_importances, permutation_importance, split_counts
 from radboost.explain.row import GivenRow, as_numbers, read_one_row
 from radboost.explain.text import boosted_text, sparse_text
 from radboost.rows.read import Accepted, read_matrix
@@ -96,25 +96,27 @@ several scores a dict of these.
 class TreesDescribing(Describing, ExplainingMixin):
     """For ensembles whose hypotheses are mostly trees."""
 
-    _kinds_of_importance = ("gain", "cover")
+    _kinds_of_importance = ("gain", "cover", "split")
     # Whether the cover of a leaf is the weight of the training rows in it.
     _covers_are_rows: ClassVar[bool] = True
 
     @of_one_fit
     def feature_importance(self, kind: str = "gain") -> FloatArray:
-        """The importance of each column, as shares that sum to 1 (all 0 where no column is asked about).
+        """The importance of each column, as shares that sum to 1 (all 0 where no column is asked about), or as counts.
 
         Parameters
         ----------
-        kind : {"gain", "cover"}
+        kind : {"gain", "cover", "split"}
             "gain": what the splits on a column gained, by the criterion that they were chosen with, times the weight of
             their tree; this is `feature_importances_`. "cover": the weight of the training rows that answer a question
-            about the column, times the weight of the tree. Hypotheses without splits, such as kernels, count in
-            neither.
+            about the column, times the weight of the tree. "split": the number of splits on the column in all trees,
+            whatever these weigh. Hypotheses without splits, such as kernels, count in none.
         """
         check_is_fitted(self)
         check_choice("kind", kind, self._kinds_of_importance)
-        return np.asarray(self.feature_importances_) if kind == "gain" else cover_importances(self.ensemble_)
+        if kind == "gain":
+            return np.asarray(self.feature_importances_)
+        return cover_importances(self.ensemble_) if kind == "cover" else split_counts(self.ensemble_)
 
     @of_one_fit
     def to_text(self, max_trees: int | None = None) -> str:
@@ -159,7 +161,7 @@ class TreesDescribing(Describing, ExplainingMixin):
         model = _unnamed(self, row)
         contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
         verdict = _verdict_of_trees(model, row.table, target)
-        leaves = model.apply(row.table)[0]
+        leaves = model._leaves(row.table)[0]
         return explained_by_trees(
             self.ensemble_, row, matrix, verdict, contributions, leaves, covers_are_rows=self._covers_are_rows
         )

@@ -51,10 +51,19 @@ class ExplainingMixin(ScoringMixin):
 
     @of_one_fit
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """The leaf that each row reaches in each tree of `ensemble_.hypotheses`, of shape (n_rows, n_trees).
+        """The leaf that each row reaches in each tree, of shape (n_rows, n_trees).
 
-        Leaves have the numbers of their nodes in the tree, as in scikit-learn.
+        Leaves have the numbers of their nodes in the tree, as in scikit-learn. Trees are those of
+        `ensemble_.hypotheses`, without the constant that gradient boosting starts from.
         """
+        return self._leaves(X)[:, self._has_constant() :]
+
+    def _has_constant(self) -> bool:
+        """Whether the first hypothesis is a constant that the fit starts from."""
+        return False
+
+    def _leaves(self, X: Any) -> npt.NDArray[np.int32]:
+        """The same of all hypotheses."""
         self._require_fitted()
         model = self._sum_of_trees("apply")
         n_threads = resolve_n_jobs(self.n_jobs)

@@ -92,6 +92,10 @@ class ExportingMixin:
 
 def class_answer(model: Any, rule: Rule | str, costs: FloatArray | None = None) -> ExportedAnswer:
     """That of a classifier with this rule and its own calibration."""
+    if len(model.classes_) == 1:
+        refuse_model(
+            type(model).__name__, f"it holds only one class, {model.classes_.tolist()[0]!r}: nothing to compute"
+        )
     found = getattr(model, "calibration_", None)
     calibration = {} if found is None else asdict(found)
     return ExportedAnswer(tuple(model.classes_), rule, costs=costs, **calibration)

@@ -189,7 +189,7 @@ class GradientBoosting(BoostingEstimator):
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array
-            Labels, at least two different ones, or the numbers to be predicted; a regressor takes a column for each of
+            Labels or the numbers to be predicted; a regressor takes a column for each of
             several targets.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
@@ -440,6 +440,10 @@ class GradientBoosting(BoostingEstimator):
         _, n_outputs = self._resolve_loss(prepared)
         check_same_constraints(self, read_constraints(self.tree_options, prepared, n_outputs))
         return trace
+
+    def _has_constant(self) -> bool:
+        self._require_fitted()
+        return bool(len(self.ensemble_)) and self.ensemble_.hypotheses[0].n_splits == 0
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         return {"loss": self.loss_}

@@ -39,6 +39,7 @@ from radboost.rows.prepare import (
 from radboost.trees import GrowthSettings
 
 BEGIN_ANEW = "Set warm_start=False to start again."
+ONE_CLASS = "y holds only one class"
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def learn(
     """
     callbacks = check_callbacks(callbacks)
     settings = estimator._read_parameters() if settings is None else settings
+    if prepared.has_one_class:
+        return _of_one_class(estimator, prepared, settings)
     if prepared.max_bins != settings.growth.options.max_bins:
         raise ValueError(
             f"The rows were prepared with {prepared.max_bins} bins, and this estimator has "
@@ -187,6 +190,16 @@ def _boost(
     best = plan.watch.best_round if plan.keeps_best_round and plan.watch is not None else trace.n_rounds_to_keep
     decided = plan.watch is not None and plan.keeps_best_round
     return made.after(trace, best), plan.watch.rows if decided and plan.watch is not None else None
+
+
+def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings) -> Any:
+    """A model without hypotheses, whose attributes are those of a fit of a round to two rows that differ in nothing."""
+    shortest = copy(estimator)
+    shortest.n_rounds = 1
+    plan: Plan = shortest._plan(prepared.of_two_classes(), replace(settings, stopping=None), Trace())
+    plan = replace(plan, sample_size=prepared.row_weights().total)
+    trace = Trace(history={"objective": [0.0], "train_error": [0.0], "n_hypotheses": [0.0]}, stop_reason=ONE_CLASS)
+    return estimator._fitted(trace, 1, plan, prepared)
 
 
 def _saver(estimator: Any, prepared: PreparedRows, seed: int) -> Callable[[Trace, str, str], None]:
@@ -306,7 +319,8 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
             )
         else:
             fitted = learn(self, prepared, callbacks=given, **options)
-        self._warn(fitted)
+        if fitted.stop_reason_ != ONE_CLASS:
+            self._warn(fitted)
         # One assignment: whoever predicts meanwhile, in another thread, has the old model or the new one.
         self.__dict__ = fitted.__dict__
         return self

@@ -64,7 +64,11 @@ class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
         weights = check_sample_weight(sample_weight, given.n_rows)
         weights = times_class_weight(getattr(self, "class_weight", None), given.y, weights)
         rows, weights, _ = given.without_zero_weights(weights)
-        return rows.X, self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
+        labels, weights = self._read_targets(rows.y), np.ones(rows.n_rows) if weights is None else weights
+        if len(getattr(self, "classes_", (0, 1))) == 1:  # every row under either of two labels: no score but 0 is best
+            labels = np.repeat([0.0, 1.0], rows.n_rows)[None]
+            return rows.X[np.tile(np.arange(rows.n_rows), 2)], labels, np.tile(weights, 2)
+        return rows.X, labels, weights
 
     def _given(self, X: Any, y: Any) -> Rows:
         """All rows, and their targets as they came."""

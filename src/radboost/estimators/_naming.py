@@ -25,6 +25,14 @@ ONLY_IN = {
     "cost": "What wrong answers cost is learned by SoftmaxBoostClassifier: SoftmaxBoostClassifier(cost=...), or "
     "fit(X, y, cost=...) with the costs of single rows.",
 }
+# What no estimator has a parameter for.
+NOWHERE = dict.fromkeys(
+    ("text_features", "text_processing", "embedding_features"),
+    "Text is not read: make columns of it first, for example with sklearn's TfidfVectorizer, for SparseBoostClassifier "
+    "(docs/guide-text.md).",
+)
+# Parameters of losses, of which those elsewhere are the estimators'.
+OF_LOSSES = ("alpha", "quantile", "quantile_alpha", "huber_slope", "delta")
 FOLDS_JUDGE = "A search holds rows back by itself, as cv says, and reads the number of rounds off them."
 # Arguments of predictions elsewhere: what they are here.
 PREDICTIONS_ELSEWHERE = {
@@ -61,6 +69,11 @@ class NamedParameters:
             if inspect.isfunction(method) and not hasattr(method, CHECKED):
                 setattr(cls, name, _answering_to_names(method))
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """For scikit-learn's `get_params` and `clone`."""
+        return sorted(_parameters_of(cls))
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """As in scikit-learn; the options of the trees are parameters of a parameter, "tree_options__max_bins" say."""
         found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
@@ -71,7 +84,7 @@ class NamedParameters:
 
     def set_params(self, **parameters: Any) -> Self:
         """As in scikit-learn; "tree_options__max_bins" puts other options in the place of those that there are."""
-        known = _names_of(type(self).__init__)
+        known = _parameters_of(type(self))
         for given, value in parameters.items():
             if given.partition("__")[0] not in known:
                 raise ValueError(_advice_to_constructor(type(self), given, value))
@@ -90,7 +103,7 @@ class NamedParameters:
     @classmethod
     def _under_names_of_today(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters from the file of an earlier version; options of the trees find their way into TreeOptions."""
-        known = _names_of(cls.__init__)
+        known = _parameters_of(cls)
         kept: dict[str, Any] = {}
         for given, value in parameters.items():
             candidates = (given, *OTHER_NAMES[given]) if given in EARLIER else (given,)
@@ -123,7 +136,25 @@ def _answering_to_names(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _names_of(method: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(method).parameters if name != "self"]
+    parameters = inspect.signature(method).parameters.values()
+    return [one.name for one in parameters if one.name != "self" and one.kind is not one.VAR_KEYWORD]
+
+
+def _passes_on(method: Callable[..., Any]) -> bool:
+    """Whether a method takes any name, for the one that it overrides."""
+    return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(method).parameters.values())
+
+
+def _parameters_of(estimator: type[Any]) -> list[str]:
+    """Those of the constructor and, where it has **keywords, of the constructors that these are for."""
+    names: list[str] = []
+    for kind in estimator.__mro__:
+        constructor = kind.__dict__.get("__init__")
+        if constructor is not None:
+            names += [name for name in _names_of(constructor) if name not in names]
+            if not _passes_on(constructor):
+                break
+    return names
 
 
 @cache
@@ -137,6 +168,8 @@ def _names_taken(method: Callable[..., Any]) -> tuple[str, ...] | None:
 
 def _knowing_names(method: Any, advice: Callable[[type[Any], str, Any], str]) -> Any:
     known = frozenset(_names_of(method))
+    if _passes_on(method):  # of a subclass of the user's own
+        return method
 
     @wraps(method)
     def with_advice(self: Any, /, *arguments: Any, **named: Any) -> Any:
@@ -149,7 +182,7 @@ def _knowing_names(method: Any, advice: Callable[[type[Any], str, Any], str]) ->
 
 
 def _advice_to_constructor(estimator: type[Any], given: str, value: Any) -> str:
-    constructor = _names_of(estimator.__init__)
+    constructor = _parameters_of(estimator)
     found = _advice(estimator, given, value, constructor)
     return f"{estimator.__name__} has no parameter {given!r}. {found or _listed('parameters', constructor)}"
 
@@ -168,10 +201,18 @@ def _listed(what: str, names: Collection[str]) -> str:
 
 def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str]) -> str:
     """Where to find what is meant; `here` are the names where it was looked for. Empty if nothing like it is known."""
-    constructor, fit = _names_of(estimator.__init__), _names_of(estimator.fit)
+    constructor, fit = _parameters_of(estimator), _names_of(estimator.fit)
     options = estimator._tree_options_read
     own = [*constructor, *options, *(name for name in fit if name not in ("X", "y"))]
     meant = next((name for name in ours_for(given) if name in own), None)
+    if meant is None and given in NOWHERE:
+        return NOWHERE[given]
+    if meant is None and given in OF_LOSSES and estimator._regression and "loss" in constructor:
+        level = value if isinstance(value, float) and 0.0 < value < 1.0 else 0.9
+        return (
+            f"It is one of the loss: loss=QuantileLoss({level:g}), or loss=HuberLoss(...) with a distance, both of "
+            "radboost.losses."
+        )
     if meant is None:
         of_search = _advice_to_search(estimator, given, value) if hasattr(estimator, "_tuned") else ""
         if of_search:
@@ -204,7 +245,7 @@ def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
     tuned, candidates = search._tuned, ours_for(given)
     if "X_val" in candidates or "early_stopping" in candidates:
         return FOLDS_JUDGE
-    shared = (*_names_of(tuned.__init__), *tuned._tree_options_read)
+    shared = (*_parameters_of(tuned), *tuned._tree_options_read)
     if not any(name in shared for name in candidates):
         return ""
     return f"Give it to the estimator, {search.__name__}({tuned.__name__}(...)). {_advice(tuned, given, value, ())}"
@@ -213,7 +254,7 @@ def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
 def _advice_on_inverse(estimator: type[Any], meant: str) -> str:
     """C of logistic regression multiplies the sum of the losses; alpha is the price beside their mean."""
     inverse = f"It is called {meant} here, and is large where C is small"
-    if meant == "complexity_penalty" or "loss" not in _names_of(estimator.__init__):  # of another kind
+    if meant == "complexity_penalty" or "loss" not in _parameters_of(estimator):  # of another kind
         return f"{inverse}."
     return f"{inverse}: alpha = 1 / (C * number of rows), with standardize=False."
 

@@ -120,6 +120,11 @@ class PredictingMixin(ScoringMixin):
     loss: Any
     calibration_: Calibration | None = None
 
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
+
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
         """The scores f(x): the larger, the clearer.
@@ -178,6 +183,8 @@ class PredictingMixin(ScoringMixin):
         return self.classes_[best.astype(np.intp)]
 
     def _calibrated(self, scores: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
         found = self.calibration_
         return self._probabilities(scores) if found is None else found.apply(self._probabilities, scores)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,6 +47,12 @@ class SourcesOfFit:
     def read(self, training: CheckedRows, watched: Watched | None) -> Mapping[str, Any]:
         """The sources of training and validation rows, with Q of each row."""
         if self._sources is None:
+            warnings.warn(
+                "fit was given no sources, so that all rows are taken as those of one source: the model is that of a "
+                "DeepBoostClassifier. Give the source of each row: fit(X, y, sources=...).",
+                UserWarning,
+                stacklevel=6,
+            )
             return {}
         found = _kept(read_sources(self._sources, training.n_given), training.kept)
         names = known_sources(found)

@@ -205,7 +205,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEsti
         return ["objective", *(f"{what}[{name}]" for what in ("loss", "mixture") for name in names)]
 
     def _minimax(self, read: Read, settings: AgnosticSettings) -> Minimax:
-        n_classes = len(self.classes_)
+        n_classes = max(2, len(self.classes_))
         class_ids: Any = read.loss
         losses = make_judging(settings.losses, class_ids, n_classes)
         steepness = np.array([loss.lipschitz_of_value for loss in losses])
@@ -267,7 +267,7 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEsti
         labels = column_or_1d(y, dtype=None)
         check_consistent_length(rows, labels)
         class_ids = known_labels(np.asarray(labels), self.classes_, "y")
-        losses = make_judging(self._settings().losses, class_ids, len(self.classes_))
+        losses = make_judging(self._settings().losses, class_ids, max(2, len(self.classes_)))
         return rows, np.ascontiguousarray(self.ensemble_.scores(rows).T), losses
 
     # --- files

@@ -147,7 +147,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     Attributes
     ----------
-    classes_ : array of the labels, ascending, two or more
+    classes_ : array of the labels, ascending
         `decision_function` has one score per row with two classes, positive for the second; with more a column for
         each class, in this order, and the largest wins.
     loss_, objective_ : the loss and the objective of the fit, which probabilities are computed with
@@ -311,7 +311,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too, and None and pandas.NA
             are missing values there; they need a matrix or a frame.
         y : array of labels
-            Numbers, strings or booleans; at least two different ones.
+            Numbers, strings or booleans.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         offset : array or None

@@ -354,9 +354,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         """The error on the training rows of each source."""
         self._require_fitted()
         names = self.source_names_.tolist()
-        if self.domain_classifier_ is None and len(names) == 1:
-            return {names[0]: self.history_["train_error"][self.n_iter_ - 1] if self.n_iter_ else 1.0}
-        return {name: self.history_[f"source_error[{name}]"][self.n_iter_ - 1] for name in names if self.n_iter_}
+        if not self.n_iter_:
+            return {names[0]: 1.0} if self.domain_classifier_ is None and len(names) == 1 else {}
+        errors = self.history_  # those of all rows where there is one source, or one class
+        return {name: errors.get(f"source_error[{name}]", errors["train_error"])[self.n_iter_ - 1] for name in names}
 
     @property
     @of_one_fit

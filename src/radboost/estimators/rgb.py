@@ -93,8 +93,8 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         given and 0.05 without (of numbers 0.025); above 2,000 rows this grows with the root of their number, to 0.1 (of
         numbers 0.075).
     subsample : float in (0, 1] or "auto"
-        Share of the rows, drawn anew each round by their content, that a tree is grown on. Its leaves are fitted to
-        all. "auto" is 0.3, with n_rounds given 0.5.
+        Share of the rows, drawn anew each round by their content and label, that a tree is grown on, so that swapped
+        labels act like another seed. Its leaves are fitted to all. "auto" is 0.3, with n_rounds given 0.5.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order, as in DeepBoostClassifier.
     class_weight : dict from labels to weights, "balanced", or None
@@ -121,7 +121,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     Attributes
     ----------
-    classes_ : array of the labels, ascending, two or more
+    classes_ : array of the labels, ascending
     loss_ : the loss of the fit, which probabilities are computed with
     ensemble_ : Ensemble
         The model. Its hypotheses are h / lambda, whose values lie between -1 and 1, with weights that make up for it;
@@ -259,7 +259,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
     def _loss_for(self, n_classes: int) -> tuple[TargetLoss, int]:
         loss = self._read_loss()
-        if n_classes == 2:
+        if n_classes <= 2:
             return loss, 1
         if not isinstance(loss, LogisticTargetLoss):
             raise ValueError(
@@ -303,7 +303,8 @@ class RGBRegressor(RegressorMixin, TargetsDescribing, GradientBoosting):
           the scores (radboost.losses.TargetLoss says what more it may have).
     family : TreeFamilies or None
         As in RGBClassifier; norms are counted in the root mean square of the loss's derivative at the start, so that
-        the unit of y does not matter.
+        the unit of y does not matter, but that rows are drawn by their content, y included: with `subsample` below 1,
+        or with trials ("auto"), 2 y acts like another `random_state`.
     n_rounds, n_candidates, complexity_penalty, step, learning_rate, subsample, categorical_features, \
 early_stopping, warm_start, n_jobs, random_state, verbose, tree_options
         As in RGBClassifier.
@@ -357,9 +358,8 @@ feature_names_in_
     def _answers(self, scores: FloatArray) -> FloatArray:
         """What `predict` makes of scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
-        return np.asarray(
-            ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores, dtype=np.float64
-        )
+        found = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
+        return np.require(found, np.float64, "W")  # a loss sees scores read-only, and may return them
 
     def _exported_answer(self) -> ExportedAnswer:
         loss = _loss_of_fit(self, REGRESSION_LOSSES)

@@ -58,7 +58,9 @@ BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 # some leaves learn little from more of them.
 DRAWS_PER_CLASS, MOST_DRAWS, DRAWS_PER_ROW = 2**12, 2**15, 16
 MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
-DECISIONS = ["argmax", "minimum_cost", "sample"]
+DECISIONS = ["auto", "argmax", "minimum_cost", "sample"]
+# Rules learned from fewer different rows of a class are too sure of themselves (docs/costs.md).
+FEW_ROWS_OF_CLASS = 250
 INSTEAD = {
     "max_leaves": "It is a parameter here: SoftmaxBoostClassifier(max_leaves=...).",
     "growth": "Its trees grow best-first.",
@@ -85,9 +87,11 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     cost : matrix of shape (n_classes, n_classes) or None
         What an answer costs: rows are the true classes, columns the predicted ones, in the order of `classes_`. None is
         1 for every wrong answer. `fit` takes costs of single examples instead.
-    decision : {"argmax", "minimum_cost", "sample"}
-        What `predict` answers: the label that the rule prefers, the one of least expected cost under `cost` if g were
-        the probabilities of the classes, or a label drawn from the rule.
+    decision : {"auto", "argmax", "minimum_cost", "sample"}
+        What `predict` answers: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
+        least expected cost under `cost` if g were the probabilities of the classes, "sample" a label drawn from the
+        rule. "auto" is "minimum_cost" where `cost` is given and a class has fewer than 250 different rows, whose rule
+        is too sure of itself (docs/costs.md), and otherwise "argmax". The fit is the same for all.
     max_leaves : int
         Leaves of a tree, which grows best-first.
     samples_per_round : int, "rows", "all" or None
@@ -135,7 +139,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
     Attributes
     ----------
-    classes_ : array of the labels, ascending, two or more
+    classes_ : array of the labels, ascending
     cost_ : array of shape (n_classes, n_classes) or None
         The matrix of the fit; None after a fit with costs of examples.
     ensemble_ : Ensemble
@@ -148,6 +152,8 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         validation rows "validation_loss" and "validation_error".
     learning_rate_ : float
         What "auto" stood for. Not in a model file.
+    decision_ : str
+        What `decision="auto"` stands for.
     n_iter_, n_skipped_rounds_, stop_reason_, categories_, feature_importances_, n_features_in_, feature_names_in_
         As in DeepBoostClassifier.
 
@@ -174,13 +180,14 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
     cost_: FloatArray | None
     learning_rate_: float
+    decision_: str
 
     def __init__(
         self,
         n_rounds: int = 1000,
         *,
         cost: Any = None,
-        decision: str = "argmax",
+        decision: str = "auto",
         max_leaves: int = 32,
         samples_per_round: int | str | None = None,
         sampling: str = "gradient",
@@ -218,6 +225,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def paper(cls, n_rounds: int = 1000, **parameters: Any) -> Self:
         """Algorithm 2 as section 5 runs it: trees of 12 leaves over all columns and bins, M = N pairs, steps R_M(h)."""
         plain: dict[str, Any] = {
+            "decision": "argmax",
             "max_leaves": 12,
             "samples_per_round": "rows",
             "sampling": "rule",
@@ -254,7 +262,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         X : matrix, data frame or sparse matrix
             Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
         y : array of labels
-            Numbers, strings or booleans; at least two different ones.
+            Numbers, strings or booleans.
         sample_weight : array or None
             A row of weight w counts as w copies of it. Rows of weight zero are left out.
         offset : array or None
@@ -360,7 +368,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         growth = replace(
             settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
         )
-        costs = self._costs_of(prepared)
+        costs, decision = self._costs_of(prepared), self._automatic_decision(prepared, n_threads)
         watched, watched_costs = prepared.validation, prepared.validation_costs or costs
         if stopping is not None and watched is None:
             prepared, watched, places = prepared.hold_back(stopping.validation_fraction, growth.seed, n_threads)
@@ -377,8 +385,18 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             sample_size=maker.sample_size,
             watch=watch,
             keeps_best_round=stopping is not None,
-            attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate},
+            attributes={"cost_": costs.matrix, "learning_rate_": maker.settings.learning_rate, "decision_": decision},
         )
+
+    def _automatic_decision(self, prepared: PreparedRows, n_threads: int) -> str:
+        if self.cost is None or prepared.costs is not None:
+            return "argmax"
+        return "minimum_cost" if prepared.fewest_of_class(n_threads) < FEW_ROWS_OF_CLASS else "argmax"
+
+    def _decides_by(self) -> str:
+        """The parameter `decision`, or what "auto" stands for."""
+        check_choice("decision", self.decision, DECISIONS)
+        return self.decision_ if self.decision == "auto" else self.decision
 
     def _is_calibrated(self, prepared: PreparedRows) -> bool:
         return super()._is_calibrated(prepared) and self.cost is None and prepared.costs is None
@@ -484,10 +502,10 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
     def _decision(self) -> Any:
         """From scores to places among the classes."""
-        check_choice("decision", self.decision, DECISIONS)
-        if self.decision == "argmax":
+        decision = self._decides_by()
+        if decision == "argmax" or len(self.classes_) == 1:
             return lambda scores: scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        if self.decision == "minimum_cost":
+        if decision == "minimum_cost":
             if self.cost_ is None:
                 raise ValueError(
                     'decision="minimum_cost" needs a cost matrix, and this model was fitted with costs of single '
@@ -524,27 +542,27 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
     def _exported_answer(self) -> ExportedAnswer:
-        if self.decision not in ("argmax", "minimum_cost"):
+        if self._decides_by() not in ("argmax", "minimum_cost"):
             refuse_model(type(self).__name__, f"decision={self.decision!r} draws its answers; set another one")
         self._decision()  # refuses what it cannot decide by
-        costs = self.cost_ if self.decision == "minimum_cost" else None
+        costs = self.cost_ if self._decides_by() == "minimum_cost" else None
         return class_answer(self, Rule("logistic" if len(self.classes_) == 2 else "softmax"), costs)
 
     def _parameters_of_fit(self) -> dict[str, Any]:
         # A data frame that names the classes has become the matrix of the fit, or would have without costs of examples.
         given = self.cost_ if self.cost is not None and self.cost_ is not None else self.cost
-        if given is None:
-            return {"cost": None}
-        return {"cost": np.asarray(in_order_of_classes(given, self.classes_), dtype=np.float64).tolist()}
+        if given is not None:
+            given = np.asarray(in_order_of_classes(given, self.classes_), dtype=np.float64).tolist()
+        return {"cost": given, "decision": self.decision_}
 
     def _take_parameters_of_fit(self) -> None:
-        """Predictions depend on the matrix of the fit alone, which is one of its arrays."""
+        self.decision_ = self.decision  # the matrix of the fit is one of its arrays
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
         return {"cost": np.zeros((0, 0)) if self.cost_ is None else self.cost_}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        matrix, n_classes = arrays["cost"], len(self.classes_)
+        matrix, n_classes = arrays["cost"], max(2, len(self.classes_))
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None

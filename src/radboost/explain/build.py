@@ -46,7 +46,8 @@ def verdict_on_classes(scores: FloatArray, classes: Sequence[Any], probabilities
         direction[best], direction[other] = 1.0, -1.0
     score = float(scores[best] - scores[other]) if len(scores) > 1 else abs(float(scores[0]))
     chance = None if probabilities is None else float(probabilities[best])
-    return Verdict(classes[best], classes[other], direction, score, chance)
+    runner_up = classes[other] if other < len(classes) else None  # of one class there is none
+    return Verdict(classes[best], runner_up, direction, score, chance)
 
 
 def verdict_on_task(

@@ -37,6 +37,12 @@ def cover_importances(ensemble: Any) -> FloatArray:
     return importances / total if total > 0 else importances
 
 
+def split_counts(ensemble: Any) -> FloatArray:
+    """The number of splits on each column, in all trees."""
+    columns = [tree.feature[tree.feature >= 0] for _, tree in trees_of(ensemble)]
+    return np.bincount(np.concatenate([np.zeros(0, int), *columns]), minlength=ensemble.n_features).astype(np.float64)
+
+
 def permutation_importance(
     model: Any,
     X: Any,

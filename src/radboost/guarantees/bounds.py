@@ -234,9 +234,10 @@ def bound(
         rho = _number("rho", rho)
         if not 0.0 < rho <= 1.0:
             raise ValueError(f"rho is a normalised margin in (0, 1], got {rho:g}; None chooses the best one.")
-    if getattr(model, "decision", "argmax") != "argmax":
+    decides_by = model._decides_by() if hasattr(model, "_decides_by") else "argmax"
+    if decides_by != "argmax":
         raise ValueError(
-            f"predict of this model does not answer with the class of the largest score (decision={model.decision!r}), "
+            f"predict of this model does not answer with the class of the largest score (decision={decides_by!r}), "
             'which the bound is about. model.set_params(decision="argmax") needs no new fit.'
         )
     refuse_what_rows_chose(model, ensemble)

@@ -10,7 +10,7 @@ from radboost._typing import FloatArray
 from radboost.engine import log
 from radboost.losses.base import MarginFunction
 from radboost.losses.scores import ScoreLoss
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
 
 
 class SignLoss(NativeTargetLoss):
@@ -25,7 +25,8 @@ class SignLoss(NativeTargetLoss):
         return np.asarray(-targets * self.phi.derivative(-targets * scores), dtype=np.float64)
 
     def start(self, rows: WeightedRows) -> float:
-        second, first = (rows.mean((rows.targets == sign).astype(np.float64)) for sign in (1.0, -1.0))
+        shares = (rows.mean((rows.targets == sign).astype(np.float64)) for sign in (1.0, -1.0))
+        second, first = (max(share, SMALLEST_SHARE) for share in shares)
         return self.phi.share_of_log_odds * log(second / first)
 
 

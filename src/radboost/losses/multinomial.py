@@ -11,7 +11,7 @@ from scipy.special import xlogy
 from radboost._typing import ClassIds, FloatArray
 from radboost.engine import log
 from radboost.losses.scores import ScoreLoss
-from radboost.losses.target import NativeTargetLoss, WeightedRows
+from radboost.losses.target import SMALLEST_SHARE, NativeTargetLoss, WeightedRows
 
 
 class MultinomialScores(ScoreLoss, name="multinomial", of="scores"):
@@ -92,5 +92,5 @@ class MultinomialLoss(NativeTargetLoss, name="multinomial", of="classes"):
 
     def start(self, rows: WeightedRows) -> FloatArray:
         classes = np.arange(int(rows.largest()) + 1)
-        logs = np.array([log(rows.mean((rows.targets == k).astype(np.float64))) for k in classes])
+        logs = np.array([log(max(SMALLEST_SHARE, rows.mean((rows.targets == k).astype(np.float64)))) for k in classes])
         return np.asarray(logs - math.fsum(logs) / len(logs), dtype=np.float64)

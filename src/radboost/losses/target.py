@@ -14,6 +14,8 @@ from radboost.losses.base import Loss
 
 # Beyond this exponent e^x is cut where it is multiplied by weights or targets and summed: all that stays finite.
 LARGEST_EXPONENT = 640.0
+# Of the weight of a class: smaller shares have no logarithm to begin at.
+SMALLEST_SHARE = float(np.finfo(np.float64).tiny)
 
 
 class NativeTargetLoss(Loss):

@@ -169,8 +169,8 @@ def decode_labels(data: Any) -> NDArray[Any]:
         allowed = {"b": (bool,), "f": (float, int)}.get(dtype[0], (int,))
     elif dtype != "object":
         raise ModelFileError(f"The class labels have the unknown type {str(dtype)[:40]!r}.")
-    if not isinstance(values, list) or len(values) < 2 or any(type(v) not in allowed for v in values):
-        raise ModelFileError(f"There must be two or more class labels of type {dtype}.")
+    if not isinstance(values, list) or not values or any(type(v) not in allowed for v in values):
+        raise ModelFileError(f"There must be one or more class labels of type {dtype}.")
     if dtype == "str":
         _check_text_size(values)
     try:

@@ -9,8 +9,10 @@ import numpy as np
 
 from radboost.model_file.checks import read_array, read_integer, read_names, require
 from radboost.model_file.container import AnyArray
-from radboost.model_file.encoding import decode_labels, encode_labels
+from radboost.model_file.encoding import decode_labels, encode_labels, is_stored
 from radboost.model_file.sections import FIT, Content, history_arrays, read_history, section
+
+MOST_TRIED = 64  # rows of the sample that a model from a file is tried on
 
 
 def describe(estimator: Any) -> Content:
@@ -101,3 +103,7 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
     model.kinks_ = [tuple(pair) for pair in kinks.reshape(-1, 2).tolist()]
     model.n_iter_, model.nystrom_error_ = max(1, len(model.history_["objective"])), found["errors"]
     model._take_spectra(found["sample"].reshape(n_sample, -1), sizes.tolist(), found)
+    if is_stored(model._kernels):
+        with np.errstate(all="ignore"):
+            scores = model._in_blocks(model._sample[:MOST_TRIED], scores=True)
+        require(bool(np.isfinite(scores).all()), "its scores are no numbers")

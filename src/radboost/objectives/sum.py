@@ -79,6 +79,9 @@ def _balance(loss: MarginLoss, scores: FloatArray, counts: npt.NDArray[np.intp] 
     shares = np.ones_like(scores)
     for index in range(1, n_classes):
         shares[:, index] = (shares[:, :index] * rates[:, :index, index]).sum(axis=1)
+        if counts is None:  # whatever rounding did: in the order of the scores, and equal where these are
+            before, tied = shares[:, index - 1], ranked[:, index] == ranked[:, index - 1]
+            shares[:, index] = np.where(tied, before, np.minimum(before, shares[:, index]))
     shares /= shares.sum(axis=1, keepdims=True)
     result = np.empty_like(shares)
     np.put_along_axis(result, order, shares, axis=1)

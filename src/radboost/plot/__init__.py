@@ -4,7 +4,7 @@ Needs matplotlib, which is an extra: ``pip install "radboost[plot]"``.
 """
 
 from radboost.plot.costs import cost_confusion
-from radboost.plot.explaining import dependence, explanation
+from radboost.plot.explaining import dependence, explanation, importance
 from radboost.plot.losses import mixture
 from radboost.plot.models import learning_curve, margins, tree_sizes
 from radboost.plot.noise import noise_robustness
@@ -20,6 +20,7 @@ __all__ = [
     "dependence",
     "explanation",
     "features_over_time",
+    "importance",
     "learning_curve",
     "margins",
     "mixture",

@@ -174,6 +174,35 @@ def dependence(
     return tidy(ax)
 
 
+def importance(model: Any, ax: Axes | None = None, *, kind: str | None = None, max_features: int = 20) -> Axes:
+    """Draw the importance of the columns, the largest on top.
+
+    Parameters
+    ----------
+    model : fitted model with `feature_importance`
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure when None.
+    kind : str or None
+        As in `model.feature_importance(kind)`; None for its first.
+    max_features : int
+        Columns at most.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    check_integer("max_features", max_features, 1)
+    sizes = model.feature_importance() if kind is None else model.feature_importance(kind)
+    order = np.argsort(-sizes, kind="stable")[:max_features]
+    ax = axes(ax)
+    places = np.arange(len(order))[::-1]
+    ax.barh(places, sizes[order], height=THICKNESS, color=COLOURS[0])
+    ax.set_yticks(places, [_name(model, column) for column in order])
+    verbatim(ax.get_yticklabels())
+    ax.set_xlabel("importance" if kind is None else f"importance by {kind}")
+    return tidy(ax)
+
+
 def _column(model: Any, feature: int | str) -> int:
     names = getattr(model, "feature_names_in_", None)
     if isinstance(feature, str):

@@ -14,7 +14,10 @@ STEADY = 1e-10
 
 
 class LogisticRidge:
-    """The mean logistic loss of rows with shares that sum to 1: one score for two classes, otherwise one for each."""
+    """The mean logistic loss of rows with shares that sum to 1: one score for two classes, otherwise one for each.
+
+    Of one class either side of its score is right, so that coefficients of 0 have the least loss.
+    """
 
     def __init__(self, class_ids: FloatArray, n_classes: int, shares: FloatArray, fit_intercept: bool = True) -> None:
         self.n_scores = 1 if n_classes == 2 else n_classes

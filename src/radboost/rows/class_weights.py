@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.rows.read import read_labels
+from radboost.rows.read import class_codes
 
 
 def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> FloatArray | None:
@@ -23,7 +23,7 @@ def times_class_weight(class_weight: Any, y: npt.NDArray[Any], weights: FloatArr
         return weights
     given = np.ones(len(y)) if weights is None else weights
     learned = given > 0
-    classes, class_ids = read_labels(y[learned])
+    classes, class_ids = class_codes(y[learned])
 
     def totals() -> list[float]:
         return [math.fsum(given[learned][class_ids == c]) for c in range(len(classes))]

@@ -28,6 +28,7 @@ TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum 
 MOST_ITERATIONS = 500
 LOGIT_VARIANCE = 10.0
 LARGEST = 1e100
+SMALLEST = 1e-290  # of the numbers of a column: weights for smaller ones may be infinite
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def fit_domains(
     expanded = expanded / unit
     means = (weights @ expanded) / total
     spread = np.sqrt((weights @ (expanded - means) ** 2) / total)
-    useful = spread > 1e-12 * np.maximum(1.0, np.abs(means))
+    useful = (spread > 1e-12 * np.maximum(1.0, np.abs(means))) & (unit > SMALLEST)
     scale = np.where(useful, spread, 1.0)
     coefficients, offsets = _regression((expanded - means)[:, useful] / scale[useful], ids, weights, n_sources)
     lines = np.zeros((expanded.shape[1], n_sources))

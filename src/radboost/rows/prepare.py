@@ -79,10 +79,10 @@ class CheckedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of a classification problem."""
+        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
-        return self.classes
+        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     @property
     def n_outputs(self) -> int:
@@ -182,10 +182,10 @@ class PreparedRows:
 
     @property
     def known_classes(self) -> npt.NDArray[Any]:
-        """The classes of a classification problem."""
+        """The classes that an algorithm tells apart, two or more: one that is alone comes twice."""
         if self.classes is None:
             raise TypeError("a regression problem has no classes")
-        return self.classes
+        return self.classes if len(self.classes) > 1 else np.repeat(self.classes, 2)
 
     def select(self, rows: npt.NDArray[Any]) -> PreparedRows:
         """A part of the rows, given by their places in X (or a mask), with the bins and the classes of all of them.
@@ -214,8 +214,8 @@ class PreparedRows:
         drawn = rows.draws(between)
         if not rows.weights.largest(drawn) > 0.0:
             raise NothingToHoldBackError(
-                f"No class has two rows ({rows.weights.n_rows} samples in all), so none can be held back for "
-                "early stopping. Switch early_stopping off, or give more rows."
+                f"None of the {rows.weights.n_rows} rows (samples) falls into the part that is to be held back: of "
+                "each class some stay. Give more rows, a larger part or fewer folds, or switch early_stopping off."
             )
         keep, held_back = np.flatnonzero(drawn < rows.copies), np.flatnonzero(drawn)
         learned, held = self._keep(keep), None
@@ -242,6 +242,11 @@ class PreparedRows:
         hashes = self.row_weights().gather(self._hashes(n_threads))
         hashes.sort()  # in place: there may be many
         return len(hashes) and 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))
+
+    def fewest_of_class(self, n_threads: int) -> int:
+        """Different rows of the class that has the fewest."""
+        places = (np.flatnonzero(self.class_ids == one) for one in range(len(self.known_classes)))
+        return min(self._keep(rows).n_different(n_threads) for rows in places)
 
     def _hashes(self, n_threads: int) -> npt.NDArray[np.uint64]:
         """Of the content of each row."""
@@ -279,6 +284,22 @@ class PreparedRows:
             weights=_select(self.weights, places),
             targets=_select(self.targets, places),
             offset=_select(self.offset, places),
+        )
+
+    @property
+    def has_one_class(self) -> bool:
+        return self.classes is not None and len(self.classes) == 1
+
+    def of_two_classes(self) -> PreparedRows:
+        """A row of each source under either of two labels: a problem of the same form for rows of one class."""
+        sources = np.zeros(self.n_rows, dtype=np.intp) if self.sources is None else self.sources.ids[self.order]
+        first = np.unique(sources, return_index=True)[1]
+        doubled = self._keep(np.tile(first, 2))
+        return replace(
+            doubled.unwatched(),
+            class_ids=np.repeat(np.arange(2, dtype=np.uint16), len(first)),
+            weights=None,
+            offset=None,
         )
 
     def digests(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_X_y, validate_data
 
@@ -255,6 +257,10 @@ def as_numbers(estimator: Any, X: Any, check: Callable[[], Any], places: Sequenc
             "X holds an integer too large for a floating-point number (above 1.8e308). Rescale that column."
         ) from None
     except (ValueError, TypeError) as error:
+        if "y should be a 1d array" in str(error):
+            kind = "Classifier" if is_classifier(estimator) else "Regressor"
+            name = f"sklearn.multioutput.MultiOutput{kind}({type(estimator).__name__}())"
+            raise ValueError(f"{error} A model learns one column; {name} fits one for each.") from None
         if "NA is ambiguous" in str(error):
             raise ValueError("y holds labels that are missing (NA). Leave these rows out.") from None
         if "infinity" in str(error) and "Input y" not in str(error):
@@ -286,25 +292,42 @@ def _shortened(error: Exception) -> str:
 
 
 def read_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
-    """The classes in ascending order, and the place of each row's among them."""
+    """The classes in ascending order, and the index of each row's class; warns if there is only one."""
+    classes, class_ids = class_codes(y)
+    if len(classes) == 1:
+        warnings.warn(
+            f"{_one_class(classes)}: every prediction will be {classes.tolist()[0]!r}, with probability 1.",
+            UserWarning,
+            stacklevel=6,
+        )
+    return classes, class_ids
+
+
+def class_codes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ClassIds]:
+    """The classes in ascending order, and the index of each row's class."""
     y = plain_labels(y)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    check_classes(classes)
+    _check_few(classes)
     return classes, codes.reshape(-1).astype(np.uint16)
 
 
 def check_classes(classes: npt.NDArray[Any]) -> None:
     """Refuses too many classes, and fewer than two."""
+    _check_few(classes)
+    if len(classes) < 2:
+        raise ValueError(f"{_one_class(classes)}; at least two are needed to learn to tell them apart.")
+
+
+def _one_class(classes: npt.NDArray[Any]) -> str:
+    return f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight"
+
+
+def _check_few(classes: npt.NDArray[Any]) -> None:
     if len(classes) > LARGEST_NUMBER_OF_CLASSES:
         raise ValueError(
             f"y holds {len(classes)} classes, and at most {LARGEST_NUMBER_OF_CLASSES} are supported. For a target that "
             "is a number, a regressor is the right tool."
-        )
-    if len(classes) < 2:
-        raise ValueError(
-            f"y holds only one class, {classes.tolist()[0]!r}, in the rows with a positive weight; at least two are "
-            "needed to learn to tell them apart."
         )
 
 

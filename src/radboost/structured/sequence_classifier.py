@@ -32,7 +32,7 @@ from radboost.structured.chains import ChainShape
 from radboost.structured.decoding import best_strings, least_expected_loss, marginals
 from radboost.structured.features import Observations, read_observations, symbols_of
 from radboost.structured.losses import CrossEntropy, Hamming, StringLoss, get_string_loss
-from radboost.structured.training import Budget, Objective, by_descent, by_lbfgs
+from radboost.structured.training import LARGEST_WEIGHT, Budget, Objective, by_descent, by_lbfgs
 
 SOLVERS = ("lbfgs", "sgd")
 DEFAULT_STATES = 5_000
@@ -334,8 +334,8 @@ class SequenceClassifier(Unexplained, SavingMixin, NamedParameters, BaseEstimato
         self._shape = ChainShape(len(self.classes_), self._observations.n_features, self.order)
         if weights.shape != (self._shape.n_weights,):
             raise ValueError(f"there are {weights.size} weights, not {self._shape.n_weights}")
-        if not np.isfinite(weights).all():
-            raise ValueError("a weight is no number")
+        if not (np.abs(weights) < LARGEST_WEIGHT).all():
+            raise ValueError(f"a weight is no number below {LARGEST_WEIGHT:g}")
         self._take_weights(weights)
 
 

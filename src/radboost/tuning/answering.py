@@ -86,6 +86,7 @@ class ClassesAnswering(Answering):
     """Also labels, scores and probabilities, of searches for classifiers."""
 
     classes_ = of_best("classes_")
+    n_classes_ = of_best("n_classes_")
     calibration_ = of_best("calibration_")
 
     predict = by_best(OffsetMixin.predict)

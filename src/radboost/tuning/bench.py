@@ -166,6 +166,8 @@ class Bench:
             curve = self.judge(model, split, trial.rounds)
             if np.isnan(curve).all():
                 raise ValueError("its scores are not numbers (NaN)")
+            if np.isposinf(curve).any():
+                raise ValueError("its scores are infinite; scoring must give finite numbers")
         except OutOfTimeError:
             raise
         except Exception as error:  # of one setting: the others go on

@@ -85,7 +85,7 @@ def judge_of_costs(n_threads: int) -> OfScores:
         rows, costs = split.held_back, split.costs or model._costs_of(split.learned)
         table = costs.of_rows(rows.class_ids)
         answers = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        if model.decision == "minimum_cost":
+        if model._decides_by() == "minimum_cost":
             answers = model._decision()(scores)
         paid = table[np.arange(len(table)), answers] + (table * model._probabilities(scores)).sum(axis=1)
         return -0.5 * costs.scale * rows.row_weights().mean(paid, n_threads)

@@ -29,6 +29,7 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.estimators import learn
+from radboost.estimators._learning import ONE_CLASS
 from radboost.estimators._naming import NamedParameters
 from radboost.estimators._saving import SavingMixin
 from radboost.model_file import MissingPartError, NotStored
@@ -203,7 +204,6 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
             if isinstance(getattr(self, name), NotStored):
                 raise MissingPartError(getattr(self, name).message())
         self._read_parameters()
-        clock = Clock(None if self.time_budget is None else float(self.time_budget))
         base = self._base()
         if not isinstance(self.random_state, numbers.Integral):  # one seed for all fits
             base.random_state = seed_from(self.random_state) % 2**32
@@ -225,10 +225,13 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
             regression=self._regression,
             has_costs=prepared.costs is not None or getattr(base, "cost", None) is not None,
         )
+        budget = None if self.time_budget is None else float(self.time_budget)
+        clock = Clock(0.0 if prepared.has_one_class else budget)  # one class: nothing to compare
         say(self.verbose, "the default setting, fitted to all rows")
         began = time.perf_counter()
         default = learn(base, prepared, settings=settings)
-        base._warn(default)
+        if default.stop_reason_ != ONE_CLASS:
+            base._warn(default)
         seconds = time.perf_counter() - began
         n_rows = float(prepared.n_rows)
         bench = Bench(base, levels, judge, clock, n_rows, seconds, int(self.verbose))
@@ -305,7 +308,7 @@ class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
             trial = replace(_trial(self._space.used(default), leader.n_folds), is_default=True)
             race.trials, n_rounds = [trial], trial.rounds[-1]
         results, curves, index = cv_results(race, base, trial, n_rounds)
-        if not tried:
+        if not tried and default.stop_reason_ != ONE_CLASS:
             warnings.warn(
                 f"time_budget={self.time_budget!r} was over after the first fit: no settings were compared, and the "
                 "model is that of the default setting. Give more seconds.",

@@ -193,7 +193,7 @@ def _checked_part(part: Any, n_given: int, index: int) -> Places:
 def _check_classes(rows: PreparedRows, train: Places, index: int) -> None:
     ids = np.empty(rows.X.shape[0], dtype=np.int64)
     ids[rows.order] = rows.class_ids
-    missing = np.setdiff1d(np.arange(len(rows.known_classes)), ids[train])
+    missing = np.setdiff1d(np.unique(ids), ids[train])
     if len(missing):
         names = ", ".join(map(repr, rows.known_classes[missing].tolist()[:5]))
         raise ValueError(

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "radboost"
 LAYERS: list[set[str]] = [
     {"_native"},
     {"_tables"},
-    {"_blas", "_members", "_names", "_progress", "_typing", "_validation", "engine"},
+    {"_blas", "_members", "_names", "_numbers", "_progress", "_typing", "_validation", "engine"},
     {"calibration"},
     {"model_file"},
     {"datasets"},

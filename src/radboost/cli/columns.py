@@ -109,8 +109,6 @@ class Seen:
     """Of categories: in how many rows each is."""
     same: bool = False
     """Whether the values that are there are all the same."""
-    counts_rows: bool = False
-    """Whether they are whole numbers, a different one in every row, without a gap."""
     numbers_rows: bool = False
     """Whether they are 0, 1, 2, ... in the order of the rows."""
 
@@ -129,7 +127,6 @@ class Seen:
             len(there),
             {},
             same=len(there) > 0 and bool((there == there[0]).all()),
-            counts_rows=kind == "number" and _counts_rows(values),
             numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
         )
 
@@ -174,11 +171,6 @@ def decide_columns(
             columns.append(ColumnSchema(name, one.kind))
             if one.kind == "date":
                 notes.append(f"the dates in {name!r} are taken as numbers of days")
-            if one.counts_rows:
-                notes.append(
-                    f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
-                    f"with --ignore {name!r}"
-                )
     if not columns:
         reasons = "; ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:5])
         raise ValueError(f"{where} has no column left to learn from" + (f": {reasons}" if reasons else ""))
@@ -230,13 +222,6 @@ def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
     if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"
     return None
-
-
-def _counts_rows(values: FloatArray) -> bool:
-    whole = not np.isnan(values).any() and (values == np.round(values)).all()
-    return bool(
-        whole and len(values) > 20 and np.ptp(values) == len(values) - 1 and len(np.unique(values)) == len(values)
-    )
 
 
 def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "radboost"
 LAYERS: list[set[str]] = [
     {"_native"},
     {"_names", "_number_formats", "_tables"},
-    {"_blas", "_members", "_progress", "_typing", "_validation", "engine"},
+    {"_blas", "_members", "_numbers", "_progress", "_typing", "_validation", "engine"},
     {"calibration"},
     {"model_file"},
     {"datasets"},

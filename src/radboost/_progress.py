@@ -12,11 +12,37 @@ from typing import Any
 Progress = Callable[[Mapping[str, float]], None]
 
 REFRESH_SECONDS = 0.1
+SECONDS_BEFORE_A_PART = 2.0  # parts of a fit that are over sooner have no bar
+SECONDS_BETWEEN_LINES = 10.0  # of a part, where no bar can be drawn
 GLYPHS = "━╸╺…•"  # what rich draws with
 ROUND = "round"
 
 # Who hears the lines of this thread in place of standard error.
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+# What draws the bars of this thread in place of standard error: called with a total, what is done, and what is counted.
+_DRAWN_BY: ContextVar[Callable[[int, int, str], Any] | None] = ContextVar("drawn by", default=None)
+# The part of a fit that is under way: a trial, say.
+_PART: ContextVar[str] = ContextVar("part", default="")
+
+
+@contextmanager
+def drawn_by(make: Callable[[int, int, str], Any] | None) -> Iterator[None]:
+    """Bars of this thread are those that `make` makes, whatever `verbose` is; None: of no other kind either."""
+    token = _DRAWN_BY.set(make)
+    try:
+        yield
+    finally:
+        _DRAWN_BY.reset(token)
+
+
+@contextmanager
+def part_of_fit(name: str) -> Iterator[None]:
+    """What bars count meanwhile is done for this part of a fit."""
+    token = _PART.set(name)
+    try:
+        yield
+    finally:
+        _PART.reset(token)
 
 
 @contextmanager
@@ -38,13 +64,23 @@ def progress_bar(n_rounds: int, verbose: int, n_done: int = 0, what: str = ROUND
     Drawn by rich where that is installed and the stream can show it; otherwise a line is printed ten times. A stream
     that is closed, full, or cannot hold a character makes the bar fall silent for the rest of the fit.
     """
-    bar = _make_bar(n_rounds, n_done, what) if verbose and _LISTENER.get() is None else None
+    make, part = _DRAWN_BY.get(), _PART.get()
+    what = f"{part}, {what}" if part else what
+    if make is not None and n_rounds:
+        bar = make(n_rounds, n_done, what)
+    else:
+        bar = _make_bar(n_rounds, n_done, what) if verbose and _LISTENER.get() is None else None
     quiet = _Quiet(bar)
     quiet.do("start")
     try:
-        yield quiet.advance
+        with drawn_by(_no_bar if make is not None else None):  # what is drawn counts what goes on inside
+            yield quiet.advance
     finally:
         quiet.do("stop")
+
+
+def _no_bar(n_rounds: int, n_done: int, what: str) -> None:
+    """Draws nothing."""
 
 
 def say(verbose: int, text: str) -> None:
@@ -97,21 +133,28 @@ class _RichBar:
             TextColumn("{task.fields[status]}"),
         )
         # Refreshed here and not by a thread of rich's, whose errors nobody could catch.
-        self._bar = Progress(*columns, console=Console(stderr=True), auto_refresh=False)
+        self._bar = Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=bool(_PART.get()))
         self._task = self._bar.add_task("fit", total=n_rounds, completed=n_done, status="")
         self._refreshed = 0.0
+        self._starts = time.monotonic() + (SECONDS_BEFORE_A_PART if _PART.get() else 0.0)
+        self._started = False
 
     def start(self) -> None:
-        self._bar.start()
+        if time.monotonic() >= self._starts:
+            self._bar.start()
+            self._started = True
 
     def advance(self, line: Mapping[str, float]) -> None:
         now = time.monotonic()
-        refresh = now - self._refreshed >= REFRESH_SECONDS
+        if not self._started:
+            self.start()
+        refresh = self._started and now - self._refreshed >= REFRESH_SECONDS
         self._bar.update(self._task, advance=1, status=_status(line), refresh=refresh)
         self._refreshed = now if refresh else self._refreshed
 
     def stop(self) -> None:
-        self._bar.stop()
+        if self._started:
+            self._bar.stop()
 
 
 class _PlainLines:
@@ -120,18 +163,41 @@ class _PlainLines:
         self._done = n_done
         self._what = what
         self._every = max(1, n_rounds // 10)
+        self._is_part, self._left = bool(_PART.get()), TimeLeft(n_done)
+        self._last = time.monotonic()
 
     def start(self) -> None:
         """Nothing is shown before the first round."""
 
     def advance(self, line: Mapping[str, float]) -> None:
         self._done += 1
-        if self._done % self._every == 0 or self._done == self._n_rounds:
-            status = _status(line)
-            print(f"{self._what} {self._done}/{self._n_rounds}{f': {status}' if status else ''}", file=sys.stderr)
+        now = time.monotonic()
+        if self._is_part:
+            due = now - self._last >= SECONDS_BETWEEN_LINES
+        else:
+            due = self._done % self._every == 0 or self._done == self._n_rounds
+        if due:
+            self._last, status = now, _status(line)
+            told = f"{self._what} {self._done}/{self._n_rounds}{self._left.text(self._done, self._n_rounds)}"
+            print(f"{told}{f': {status}' if status else ''}", file=sys.stderr)
 
     def stop(self) -> None:
         """Every line is out."""
+
+
+class TimeLeft:
+    """How long something will take, by how long it has taken."""
+
+    def __init__(self, done: int = 0) -> None:
+        self._began, self._first = time.monotonic(), done
+
+    def text(self, done: int, total: int) -> str:
+        """The estimate in words; empty in the first seconds and at the end."""
+        seconds = time.monotonic() - self._began
+        if seconds < SECONDS_BEFORE_A_PART or done <= self._first or done >= total:
+            return ""
+        left = seconds * (total - done) / (done - self._first)
+        return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
 
 
 def _status(line: Mapping[str, float]) -> str:

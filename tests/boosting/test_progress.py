@@ -80,9 +80,9 @@ def test_rich_failing_is_not_heard(monkeypatch: pytest.MonkeyPatch, capsys: pyte
             calls.append("stop")
 
     monkeypatch.setattr(progress, "_make_bar", lambda *_: Failing())
-    model = DeepBoostClassifier(6, verbose=1).fit(*two())
+    model = DeepBoostClassifier(6, verbose=1, calibration=None).fit(*two())
     assert calls == ["start", "advance"]  # and nothing after the first failure
-    assert everything(model) == everything(DeepBoostClassifier(6).fit(*two()))
+    assert everything(model) == everything(DeepBoostClassifier(6, calibration=None).fit(*two()))
 
 
 def test_ctrl_c_is_heard_while_the_bar_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import json
+import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -115,7 +118,7 @@ def test_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path, estimator: 
     verdict = said["verdict"]
     assert verdict["measure"] == "RMSE"
     assert verdict["low"] <= verdict["score"] <= verdict["high"] < verdict["baseline"]
-    assert verdict["further"]["R2"] > 0.5
+    assert verdict["further"]["R squared"]["score"] > 0.5
     assert "w" in said["left_out"]
     assert main(["predict", "model.rad", data]) == 0
     answers = [float(line) for line in capsys.readouterr().out.splitlines()[1:]]
@@ -134,8 +137,9 @@ def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert said["estimator"] == "SoftmaxBoostClassifier"
     assert radboost.load("model.rad").cost_.tolist() == [[0, 9], [1, 0]]
     verdict = said["verdict"]
-    assert list(verdict["further"]) == ["balanced error"]  # a policy has no log loss
-    cost = verdict["mean_cost"]
+    assert "error" in verdict["further"]
+    assert "log loss" not in verdict["further"]  # a policy has none
+    cost = verdict
     assert cost["low"] <= cost["score"] <= cost["high"]
     assert cost["score"] <= cost["baseline"]
     assert cost["linear"] >= 0.0
@@ -145,7 +149,7 @@ def test_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert "cheapest class alone" in told
     assert "log loss" not in told
     assert main(["info", "model.rad"]) == 0
-    assert f"mean cost: {cost['score']:.4g}" in capsys.readouterr().out
+    assert "measure: mean cost" in capsys.readouterr().out
     fit = ("fit", data, "--target", "answer", "--out", "new.rad")
     assert "no matrix of 2 lines with 2 numbers" in fails(capsys, *fit, "--cost", "0,1,2")
     assert "--cost needs --estimator softmax" in fails(capsys, *fit, "--cost", "0,1;2,0", "--estimator", "rgb")
@@ -345,3 +349,139 @@ def test_categories_beyond_the_limit_are_not_called_missing(tmp_path: Path, caps
     said = capsys.readouterr().out
     assert f"tail = '{shown}' is a category that the model does not know" in said
     assert "tail is missing" not in said
+
+
+def coins(path: Path, copies: int) -> str:
+    """A table of 100 different rows, whose labels nothing tells."""
+    rng = np.random.default_rng(1)
+    rows = [f"{rng.normal():.5f},{rng.normal():.5f},{'ab'[rng.integers(2)]}" for _ in range(100)]
+    return write_csv(path, rows * copies, "x,z,y")
+
+
+def test_copies_are_judged_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The headline counts different rows, none of them like a training row; copies of training rows are told beside."""
+    asked = ("--target", "y", "--estimator", "rgb", "--jobs", "1", "--force")
+    once = fitted(capsys, coins(tmp_path / "one.csv", 1), *asked)["verdict"]
+    assert (once["rows"], once["different_rows"], once["copies"]) == (20, 20, {})
+    assert main(["fit", coins(tmp_path / "five.csv", 5), *asked, "--report", "r.html"]) == 0
+    out, err = capsys.readouterr()
+    assert re.match(r"error 0\.\d+ \(95% interval .*\) on 100 rows held out \(20 different\); ", out)
+    told = re.search(
+        r"^On (\d+) copies of training rows: error (\S+) .*; 100\.0% of all rows have a copy\.$", out, re.M
+    )
+    assert told is not None
+    assert f"held out: 100 rows, drawn by their content (seed 0), and {told[1]} copies of rows that are learned" in err
+    assert 40 <= int(told[1]) <= 90  # about a fifth of all but one of each
+    assert f"On {told[1]} copies of training rows: error" in Path("r.html").read_text()
+    five = fitted(capsys, str(tmp_path / "five.csv"), *asked)["verdict"]
+    assert five["low"] <= 0.5 <= five["high"]
+    assert five["high"] - five["low"] > 0.8 * (once["high"] - once["low"])
+    assert five["copies"]["score"] == float(told[2])
+    rows = (tmp_path / "five.csv").read_text().splitlines()
+    (tmp_path / "mixed.csv").write_text("\n".join([rows[0], *sorted(rows[1:])]) + "\n")
+    assert fitted(capsys, str(tmp_path / "mixed.csv"), *asked)["verdict"] == five
+
+
+def test_what_is_held_out_by_group_time_and_fold(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    day = np.datetime64("2020-01-01") + np.arange(120) // 2
+    group, x = rng.integers(0, 30, 120), rng.normal(size=120).round(3)
+    y = np.where(x + 0.3 * rng.normal(size=120) > 0, "b", "a")
+    rows = [f"{x[i]},g{group[i]},{day[i]},{y[i]}" for i in range(120)]
+    data = write_csv(tmp_path / "t.csv", rows, "x,who,day,y")
+    by_group = fitted(capsys, data, "--target", "y", *FAST, "--group", "who")
+    assert by_group["verdict"]["grouped"]
+    assert by_group["verdict"]["different_rows"] == 6
+    assert set(by_group["columns"]) == {"x", "day"}
+    latest = fitted(
+        capsys, data, "--target", "y", *FAST, "--time", "day", "--ignore", "day,who", "--force", "--keep-judged"
+    )
+    assert (latest["verdict"]["rows"], latest["judged_on"]) == (24, "latest rows held out")
+    assert set(latest["columns"]) == {"x"}
+    folds = fitted(capsys, data, "--target", "y", *FAST, "--folds", "4", "--force")
+    assert folds["verdict"]["rows"] == 120
+    assert folds["verdict"]["score"] < 0.35
+    assert folds["verdict"]["linear"] < 0.35
+    assert folds["fitted_to"] == "all rows"
+    (tmp_path / "r.csv").write_text("\n".join(["x,who,day,y", *rows[::-1]]) + "\n")
+    again = fitted(capsys, str(tmp_path / "r.csv"), "--target", "y", *FAST, "--folds", "4", "--force")
+    assert again["verdict"] == folds["verdict"]
+    fit = ("fit", data, "--target", "y", "--out", "n.rad")
+    for arguments, said in (
+        (("--folds", "1"), "--folds is 1; give 2 or more"),
+        (("--folds", "3", "--tune", "quick"), "leave out --tune, or --folds"),
+        (("--group", "who", "--time", "day"), "give one of them"),
+        (("--time", "who"), "times are numbers, or dates"),
+        (("--group", "whom"), "did you mean 'who'?"),
+        (("--group", "y"), "this is the target"),
+        (("--set", "max_dept=3"), "did you mean max_depth"),
+        (("--set", "n_estimators=3"), "did you mean n_rounds?"),
+        (("--set", "n_rounds"), "such as max_depth=3"),
+        (("--metric", "gini"), "known for classes are error, accuracy, auc"),
+        (("--class-weight", "c=2"), "'c' is none of the classes a, b"),
+        (("--class-weight", "a"), "give balanced, or CLASS=WEIGHT"),
+    ):
+        assert said in fails(capsys, *fit, *arguments)
+
+
+def test_settings_weights_of_classes_and_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "t.csv")
+    asked = ("--target", "answer", "--estimator", "rgb", "--jobs", "1", "--metric", "auc", "--class-weight", "yes=3")
+    chosen = ("--set", "n_rounds=7", "--set", "thresholds=best", "--set", "early_stopping=true")
+    said = fitted(capsys, data, *asked, *chosen)
+    model = radboost.load("model.rad")
+    assert model.get_params()["n_rounds"] == 7
+    assert model.get_params()["tree_options"].thresholds == "best"
+    assert model.get_params()["class_weight"] == {"yes": 3.0}
+    assert any("roc_auc" in name for name in model.history_)
+    assert said["verdict"]["measure"] == "AUC"
+    assert {"error", "balanced accuracy", "recall", "log loss"} <= set(said["verdict"]["further"])
+
+
+def test_leaks_and_names_of_rows_are_told_before_the_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 400
+    delay, other, number = rng.normal(0, 30, n).round(1), rng.normal(size=n).round(3), rng.permutation(7 * n)[:n]
+    lot = rng.integers(0, 10**9, n)  # numbers that chance alone keeps apart
+    rows = [f"{number[i]},{delay[i]},{other[i]},{lot[i]},{'yes' if delay[i] > 15 else 'no'}" for i in range(n)]
+    data = write_csv(tmp_path / "t.csv", rows, "rownames,delay,other,lot,late")
+    found = fitted(capsys, data, "--target", "late", *FAST)
+    told = " ".join(found["notes"])
+    assert "Possible leakage: 'delay' (whether it is above 1" in told
+    assert "'rownames' has a value of its own in nearly every row" in told
+    assert "lot" not in told
+    assert "other" not in told
+
+
+def test_a_fit_on_a_terminal_counts_its_rounds(tmp_path: Path) -> None:
+    """In trials, in the fit and in calibration, with an estimate of the time left."""
+    import pty
+
+    script = (
+        "import sys, radboost.cli.talking as talking, radboost._progress as progress\n"
+        "talking.SECONDS_BEFORE_A_BAR = progress.SECONDS_BEFORE_A_PART = 0.0\n"
+        "show = talking._BarWatch.show\n"
+        "talking._BarWatch.show = lambda bar, *given: (show(bar, *given), bar._bar.refresh())\n"  # however fast it is
+        "from radboost.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4)).round(3)
+    rows = [f"{','.join(map(str, row))},{'ab'[int(row[0] * row[1] > 0)]}" for row in X]
+    data = write_csv(tmp_path / "t.csv", rows, "p,q,r,s,y")
+    call = [sys.executable, "-c", script, "fit", data, "--target", "y", "--jobs", "1"]
+    parent, child = pty.openpty()
+    fit = subprocess.Popen(
+        call, stdout=subprocess.DEVNULL, stderr=child, cwd=tmp_path, env={**os.environ, "COLUMNS": "120"}
+    )
+    os.close(child)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while piece := os.read(parent, 65536):
+            shown += piece
+    os.close(parent)
+    assert fit.wait(60) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    for part in (r"fitting, trial \d+, round", "fitting", "fitting to all rows", r"calibration, fit \d of 3, round"):
+        assert re.search(rf"{part}\s+\d+/\d+", text), part
+    assert re.search(r"about \d+ s left", text)

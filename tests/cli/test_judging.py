@@ -1,4 +1,4 @@
-"""How good answers are: scores with intervals, by weight and by costs, against definitions and simulations."""
+"""How good answers are: scores with intervals, by weight, by costs and with copies, against definitions."""
 
 from __future__ import annotations
 
@@ -7,105 +7,172 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
+from sklearn import metrics
 
-from radboost.cli.judging import Costs, costs_of, judge_classes, judge_numbers
+from radboost import DeepBoostClassifier, RGBRegressor
+from radboost.cli.columns import Table
+from radboost.cli.judging import Verdict, judge, subject_of
+from radboost.cli.rows import Part as TablePart
 from radboost.guarantees.holdout import exact_interval
+from radboost.model_file import ColumnSchema, Schema
+from radboost.report.baselines import Baselines
+from radboost.report.subject import Part, Subject
+
+
+def verdict(
+    y: Any,
+    answers: Any,
+    *,
+    linear: Any = None,
+    chances: Any = None,
+    constant: Any = 0,
+    weights: Any = None,
+    costs: Any = None,
+    units: Any = None,
+    metric: str | None = None,
+) -> Verdict:
+    """On places of classes, or on numbers where these are no integers."""
+    y, answers = np.asarray(y), np.asarray(answers)
+    classes = tuple("abc"[: 1 + max(y.max(), answers.max(), 1)]) if y.dtype.kind == "i" else ()
+    rows = np.arange(len(y), dtype=np.float64)[:, None]
+    part = Part(
+        rows, y, rows, weights, y, np.arange(len(y)), units=None if units is None else np.asarray(units, np.uint64)
+    )
+    model: Any = SimpleNamespace(ensemble_=None, **({} if costs is None else {"cost_": np.asarray(costs, float)}))
+    predicted = np.array(classes, dtype=object)[answers] if classes else answers
+    subject = Subject(model, model, part, None, ("row",), classes, predicted, chances, None, {})
+    return judge(subject, Baselines(np.full(len(y), constant), None, linear, None, ""), metric)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(40) % 4 + 1.0])
 def test_mean_costs_are_their_definition(weights: Any) -> None:
     """The model misses twenty cheap rows, the linear one five dear ones: it is worse by errors, and not by costs."""
-    y, classes = np.repeat(["a", "b", "c"], [20, 10, 10]), np.array(["a", "b"])
-    answers, linear = np.r_[np.full(30, "b"), np.full(10, "a")], np.r_[np.full(25, "a"), np.full(15, "b")]
-    costs = Costs(np.array([[0.0, 1.0], [9.0, 0.0]]), "b")
-    asked: dict[str, Any] = {"majority": "a", "linear": linear, "weights": weights}
-    found = judge_classes(y, answers, np.full((40, 2), 0.5), classes, **asked, costs=costs)
-    own, other = np.repeat([1.0, 0.0, 9.0], [20, 10, 10]), np.repeat([0.0, 9.0, 0.0, 9.0], [20, 5, 5, 10])
-    assert found.mean_cost is not None
-    assert found.mean_cost.score == pytest.approx(np.average(own, weights=weights))
-    assert found.mean_cost.linear == pytest.approx(np.average(other, weights=weights))
-    assert found.mean_cost.baseline == found.mean_cost.score  # "c" is unknown, and costs 9 whatever is said
-    assert found.mean_cost.low < found.mean_cost.score < found.mean_cost.high
+    y = np.repeat([0, 1], 20)
+    answers, linear = np.full(40, 1), np.r_[np.full(20, 0), np.full(5, 0), np.full(15, 1)]
+    found = verdict(y, answers, linear=linear, constant=1, weights=weights, costs=[[0, 1], [9, 0]])
+    own, other = np.repeat([1.0, 0.0], 20), np.repeat([0.0, 9.0, 0.0], [20, 5, 15])
+    assert found.measure == "mean cost"
+    assert found.score == found.baseline == pytest.approx(np.average(own, weights=weights))
+    assert found.linear == pytest.approx(np.average(other, weights=weights))
+    assert found.low < found.score < found.high
     assert "log loss" not in found.further
-    assert found.score > (found.linear or 0.0)
+    assert found.further["error"]["score"] > found.further["error"]["linear"]
     assert found.better_than_linear == "not clearly"
-    right = judge_classes(y[:30], y[:30], None, classes, majority="a", linear=None, weights=None, costs=costs)
-    assert right.mean_cost is not None
-    assert (right.mean_cost.low, right.mean_cost.high) == (0.0, pytest.approx(9.0 * exact_interval(0, 30)[1]))
-
-
-def test_the_cheapest_constant_is_found() -> None:
-    y = np.repeat(["a", "b"], [8, 2])
-    model = SimpleNamespace(classes_=np.array(["a", "b"]), cost_=np.array([[0.0, 1.0], [9.0, 0.0]]))
-    found = costs_of(model, y, None), costs_of(model, y, np.where(y == "a", 100.0, 1.0))
-    assert [one.cheapest for one in found if one is not None] == ["b", "a"]
-    model.cost_ = 1.0 - np.eye(2)
-    assert costs_of(model, y, None) is None
+    right = verdict(y, y, costs=[[0, 1], [9, 0]])
+    assert (right.low, right.high) == (0.0, pytest.approx(9.0 * exact_interval(0, 40)[1]))
 
 
 def test_the_interval_is_exact() -> None:
     """Against tails of the binomial distribution, and a share that is covered in simulation."""
-    from scipy.stats import binom
-
     low, high = exact_interval(7, 40)
     assert binom.sf(6, 40, low) == pytest.approx(0.025)
     assert binom.cdf(7, 40, high) == pytest.approx(0.025)
-    assert exact_interval(0, 5)[0] == 0.0
-    assert exact_interval(5, 5)[1] == 1.0
-    y = np.array(["a", "b"] * 50)
-    answers = np.where(np.arange(100) < 90, y, "a")
-    linear, classes = np.full(100, "a"), np.array(["a", "b"])
-    verdict = judge_classes(y, answers, None, classes, majority="a", linear=linear, weights=None)
-    assert (verdict.score, verdict.baseline, verdict.better_than_linear) == (0.05, 0.5, "yes")
+    y = np.array([0, 1] * 50)
+    found = verdict(y, np.where(np.arange(100) < 90, y, 0), linear=np.full(100, 0))
+    assert (found.score, found.baseline, found.better_than_linear) == (0.05, 0.5, "yes")
+    assert (found.low, found.high) == pytest.approx(exact_interval(5, 100))
     rng = np.random.default_rng(0)
-    covered = 0
+    errors = [verdict(rng.normal(size=80), np.zeros(80), constant=0.0) for _ in range(100)]
+    assert 85 <= sum(one.low <= 1.0 <= one.high for one in errors) <= 100
+
+
+@pytest.mark.parametrize("copies", [1, 5, 20])
+def test_intervals_and_comparisons_count_different_rows(copies: int) -> None:
+    """Coins as labels: the error of every model is 1/2, and no model is better than another one."""
+    rng, missed, called = np.random.default_rng(copies), 0, 0
     for _ in range(100):
-        errors = rng.normal(size=80)
-        found = judge_numbers(errors, np.zeros(80), mean=0.0, linear=None, weights=None)
-        covered += found.low <= 1.0 <= found.high
-    assert 85 <= covered <= 100
+        sizes = rng.integers(1, 10, 24) if copies == 5 else np.full(24, copies)  # of several sizes, or of one
+        units = np.repeat(np.arange(24), sizes)
+        y, answers, linear = (rng.integers(0, 2, 24)[units] for _ in range(3))
+        found = verdict(y, answers, linear=linear, units=units)
+        missed += not found.low <= 0.5 <= found.high
+        called += found.better_than_linear != "not clearly"
+        assert found.different_rows == 24
+    assert missed <= 8
+    assert called <= 8
 
 
-def test_weights_are_copies() -> None:
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_order_of_rows_changes_nothing(regression: bool) -> None:
+    """Weights, targets and answers of the model are the same in many rows that the linear model answers differently."""
     rng = np.random.default_rng(0)
-    y, answers, weights = rng.normal(size=50), rng.normal(size=50), rng.integers(1, 4, 50)
-    whole = judge_numbers(y, answers, mean=0.1, linear=None, weights=weights.astype(float))
-    copies = judge_numbers(np.repeat(y, weights), np.repeat(answers, weights), mean=0.1, linear=None, weights=None)
-    assert whole.score == pytest.approx(copies.score)
-    assert whole.baseline == pytest.approx(copies.baseline)
-    assert whole.further["R2"] == pytest.approx(copies.further["R2"])
+    x, z = rng.normal(size=90), rng.integers(0, 3, 90).astype(float)
+    y = z + x.round(1) if regression else (z + x > 1).astype(np.int64)
+    columns = (ColumnSchema("x", "number"), ColumnSchema("z", "number"))
+    schema = Schema("y", "numbers" if regression else "classes", "table", columns, (), ())
+    part = TablePart(Table(columns, {"x": x, "z": z}), y, 1.0 + np.arange(90) % 3, np.arange(90))
+    train, test = part.take(np.arange(60)), part.take(np.arange(60, 90))
+    kind = RGBRegressor if regression else DeepBoostClassifier
+    model = kind(5, n_jobs=1).fit(train.table.for_model("table"), train.y)
+    said = []
+    for _ in range(3):
+        subject = subject_of(model, schema, test.take(rng.permutation(30)), train.take(rng.permutation(60)))
+        said.append(judge(subject, subject.baselines).as_document())
+    assert said[0] == said[1] == said[2]
 
 
-def test_further_measures_count_weights_too() -> None:
+def test_measures_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(1)
-    y, weights = np.array(["a", "b"])[rng.integers(0, 2, 40)], rng.integers(1, 4, 40)
-    answers, classes = np.where(rng.random(40) < 0.7, y, "a"), np.array(["a", "b"])
-    chances = rng.dirichlet([1.0, 1.0], 40)
-    many = np.repeat(np.arange(40), weights)
-    asked: dict[str, Any] = {"majority": "a", "linear": None}
-    whole = judge_classes(y, answers, chances, classes, **asked, weights=weights.astype(float))
-    copies = judge_classes(y[many], answers[many], chances[many], classes, **asked, weights=None)
-    assert whole.further == pytest.approx(copies.further)
+    weights = rng.integers(1, 4, 60).astype(float)
+    for n_classes, average in ((2, "binary"), (3, "macro")):
+        y = rng.choice(n_classes, 60, p=[[0.7, 0.3], [0.5, 0.3, 0.2]][n_classes - 2])
+        chances = rng.dirichlet(np.ones(n_classes), 60)
+        answers = np.where(rng.random(60) < 0.5, y, chances.argmax(axis=1))
+        found = verdict(y, answers, chances=chances, weights=weights).further
+        asked: dict[str, Any] = {"sample_weight": weights}
+        area = {"multi_class": "ovr"} if n_classes > 2 else {}
+        expected = {
+            "AUC": metrics.roc_auc_score(y, chances if n_classes > 2 else chances[:, 1], **area, **asked),
+            "balanced accuracy": metrics.balanced_accuracy_score(y, answers, **asked),
+            "precision": metrics.precision_score(y, answers, average=average, **asked),
+            "recall": metrics.recall_score(y, answers, average=average, **asked),
+            "F1": metrics.f1_score(y, answers, average=average, **asked),
+            "log loss": metrics.log_loss(y, chances, **asked),
+        }
+        assert {name: one["score"] for name, one in found.items()} == pytest.approx(expected)
+        assert all(one["low"] < one["score"] < one["high"] for one in found.values())
+    targets, answers = rng.normal(size=60), rng.normal(size=60)
+    further = verdict(targets, answers, weights=weights).further
+    assert further["R squared"]["score"] == pytest.approx(metrics.r2_score(targets, answers, sample_weight=weights))
+    assert further["MAE"]["score"] == pytest.approx(np.average(np.abs(targets - answers), weights=weights))
+
+
+def test_another_measure_leads() -> None:
+    rng = np.random.default_rng(2)
+    y = (np.arange(200) < 40).astype(np.int64)
+    strong = np.clip(0.3 + 0.4 * y + 0.2 * rng.normal(size=200), 0.01, 0.99)
+    found = verdict(y, np.zeros(200, dtype=np.int64), chances=np.column_stack([1 - strong, strong]), metric="AUC")
+    assert found.measure == "AUC"
+    assert found.score == pytest.approx(metrics.roc_auc_score(y, strong))
+    assert found.low < found.score < found.high
+    assert found.further["error"]["score"] == 0.2
+    assert "precision" not in found.further  # of a class that is never answered
+    with pytest.raises(ValueError, match="--metric: the AUC says nothing of these rows; measures that do are error"):
+        verdict(y, y, metric="AUC")
 
 
 def test_weighted_rows_are_compared_by_weight() -> None:
     """The linear model is right where the weight is, the other one on more rows."""
-    y, classes = np.array(["a"] * 60), np.array(["a", "b"])
-    answers, linear = np.where(np.arange(60) < 40, "a", "b"), np.where(np.arange(60) < 40, "b", "a")
+    y = np.zeros(60, dtype=np.int64)
+    answers, linear = (np.arange(60) >= 40).astype(np.int64), (np.arange(60) < 40).astype(np.int64)
     weights = np.where(np.arange(60) < 40, 0.01, 5.0)
-    asked = {"majority": "a", "linear": linear}
-    assert judge_classes(y, answers, None, classes, **asked, weights=None).better_than_linear == "yes"
-    assert judge_classes(y, answers, None, classes, **asked, weights=weights).better_than_linear == "no, worse"
+    assert verdict(y, answers, linear=linear).better_than_linear == "yes"
+    assert verdict(y, answers, linear=linear, weights=weights).better_than_linear == "no, worse"
 
 
 def test_the_interval_of_weighted_rows_without_a_mistake() -> None:
-    y, weights = np.array(["a", "b"] * 20), np.tile([1.0, 1.0, 2.0, 2.0], 10)
-    asked: dict[str, Any] = {"majority": "a", "linear": y}
-    verdict = judge_classes(y, y, None, np.array(["a", "b"]), **asked, weights=weights)
-    assert (verdict.score, verdict.low) == (0.0, 0.0)
-    assert verdict.high == pytest.approx(exact_interval(0, 36)[1])  # of (sum w)^2 / sum w^2 rows
+    y, weights = np.array([0, 1] * 20), np.tile([1.0, 1.0, 2.0, 2.0], 10)
+    found = verdict(y, y, weights=weights)
+    assert (found.score, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(exact_interval(0, 36)[1])  # of (sum w)^2 / sum w^2 rows
 
 
-def test_few_rows_have_no_interval_by_resampling() -> None:
-    verdict = judge_numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]), mean=1.0, linear=None, weights=None)
-    assert "nan" not in verdict.text("rows held out")
+def test_few_rows_are_called_few() -> None:
+    found = verdict(np.array([1.0, 2.0]), np.array([1.5, 2.5]), constant=1.0)
+    assert "interval" not in found.text("rows held out")
+    y = np.arange(60) % 2
+    assert verdict(y, y).lines("rows")[-1].startswith("balanced accuracy 1")
+    lines = verdict(y, y, units=np.arange(60) % 3).lines("rows")
+    assert lines[0].startswith("error 0 (95% interval 0 to 0.7076) on 60 rows (3 groups); ")
+    assert lines[-1] == "Only 3 groups are held out: too few to say how good the model is on new groups."

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -10,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from radboost import DeepBoostClassifier, RGBRegressor
-from radboost.guarantees import holdout
+from radboost.guarantees import conformal, holdout
 
 ERRORS = np.concatenate([np.linspace(0.001, 0.999, 999), [1e-6, 0.02, 0.5, 1.0 - 1e-6]])
 
@@ -26,7 +29,7 @@ class Said:
 
 def limit(wrong: int, n: int, delta: float = 0.05):
     answers = (np.arange(n) < wrong).astype(int)
-    return holdout(Said(), answers[:, None], np.zeros(n, dtype=int), delta=delta)
+    return holdout(Said(), np.column_stack([answers, np.arange(n)]), np.zeros(n, dtype=int), delta=delta)
 
 
 def failures(holds: np.ndarray, n: int) -> np.ndarray:
@@ -89,9 +92,20 @@ def test_any_classifier(names: np.ndarray) -> None:
 
 
 def test_labels_that_the_model_does_not_know_are_mistakes() -> None:
-    X = np.zeros((4, 1))
+    X = np.column_stack([np.zeros(4), np.arange(4)])
     assert holdout(Said(), X, [0, 0, 2, 7]).n_wrong == 2
     assert holdout(Said(), X, ["0", "0", "0", "0"]).n_wrong == 4
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame])
+def test_copies_are_warned_of(form: Any) -> None:
+    """Of labels that are coins, copied five times, the limit is below the true error far too often."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(12, 2)), 5, axis=0)
+    model = LogisticRegression().fit(X, X[:, 0] > 0)
+    with pytest.warns(UserWarning, match="48 of the 60 rows in X are copies of others.*pass each row once"):
+        holdout(model, form(X), X[:, 0] > 0)
+    with pytest.warns(UserWarning, match="48 of the 60 rows"):
+        conformal(model, form(X), X[:, 0] > 0)
 
 
 def test_what_is_refused() -> None:

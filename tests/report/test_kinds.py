@@ -56,7 +56,7 @@ def test_explanations_have_the_words_of_the_table() -> None:
     assert [one.text for one in found.contributions] == [
         "since = 2012-01-22",
         "new = false",
-        "size = 15361",
+        "size = 15,361",
         "new is missing",
     ]
     assert [one.text for one in found.questions] == [

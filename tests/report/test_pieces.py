@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,16 @@ from radboost import DeepBoostClassifier, RGBRegressor, SparseBoostRegressor
 from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Text
 from radboost.report.calibrated import by_chance, calibration_error
-from radboost.report.contents import digest, drawn, row_hashes, take_rows
 from radboost.report.data import data
 from radboost.report.figures import bootstrap, percent, share_interval, thinned
 from radboost.report.learning import trees_by_round
 from radboost.report.noise import confident_learning, cross_fitted
 from radboost.report.partial import partial_dependence
 from radboost.report.profile import profiles
-from radboost.report.scores import compare, roc_area
+from radboost.report.scores import Answers, answers_of, measures
 from radboost.report.slices import holm
-from radboost.report.subject import Subject, read
+from radboost.report.subject import Part, Subject, read
+from radboost.rows.contents import digest, drawn, row_hashes, take_rows
 
 RNG = np.random.default_rng(5)
 
@@ -224,9 +225,9 @@ def test_columns_that_give_the_target_away_are_suspected() -> None:
     model = DeepBoostClassifier(n_rounds=5, n_jobs=1, categorical_features=["name"]).fit(frame[:200], y[:200])
     subject = read(model, frame[200:], y[200:], X_train=frame[:200], y_train=y[:200])
     found = {one.name: one for one in profiles(subject)}
-    assert {name for name, one in found.items() if (one.alone or 0.0) >= 0.9} == {"outcome", "when"}
-    assert {name for name, one in found.items() if one.missingness} == {"when"}
-    assert {name for name, one in found.items() if one.id_like} == {"number", "name"}
+    assert {name for name, one in found.items() if (one.suspicion.alone or 0.0) >= 0.9} == {"outcome", "when"}
+    assert {name for name, one in found.items() if one.suspicion.missingness} == {"when"}
+    assert {name for name, one in found.items() if one.suspicion.id_like} == {"number", "name"}
     assert {name for name, one in found.items() if one.constant} == {"same"}
     card = data(subject)
     assert len(card.serious) == 2
@@ -296,26 +297,35 @@ def test_calibration_error_beside_chance() -> None:
     assert calibration_error(stated**2, happened, weights) > 5 * most
 
 
-def test_intervals_of_areas_cover() -> None:
-    """DeLong's interval holds the true area, 0.76 = Phi(1 / sqrt 2), in about 95 of 100 samples."""
+def test_numbers_are_written_as_people_write_them() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(1950, 2011, 60), rng.integers(1300, 2400, 60)]).astype(float)
+    X[0] = 1998.0, 1_480_000.0
+    y = 150_000.0 + 40 * X[:, 1]
+    model = RGBRegressor(n_rounds=5, n_jobs=1).fit(X, y)
+    subject = read(model, X, y)
+    assert [subject.value_text(place, 2004.0) for place in range(2)] == ["2004", "2,004"]
+    assert [subject.cell(0, place) for place in range(2)] == ["1998", "1,480,000"]
+    assert not re.search(r"\de[+]?0?\d", model.report(X, y).verdict + str(model.explain(X[0])))
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_intervals_of_areas_cover(copies: int) -> None:
+    """The interval holds the true area, 0.76 = Phi(1 / sqrt 2), in about 95 of 100 samples; copies do not count."""
     covered = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        ids = np.arange(150) % 2
-        found = roc_area(_Judged(ids), rng.normal(size=150) + ids)  # type: ignore[arg-type]
+        many = np.repeat(np.arange(150), copies)
+        ids, rows = many % 2, many[:, None].astype(np.float64)
+        stated = 1.0 / (1.0 + np.exp(-(rng.normal(size=150)[many] + ids)))
+        part = Part(rows, ids, rows, None, ids, np.arange(len(ids)))
+        chances = np.column_stack([1.0 - stated, stated])
+        subject = Subject(None, None, part, None, ("row",), (0, 1), ids, chances, None, {})
+        measure = next(one for one in measures(subject) if one.name == "AUC")
+        found = measure.interval_of(subject, Answers(ids, chances))
         assert found is not None
-        assert found[1] is not None
-        covered += found[1][0] <= 0.7602499 <= found[1][1]
+        covered += found[0] <= 0.7602499 <= found[1]
     assert 180 <= covered <= 200
-
-
-class _Judged:
-    """What `roc_area` reads of a subject."""
-
-    def __init__(self, ids: Any) -> None:
-        self.test = self
-        self.class_ids = ids
-        self.weights = None
 
 
 def test_corrections_for_many_looks_are_holms() -> None:
@@ -334,7 +344,10 @@ def test_a_model_like_the_linear_one_is_not_called_better() -> None:
     assert made.verdict_tone == "warning"
     assert "linear model, which is the better choice here" in made.verdict
     subject = read(model, X[150:], y[150:])
-    assert not compare(subject, subject.predicted).clear
+    own, first = answers_of(subject), measures(subject)[0]
+    same = first.beside(subject, own, own)
+    assert same is not None
+    assert not same.clear
 
 
 def test_trees_are_counted_when_they_enter() -> None:

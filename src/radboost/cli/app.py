@@ -12,6 +12,7 @@ import typer
 
 from radboost.cli.entry import COMMANDS
 from radboost.cli.fitting import run_fit
+from radboost.cli.judging import METRICS
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import ReadOptions
 from radboost.cli.talking import Talk
@@ -169,6 +170,51 @@ def fit(
             rich_help_panel=IN_MODEL,
         ),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the estimator, such as max_depth=3; may be given several times.",
+            rich_help_panel=IN_MODEL,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What the verdict is about first, and searches and early stopping choose by: "
+            + ", ".join(name for of_task in METRICS.values() for name in of_task)
+            + ".",
+            rich_help_panel=IN_MODEL,
+        ),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="balanced|CLASS=W,...", help="Weights of the classes in the fit.", rich_help_panel=IN_MODEL
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Rows with the same value here are held out together; no column of the model.",
+            rich_help_panel=IN_DATA,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Hold out the latest rows by this column.", rich_help_panel=IN_DATA),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Judge by cross-validation, for small tables: K models, each judged on the rows it has not seen.",
+            rich_help_panel=IN_DATA,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the rows held out and of the fit.", rich_help_panel=IN_MODEL)] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores otherwise.", rich_help_panel=IN_MODEL)] = None,
     dask: Annotated[
@@ -212,6 +258,12 @@ def fit(
         read=_reading(format_, separator, header, names, skip),
         command=shlex.join(["radboost", *context.find_root().obj]) if context.find_root().obj else "radboost fit",
         dask=dask,
+        settings=tuple(settings or ()),
+        metric=metric,
+        class_weight=class_weight,
+        group=group,
+        time=time,
+        folds=folds,
     )
     return partial(run_fit, options, Talk(as_json=json))
 

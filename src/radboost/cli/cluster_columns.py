@@ -12,7 +12,6 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.cli.cells import Cells, Kind, Texts, as_numbers, as_texts, kind_of, read_cells
 from radboost.cli.columns import Seen, numbers_of
-from radboost.cli.splitting import mixed
 from radboost.cli.targets import Decided, decide_target, present
 
 MOST_DIFFERENT = 1_000_000
@@ -45,40 +44,17 @@ class Numbers:
     n_present: int = 0
     low: float = np.inf
     high: float = -np.inf
-    whole: bool = True
-    hashes: int = 0  # the sum of a hash of each, modulo 2^64
 
     @classmethod
     def of(cls, values: FloatArray) -> Numbers:
         there = values[~np.isnan(values)]
         if not len(there):
             return cls()
-        return cls(
-            len(there),
-            float(there.min()),
-            float(there.max()),
-            bool((there == np.round(there)).all()),
-            _sum_of_hashes(there),
-        )
+        return cls(len(there), float(there.min()), float(there.max()))
 
     def add(self, other: Numbers) -> None:
         self.n_present += other.n_present
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
-        self.whole &= other.whole
-        self.hashes = (self.hashes + other.hashes) % 2**64
-
-    def count_rows(self, n_rows: int) -> bool:
-        """Whether they are the whole numbers from the lowest to the highest, each once."""
-        if not self.whole or self.n_present < n_rows or n_rows <= 20 or self.high - self.low != n_rows - 1:
-            return False
-        step, total = 2**22, 0
-        for first in range(0, n_rows, step):
-            total += _sum_of_hashes(self.low + np.arange(first, min(first + step, n_rows), dtype=np.float64))
-        return total % 2**64 == self.hashes
-
-
-def _sum_of_hashes(values: FloatArray) -> int:
-    return int(mixed((values + 0.0).view(np.uint64)).sum(dtype=np.uint64))
 
 
 @dataclass
@@ -126,15 +102,8 @@ class Column:
 
     @staticmethod
     def _of_numbers(kind: Kind, found: Numbers, n_rows: int) -> Seen:
-        return Seen(
-            kind.name,
-            n_rows,
-            found.n_present,
-            {},
-            same=found.low == found.high,
-            counts_rows=kind.name == "number" and found.count_rows(n_rows),
-            written=kind.written,
-        )
+        same = found.low == found.high
+        return Seen(kind.name, n_rows, found.n_present, {}, same=same, written=kind.written)
 
 
 def _counted(texts: Texts) -> dict[str, int]:

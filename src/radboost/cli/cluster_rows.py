@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from radboost._progress import ROUND, Progress
+from radboost._progress import Progress
 from radboost.cli.cluster_columns import TOO_MANY, Columns, PartSeen
 from radboost.cli.cluster_parts import (
     Encoding,
@@ -150,7 +150,7 @@ class OnCluster:
             talk.say(line)
         return model, plan.estimator, schema
 
-    def fit_all(self, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
+    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
         """A model of all rows."""
         return self._fit(chosen, None, "fitting to all rows", talk), schema
 
@@ -162,7 +162,7 @@ class OnCluster:
         model = clone(estimator)
         task = Task.of(model, weighted=self._encoding.columns.weights is not None)
         with talk.progress(title) as watch, talk.warnings_as_notes(RuntimeWarning):
-            return fit_parts(model, task, parts, self._client, bar=partial(_bar, watch, title))
+            return fit_parts(model, task, parts, self._client, bar=partial(_bar, watch))
 
     def _run(self, work: Any, title: str, talk: Talk, *common: Any) -> dict[NumberedPart, Any]:
         """What the workers find in each part, in the order of the parts."""
@@ -194,7 +194,7 @@ class OnCluster:
             self._held_out = HeldOut(np.unique(hashes[out]))
             self._hashed = {part: _counted(one, self._held_out) for part, one in self._hashed.items()}
         n_out = sum(one.n_out for one in self._hashed.values())
-        say_held_out(self.n_rows - n_out, n_out, options, talk)
+        say_held_out(self.n_rows - n_out, n_out, 0, options, talk)
         train, judged_on = self._take(n_out, talk)
         return Divided(train, judged_on, HELD_OUT, True)
 
@@ -223,15 +223,8 @@ def _counted(one: Hashed, held_out: HeldOut) -> Hashed:
 
 
 @contextmanager
-def _bar(watch: RoundWatch, title: str, total: int, *, n_done: int, what: str) -> Iterator[Progress]:
+def _bar(watch: RoundWatch, total: int, *, n_done: int, what: str) -> Iterator[Progress]:
     """What a fit on a cluster has done, in the bar of the command."""
-    done = n_done
-    watch.title = title if what == ROUND else f"{title}: {what}"
-    watch.show(done, total)
-
-    def advance(_: Mapping[str, float]) -> None:
-        nonlocal done
-        done += 1
-        watch.show(done, total)
-
-    yield advance
+    bar = watch.bar(total, n_done, what)
+    bar.start()
+    yield bar.advance

@@ -134,8 +134,6 @@ class Seen:
     """Of categories: in how many rows each is."""
     same: bool = False
     """Whether the values that are there are all the same."""
-    counts_rows: bool = False
-    """Whether they are whole numbers, a different one in every row, without a gap."""
     numbers_rows: bool = False
     """Whether they are 0, 1, 2, ... in the order of the rows."""
     written: WrittenNumbers | None = None
@@ -158,7 +156,6 @@ class Seen:
             len(there),
             {},
             same=len(there) > 0 and bool((there == there[0]).all()),
-            counts_rows=kind.name == "number" and _counts_rows(values),
             numbers_rows=len(values) > 1 and np.array_equal(values, np.arange(len(values))),
             written=kind.written,
         )
@@ -207,11 +204,6 @@ def decide_columns(
                 notes.append(
                     f"{name!r} holds whole numbers beyond 2^53, which are rounded to 16 digits; if they are names, say "
                     f"--categorical {name!r}"
-                )
-            if one.counts_rows:
-                notes.append(
-                    f"{name!r} has a different whole number in every row; if it only numbers the rows, leave it out "
-                    f"with --ignore {name!r}"
                 )
     if not columns:
         reasons = "; ".join(f"{name!r} {reason}" for name, reason in list(left_out.items())[:5])
@@ -293,13 +285,6 @@ def _useless(name: str, seen: Seen, *, wanted: bool, first: bool) -> str | None:
     if first and name == "column_1" and seen.numbers_rows:
         return "has no name of its own and numbers the rows"
     return None
-
-
-def _counts_rows(values: FloatArray) -> bool:
-    whole = not np.isnan(values).any() and (values == np.round(values)).all()
-    return bool(
-        whole and len(values) > 20 and np.ptp(values) == len(values) - 1 and len(np.unique(values)) == len(values)
-    )
 
 
 def match_columns(given: Given, schema: Schema) -> tuple[Table, list[str]]:

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from radboost.cli.columns import Table
-from radboost.cli.costs import read_costs
-from radboost.cli.judging import Verdict, costs_of, judge_classes, judge_numbers, linear_answers
-from radboost.cli.models import Plan, plan_fit, probabilities_of, search_facts
+from radboost.cli.judging import Verdict, judge, pooled, subject_of, subject_of_fit
+from radboost.cli.leaks import warnings_of
+from radboost.cli.models import Plan, plan_fit, search_facts
 from radboost.cli.options import FitOptions, check_options
-from radboost.cli.reporting import write_report
-from radboost.cli.rows import InMemory, Part, Source
+from radboost.cli.reporting import title_of, write_report
+from radboost.cli.rows import Divided, InMemory, Source
 from radboost.cli.talking import Talk
 from radboost.model_file import Schema, save_model
 
@@ -30,16 +29,7 @@ def run_fit(options: FitOptions, talk: Talk) -> int:
 
 
 def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
-    cost = None if options.cost is None else read_costs(options.cost, source.classes(), source.schema.task)
-    plan = plan_fit(
-        options.estimator,
-        source.schema.task,
-        tune=options.tune,
-        cost=cost,
-        seed=options.seed,
-        jobs=options.jobs,
-        talk=talk,
-    )
+    plan = plan_fit(options, source, talk)
     schema = replace(source.schema, form=plan.form)
     talk.say(
         f"{source.name}: {source.n_rows:,} rows; the target {schema.target!r} is taken as {schema.task}: "
@@ -47,23 +37,64 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
     )
     rows = source.divide(talk)
     talk.say(f"estimator: {plan.about}; {len(schema.columns)} columns ({_kinds_of(schema)})")
+    if rows.train is not None:
+        for text in warnings_of(rows.train, schema):
+            talk.note(text)
+    if rows.folds:
+        final, final_schema, verdict = _cross_validated(source, plan, schema, rows, talk)
+        return _finish(source, options, plan, final, final_schema, verdict, final, rows, talk)
     found, chosen, judged_schema = source.fit(plan, schema, talk)
     judged = getattr(found, "best_estimator_", found)
     judged.schema_ = judged_schema
-    verdict = None
+    judgement: Verdict | None = None
     if rows.judged_on is not None and rows.train is not None:
-        verdict = _judge(judged, judged_schema, rows.train, rows.judged_on)
-        talk.result(verdict.text(rows.what))
-        _say_more(verdict, talk)
-    if options.report is not None and rows.judged_on is not None:
         facts = {"command": options.command, "data": source.name, "rows": source.n_rows, "judged on": rows.what}
-        with talk.progress("report"), talk.warnings_as_notes():
-            write_report(found, judged_schema, rows.judged_on, options.report, train=rows.train, facts=facts)
+        subject = subject_of_fit(found, judged_schema, rows, facts)
+        judgement = judge(subject, subject.baselines, plan.measure)
+        _say(judgement, rows, talk)
+        if options.report is not None:
+            with talk.progress("report"), talk.warnings_as_notes():
+                write_report(subject, options.report, title_of(found, judged_schema))
     final, final_schema = judged, judged_schema
     if rows.holds_out and not options.keep_judged:
-        final, final_schema = source.fit_all(chosen, schema, talk)
+        final, final_schema = source.fit_all(plan, chosen, schema, talk)
     all_rows = final is not judged or not rows.holds_out
-    final.schema_ = replace(final_schema, facts=_facts(options, source, verdict, rows.what, all_rows=all_rows))
+    return _finish(source, options, plan, final, final_schema, judgement, found, rows, talk, all_rows=all_rows)
+
+
+def _cross_validated(source: Any, plan: Plan, schema: Schema, rows: Divided, talk: Talk) -> tuple[Any, Schema, Verdict]:
+    """A model of all rows, and the verdict on models that have each left out a fold."""
+    whole, parts = source.whole, []
+    for number, (learn, out) in enumerate(rows.folds, 1):
+        title = f"fold {number} of {len(rows.folds)}"
+        train, part = whole.take(learn), whole.take(out)
+        model, _, learned = source.fit_part(plan, schema, train, title, talk)
+        parts.append((subject_of(model, learned, part, train), out[np.argsort(part.keys(), kind="stable")]))
+    final, final_schema = source.fit_all(plan, plan.estimator, schema, talk)
+    places = np.empty(len(whole.y), dtype=np.int64)
+    places[np.argsort(whole.keys(), kind="stable")] = np.arange(len(whole.y))
+    subject, found = pooled(
+        subject_of(final, final_schema, whole), [(subject, places[taken]) for subject, taken in parts]
+    )
+    verdict = judge(subject, found, plan.measure)
+    _say(verdict, rows, talk)
+    return final, final_schema, verdict
+
+
+def _finish(
+    source: Source,
+    options: FitOptions,
+    plan: Plan,
+    final: Any,
+    schema: Schema,
+    verdict: Verdict | None,
+    found: Any,
+    rows: Divided,
+    talk: Talk,
+    *,
+    all_rows: bool = True,
+) -> int:
+    final.schema_ = replace(schema, facts=_facts(options, source, verdict, rows.what, all_rows=all_rows))
     save_model(final, options.out)
     talk.say(f"model: {options.out} ({_fitted_to(not all_rows, verdict)})")
     if options.report is not None:
@@ -73,34 +104,9 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
     return 0
 
 
-def _judge(model: Any, schema: Schema, train: Part, part: Part) -> Verdict:
-    X, X_train = (Table(schema.columns, one.table.values).for_model(schema.form) for one in (part, train))
-    answers = np.asarray(model.predict(X))
-    linear = linear_answers(model, X_train, train.y, X, part.y, weights=train.weights)
-    if schema.task != "classes":
-        weights = np.ones(len(train.y)) if train.weights is None else train.weights
-        order = np.lexsort((weights, train.y))
-        mean = float(np.average(train.y[order], weights=weights[order]))
-        return judge_numbers(part.y, answers, mean=mean, linear=linear, weights=part.weights)
-    labels, places = np.unique(train.y, return_inverse=True)
-    majority = labels[np.argmax(np.bincount(places.reshape(-1), weights=train.weights))].item()
-    return judge_classes(
-        part.y,
-        answers,
-        probabilities_of(model, X),
-        model.classes_,
-        majority=majority,
-        linear=linear,
-        weights=part.weights,
-        costs=costs_of(model, train.y, train.weights),
-    )
-
-
-def _say_more(verdict: Verdict, talk: Talk) -> None:
-    for line in verdict.more():
+def _say(verdict: Verdict, rows: Divided, talk: Talk) -> None:
+    for line in verdict.lines(rows.what):
         talk.result(line)
-    if verdict.comparison():
-        talk.result(verdict.comparison())
 
 
 def _facts(
@@ -116,8 +122,6 @@ def _facts(
     }
     if verdict is not None:
         facts |= {"baseline": verdict.baseline, "measure": verdict.measure, "score": verdict.score}
-        if verdict.mean_cost is not None:
-            facts["mean_cost"] = verdict.mean_cost.score
     return facts
 
 

@@ -2,65 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+import math
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import binomtest
 
-from radboost._typing import FloatArray
-from radboost.report.figures import bootstrap, mean_of_sums, share_interval
+from radboost._numbers import number_text
+from radboost.model_file import Schema
 
-LEVEL, SEED = 0.05, 0
+if TYPE_CHECKING:
+    from radboost.cli.rows import Divided, Part
+    from radboost.report.baselines import Baselines
+    from radboost.report.scores import Measure, Score
+    from radboost.report.subject import Subject
 
-
-@dataclass(frozen=True)
-class Costs:
-    """What answers cost (columns) by the true class (lines), and the class that alone costs least."""
-
-    matrix: FloatArray
-    cheapest: Any
-
-    def of(self, y: npt.NDArray[Any], answers: npt.NDArray[Any], classes: npt.NDArray[Any]) -> FloatArray:
-        """Of each row; a class that the model does not know costs as much as any mistake may."""
-        place = {label: index for index, label in enumerate(classes.tolist())}
-        pairs = zip(y.tolist(), answers.tolist(), strict=True)
-        highest = float(self.matrix.max())
-        return np.array([float(self.matrix[place[a], place[b]]) if a in place else highest for a, b in pairs])
-
-
-def costs_of(model: Any, y: npt.NDArray[Any], weights: FloatArray | None) -> Costs | None:
-    """The costs that a model was fitted with, and the constant that costs least on these rows; None without costs."""
-    from radboost.report.subject import cost_of  # which takes a while to load
-
-    matrix = cost_of(model)
-    if matrix is None:
-        return None
-    labels, counted = model.classes_.tolist(), np.ones(len(y)) if weights is None else weights
-    totals = [float(np.sort(counted[[one == label for one in y.tolist()]]).sum()) for label in labels]
-    return Costs(matrix, labels[int(np.argmin(np.asarray(totals) @ matrix))])
+FEW = 20  # different rows, to say anything by
+OF_A_CLASS = ("precision", "recall", "F1")
+# Names of --metric, the measure of the verdict, and the scorer of scikit-learn that searches and early stopping take.
+METRICS = {
+    "classes": {
+        "error": ("error", "accuracy"),
+        "accuracy": ("error", "accuracy"),
+        "auc": ("AUC", "roc_auc"),
+        "balanced_accuracy": ("balanced accuracy", "balanced_accuracy"),
+        "precision": ("precision", "precision"),
+        "recall": ("recall", "recall"),
+        "f1": ("F1", "f1"),
+        "log_loss": ("log loss", "neg_log_loss"),
+    },
+    "numbers": {
+        "rmse": ("RMSE", "neg_root_mean_squared_error"),
+        "mae": ("MAE", "neg_mean_absolute_error"),
+        "r2": ("R squared", "r2"),
+    },
+}
 
 
-@dataclass(frozen=True)
-class MeanCost:
-    """What answers cost on average, with an interval, beside the baselines."""
-
-    score: float
-    low: float
-    high: float
-    baseline: float
-    """Of the class that alone costs least."""
-    linear: float | None
-
-    def text(self) -> str:
-        """In one line."""
-        line = f"mean cost {self.score:.4g}{_sure(self.low, self.high)}; cheapest class alone {self.baseline:.4g}"
-        return line if self.linear is None else f"{line}, linear model {self.linear:.4g}"
-
-
-def _sure(low: float, high: float) -> str:
-    return "" if np.isnan(low) else f" (95% interval {low:.4g} to {high:.4g})"
+def known_metric(name: str, task: str) -> tuple[str, str]:
+    """The measure and the scorer of a --metric."""
+    known = METRICS[task]
+    chosen = name.lower().replace("-", "_").replace("roc_", "")
+    if chosen not in known:
+        raise ValueError(f"--metric is {name!r}; known for {task} are {', '.join(known)}")
+    return known[chosen]
 
 
 @dataclass(frozen=True)
@@ -68,47 +53,61 @@ class Verdict:
     """A score with its interval beside two baselines, and what follows."""
 
     measure: str
-    """Either "error" or "RMSE"; both are to be small."""
     rows: int
+    different_rows: int
+    """Equal rows count once; of --group the number of groups."""
     score: float
     low: float
     high: float
-    baseline: float
-    """Of the most frequent class, or of the mean."""
+    baseline: float | None
+    """Of the most frequent class, of the cheapest one, or of the mean."""
     linear: float | None
     better_than_linear: str
-    """Either "yes", "not clearly", "no, worse" or "not compared"; by costs where there are some."""
-    further: dict[str, float]
-    mean_cost: MeanCost | None = None
+    """Either "yes", "not clearly", "no, worse" or "not compared"."""
+    further: dict[str, dict[str, Any]]
+    """Each further measure with its score, interval, baseline and linear model."""
+    alone: str
+    """What the baseline is."""
+    rare: str | None = None
+    """The class of which precision, recall and F1 are told; None: means over the classes."""
+    grouped: bool = False
+    """Whether rows were held out by --group."""
+    copies: dict[str, Any] = field(default_factory=dict)
+    """Of held-out copies of training rows: rows, score, low, high, and the share of all rows that have a copy."""
+    remarks: tuple[str, ...] = ()
 
     def text(self, of: str) -> str:
         """In one line."""
-        word = "most frequent class" if self.measure == "error" else "mean of the target"
-        sure = _sure(self.low, self.high)
-        line = f"{self.measure} {self.score:.4g}{sure} on {self.rows:,} {of}; {word} alone {self.baseline:.4g}"
-        if self.linear is not None:
-            line += f", linear model {self.linear:.4g}"
-        return line
+        sure = "" if math.isnan(self.low) else f" (95% interval {number_text(self.low)} to {number_text(self.high)})"
+        line = f"{self.measure} {number_text(self.score)}{sure} on {self.rows:,} {of}"
+        if self.different_rows < self.rows:
+            line += f" ({self.different_rows:,} {'groups' if self.grouped else 'different'})"
+        if self.baseline is not None:
+            line += f"; {self.alone} alone {number_text(self.baseline)}"
+        return line if self.linear is None else f"{line}, linear model {number_text(self.linear)}"
 
-    def more(self) -> list[str]:
-        """Further lines: the mean cost, and other measures."""
-        costs = [] if self.mean_cost is None else [self.mean_cost.text()]
-        return [*costs, "; ".join(f"{name} {value:.4g}" for name, value in self.further.items())]
+    def lines(self, of: str) -> list[str]:
+        """All that is told."""
+        return [one for one in (self.text(of), self.comparison(), self._more(), *self.remarks) if one]
+
+    def _more(self) -> str:
+        """Further measures."""
+        by_class = {name: one for name, one in self.further.items() if name in OF_A_CLASS}
+        whole = [_measure_text(name, one) for name, one in self.further.items() if name not in by_class]
+        if not by_class:
+            return ", ".join(whole)
+        whose = "means over the classes" if self.rare is None else f"of {self.rare!r}"
+        return f"{', '.join(whole)}; {whose}: {', '.join(_measure_text(name, one) for name, one in by_class.items())}"
 
     def comparison(self) -> str:
         """What is to be said beside the numbers."""
-        if self.mean_cost is not None:
-            words = {
-                "yes": "The model costs less than the linear one beyond chance.",
-                "not clearly": "Model and linear model do not clearly differ in cost: the difference may be chance.",
-                "no, worse": "The linear model costs less beyond chance; try --tune.",
-            }
-        else:
-            words = {
-                "yes": "The model is better than the linear one beyond chance.",
-                "not clearly": "The model is not clearly better than the linear one: the difference may be chance.",
-                "no, worse": "The linear model is better beyond chance; try --estimator sparse, or --tune.",
-            }
+        by = "" if self.measure in ("error", "RMSE", "mean cost") else f", by {self.measure}"
+        try_this = "try --tune" if self.measure == "mean cost" else "try --estimator sparse, or --tune"
+        words = {
+            "yes": f"The model is better than the linear one beyond chance{by}.",
+            "not clearly": f"The model is not clearly better than the linear one{by}: the difference may be chance.",
+            "no, worse": f"The linear model is better beyond chance{by}; {try_this}.",
+        }
         return words.get(self.better_than_linear, "")
 
     def as_document(self) -> dict[str, Any]:
@@ -116,172 +115,155 @@ class Verdict:
         return asdict(self)
 
 
-def judge_classes(
-    y: npt.NDArray[Any],
-    answers: npt.NDArray[Any],
-    probabilities: FloatArray | None,
-    classes: npt.NDArray[Any],
-    *,
-    majority: Any,
-    linear: npt.NDArray[Any] | None,
-    weights: FloatArray | None,
-    costs: Costs | None = None,
-) -> Verdict:
-    """Errors with an exact interval; of weighted rows with an approximate one.
-
-    With costs the mean cost is told, and the linear model is compared by it. There is no log loss then: what such a
-    model has in place of probabilities is a policy.
-    """
-    wrong = _differ(answers, y)
-    score, low, high = _rate(wrong, weights)
-    linear_wrong = None if linear is None else _differ(linear, y)
-    further = {"balanced error": balanced_error(y, wrong, weights)}
-    if probabilities is not None and costs is None:
-        further["log loss"] = log_loss(y, probabilities, classes, weights)
-    mean_cost, better = None, _compared(wrong, linear_wrong, weights)
-    if costs is not None:
-        mean_cost, better = _judge_costs(costs, y, answers, linear, classes, weights)
-    return Verdict(
-        measure="error",
-        rows=len(y),
-        score=score,
-        low=low,
-        high=high,
-        baseline=float(np.average(_differ(np.full(len(y), majority, dtype=object), y), weights=weights)),
-        linear=None if linear_wrong is None else float(np.average(linear_wrong, weights=weights)),
-        better_than_linear=better,
-        further=further,
-        mean_cost=mean_cost,
-    )
+def _measure_text(name: str, one: dict[str, Any]) -> str:
+    """With three decimals of a share; intervals are in JSON and in the report."""
+    value = one["score"]
+    return f"{name} {number_text(round(value, 3) if abs(value) < 1.0 else value)}"
 
 
-def _judge_costs(
-    costs: Costs,
-    y: npt.NDArray[Any],
-    answers: npt.NDArray[Any],
-    linear: npt.NDArray[Any] | None,
-    classes: npt.NDArray[Any],
-    weights: FloatArray | None,
-) -> tuple[MeanCost, str]:
-    from radboost.report.scores import cost_interval  # which takes a while to load
-
-    w = np.ones(len(y)) if weights is None else weights
-    own, constant = costs.of(y, answers, classes), costs.of(y, np.full(len(y), costs.cheapest), classes)
-    of_linear = None if linear is None else costs.of(y, linear, classes)
-    # by content: no sum depends on the order of the rows, and no draw
-    order = np.lexsort((w, constant, own if of_linear is None else of_linear, own))
-    own, constant, w = own[order], constant[order], w[order]
-    interval = cost_interval(own, None if weights is None else w, float(costs.matrix.max()), SEED)
-    low, high = interval or (np.nan, np.nan)
-    found = MeanCost(
-        score=float(np.average(own, weights=w)),
-        low=low,
-        high=high,
-        baseline=float(np.average(constant, weights=w)),
-        linear=None if of_linear is None else float(np.average(of_linear[order], weights=w)),
-    )
-    return found, "not compared" if of_linear is None else _resampled(own - of_linear[order], w)
-
-
-def judge_numbers(
-    y: FloatArray, answers: FloatArray, *, mean: float, linear: FloatArray | None, weights: FloatArray | None
-) -> Verdict:
-    """The root of the mean squared error, with an interval by the bootstrap, and R2 beside it."""
-    w = np.ones(len(y)) if weights is None else weights
-    # by content: no sum depends on the order of the rows, and no draw
-    order = np.lexsort((w, answers, y))
-    y, answers, w = y[order], answers[order], w[order]
-    squares, of_mean = (y - answers) ** 2, (y - mean) ** 2
-    of_linear = None if linear is None else (y - linear[order]) ** 2
-    low, high = bootstrap(np.column_stack([w * squares, w]), _root_of_mean, SEED) or (np.nan, np.nan)
-    better = "not compared" if of_linear is None else _resampled(squares - of_linear, w)
-    spread = float(np.average((y - np.average(y, weights=w)) ** 2, weights=w))
-    error = float(np.average(squares, weights=w))
-    return Verdict(
-        measure="RMSE",
-        rows=len(y),
-        score=float(np.sqrt(error)),
-        low=float(low),
-        high=float(high),
-        baseline=float(np.sqrt(np.average(of_mean, weights=w))),
-        linear=None if of_linear is None else float(np.sqrt(np.average(of_linear, weights=w))),
-        better_than_linear=better,
-        further={
-            "R2": 1.0 - error / spread if spread > 0 else np.nan,
-            "mean absolute error": float(np.average(np.abs(y - answers), weights=w)),
-        },
-    )
-
-
-def _root_of_mean(line: FloatArray) -> float:
-    return float(np.sqrt(mean_of_sums(line)))
-
-
-def _differ(answers: npt.NDArray[Any], y: npt.NDArray[Any]) -> FloatArray:
-    return np.array([a != b for a, b in zip(answers.tolist(), y.tolist(), strict=True)], dtype=np.float64)
-
-
-def _rate(wrong: FloatArray, weights: FloatArray | None) -> tuple[float, float, float]:
-    if weights is not None:  # by content: no sum depends on the order of the rows
-        order = np.lexsort((weights, wrong))
-        wrong, weights = wrong[order], weights[order]
-    share, interval = share_interval(wrong, weights)
-    return share, *interval
-
-
-def _compared(wrong: FloatArray, other: FloatArray | None, weights: FloatArray | None) -> str:
-    """McNemar's exact test at 5 percent, of rows on which one of two models is wrong; with weights by resampling."""
-    if other is None:
-        return "not compared"
-    if weights is not None and (weights != weights[0]).any():
-        order = np.lexsort((weights, other, wrong))
-        return _resampled((wrong - other)[order], weights[order])
-    only, only_other = int((wrong > other).sum()), int((other > wrong).sum())
-    if not only + only_other or binomtest(only, only + only_other).pvalue >= LEVEL:
-        return "not clearly"
-    return "yes" if only < only_other else "no, worse"
-
-
-def _resampled(difference: FloatArray, weights: FloatArray) -> str:
-    """Whether the mean of what a model loses more than another one is below 0, or above, beyond chance."""
-    interval = bootstrap(np.column_stack([weights * difference, weights]), mean_of_sums, SEED)
-    if interval is None:
-        return "not clearly"
-    return "yes" if interval[1] < 0.0 else "no, worse" if interval[0] > 0.0 else "not clearly"
-
-
-def balanced_error(y: npt.NDArray[Any], wrong: FloatArray, weights: FloatArray | None = None) -> float:
-    """The mean over the classes of their shares of wrong answers."""
-    labels = np.array(list(map(str, y.tolist())))
-    w = np.ones(len(wrong)) if weights is None else weights
-    order = np.lexsort((w, wrong))
-    labels, wrong, w = labels[order], wrong[order], w[order]
-    return float(np.mean([np.average(wrong[labels == one], weights=w[labels == one]) for one in np.unique(labels)]))
-
-
-def log_loss(
-    y: npt.NDArray[Any], probabilities: FloatArray, classes: npt.NDArray[Any], weights: FloatArray | None = None
-) -> float:
-    """The mean of -log p of the right class; of one that the model does not know, p is the smallest there is."""
-    place = {label: index for index, label in enumerate(classes.tolist())}
-    smallest = np.finfo(np.float64).tiny
-    found = [probabilities[row, place[label]] if label in place else smallest for row, label in enumerate(y.tolist())]
-    losses, w = -np.log(np.maximum(found, smallest)), np.ones(len(y)) if weights is None else weights
-    order = np.lexsort((w, losses))
-    return float(np.average(losses[order], weights=w[order]))
-
-
-def linear_answers(
-    model: Any, X_train: Any, y_train: npt.NDArray[Any], X: Any, y: npt.NDArray[Any], *, weights: FloatArray | None
-) -> npt.NDArray[Any] | None:
-    """What the linear model of the report answers, which learns from the same rows; None where there are too few.
-
-    The weights are those of the training rows.
-    """
+def subject_of(
+    model: Any, schema: Schema, part: Part, train: Part | None = None, facts: dict[str, Any] | None = None
+) -> Subject:
+    """A model with the rows that it is judged on, in an order that depends on their content alone."""
     from radboost.report.subject import read  # which takes a while to load
 
-    subject = read(model, X, y, X_train=X_train, y_train=y_train)
-    if weights is not None and subject.train is not None:
-        subject = replace(subject, train=replace(subject.train, weights=weights))
-    answers = subject.baselines.linear
-    return answers if answers is None or not subject.classifies else np.asarray(model.classes_)[answers]
+    def seen(one: Part) -> Any:
+        return replace(one.table, columns=schema.columns).for_model(schema.form, with_others=True)
+
+    part = part.in_order()
+    training = {}
+    if train is not None:
+        train = train.in_order()
+        training = {"X_train": seen(train), "y_train": train.y, "row_numbers_train": train.numbers}
+    subject = read(
+        model,
+        seen(part),
+        part.y,
+        **training,
+        sample_weight=part.weights,
+        row_numbers=part.numbers,
+        context={key: str(value) for key, value in (facts or {}).items()},
+    )
+    subject = replace(subject, test=replace(subject.test, units=part.units))
+    if train is None or subject.train is None:
+        return subject
+    return replace(subject, train=replace(subject.train, weights=train.weights, units=train.units))
+
+
+def subject_of_fit(model: Any, schema: Schema, rows: Divided, facts: dict[str, Any]) -> Subject:
+    """A model with the rows held out from it, copies of training rows apart."""
+    assert rows.judged_on is not None
+    subject = subject_of(model, schema, rows.judged_on, rows.train, facts)
+    if rows.copies is None:
+        return subject
+    copies = subject_of(model, schema, rows.copies)
+    return replace(subject, copies=copies, share_of_copies=rows.share_of_copies)
+
+
+def judge(subject: Subject, found: Baselines, metric: str | None = None) -> Verdict:
+    """All measures, with the one of --metric as the headline."""
+    from radboost.report.scores import answers_of, linear_answers, measures, rare_class, scores_of
+
+    scores, known = {one.name: one for one in scores_of(subject, found)}, {one.name: one for one in measures(subject)}
+    name = next(iter(scores)) if metric is None else metric
+    if name not in scores:
+        raise ValueError(f"--metric: the {name} says nothing of these rows; measures that do are {', '.join(scores)}")
+    first, linear = scores[name], linear_answers(found)
+    low, high = first.interval or (math.nan, math.nan)
+    beside = None if linear is None else known[name].beside(subject, answers_of(subject), linear)
+    better = "not compared" if beside is None else "yes" if beside.better else "no, worse" if beside.worse else None
+    rare = subject.class_names[rare_class(subject)] if len(subject.classes) == 2 else None
+    of_costs = subject.cost is not None
+    return Verdict(
+        measure=name,
+        rows=len(subject.test),
+        different_rows=subject.test.n_different,
+        score=first.value,
+        low=low,
+        high=high,
+        baseline=first.constant,
+        linear=first.linear,
+        better_than_linear="not clearly" if better is None else better,
+        further={one: _document(score) for one, score in scores.items() if one != name},
+        alone="cheapest class" if of_costs else "most frequent class" if subject.classifies else "mean of the target",
+        rare=rare,
+        grouped=subject.test.units is not None,
+        copies=_of_copies(subject, known[name]),
+        remarks=_remarks(subject),
+    )
+
+
+def _document(score: Score) -> dict[str, Any]:
+    low, high = score.interval or (math.nan, math.nan)
+    return {"score": score.value, "low": low, "high": high, "baseline": score.constant, "linear": score.linear}
+
+
+def _of_copies(subject: Subject, measure: Measure) -> dict[str, Any]:
+    if subject.copies is None:
+        return {}
+    from radboost.report.scores import answers_of, measures
+
+    own, answers = next(one for one in measures(subject.copies) if one.name == measure.name), answers_of(subject.copies)
+    low, high = own.interval_of(subject.copies, answers) or (math.nan, math.nan)
+    found = {"rows": len(subject.copies.test), "score": own.value(answers), "low": low, "high": high}
+    return {**found, "share_of_all_rows": subject.share_of_copies}
+
+
+def _remarks(subject: Subject) -> tuple[str, ...]:
+    from radboost.report.verdict import copies_text
+
+    said = []
+    n = subject.test.n_different
+    if n < FEW:
+        one = "group" if subject.test.units is not None else "different row"
+        what = f"{one} is" if n == 1 else f"{one}s are"
+        said.append(
+            f"Only {n} {what} held out: too few to say how good the model is on new {one.rsplit(maxsplit=1)[-1]}s."
+        )
+    if subject.copies is not None:
+        said.append(f"{copies_text(subject, lambda _, value: number_text(value))}.")
+    return tuple(said)
+
+
+def without_linear(subject: Subject) -> Baselines:
+    """The best constant for these very rows, where no model is compared."""
+    from radboost.report.baselines import constant_of
+
+    return constant_of(subject)
+
+
+def pooled(subject: Subject, parts: list[tuple[Subject, np.ndarray]]) -> tuple[Subject, Baselines]:
+    """All rows with the answers of models that have not seen them: of each part its subject, and where its rows are."""
+    from radboost.report.baselines import constant_of
+
+    def labels(one: Subject, places: Any) -> Any:
+        return None if places is None else np.asarray(one.classes, dtype=object)[places] if one.classifies else places
+
+    order = np.argsort(np.concatenate([rows for _, rows in parts]), kind="stable")
+
+    def joined(values: list[Any]) -> Any:
+        return None if any(one is None for one in values) else np.concatenate(values)[order]
+
+    def of_labels(values: list[Any]) -> Any:
+        places = {label: place for place, label in enumerate(subject.classes)}
+        found = joined(values)
+        return found if found is None or not places else np.array([places[label] for label in found.tolist()])
+
+    def chances(one: Subject, given: Any) -> Any:
+        if given is None:
+            return None
+        found = np.zeros((len(one.test), len(subject.classes)))
+        found[:, [subject.classes.index(label) for label in one.classes]] = given
+        return found
+
+    every = [one for one, _ in parts]
+    both = [(one, one.baselines) for one in every]
+    made = replace(
+        constant_of(subject),
+        linear=of_labels([labels(one, of.linear) for one, of in both]),
+        linear_probabilities=joined([chances(one, of.linear_probabilities) for one, of in both]),
+    )
+    answers = joined([np.asarray(one.predicted, dtype=object if one.classifies else np.float64) for one in every])
+    return replace(
+        subject, predicted=answers, probabilities=joined([chances(one, one.probabilities) for one in every])
+    ), made

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
 import radboost
+from radboost._names import ours_for
 from radboost._typing import FloatArray
+from radboost.cli.costs import read_costs
+from radboost.cli.judging import known_metric
+from radboost.cli.options import FitOptions
 from radboost.cli.talking import Talk
+from radboost.trees import TreeOptions
 from radboost.tuning.results import differing
+
+if TYPE_CHECKING:
+    from radboost.cli.rows import Source
 
 ESTIMATORS = ("auto", "deepboost", "softmax", "rgb", "sparse")
 SECONDS = {"quick": 60.0, "thorough": 600.0}
@@ -37,6 +47,10 @@ class Plan:
     estimator: Any
     search: Any
     seconds: float | None
+    measure: str | None = None
+    """Of the verdict, by --metric."""
+    scorer: str | None = None
+    """Of searches and of early stopping; of scikit-learn's names."""
 
     @property
     def about(self) -> str:
@@ -46,8 +60,11 @@ class Plan:
         return self.name
 
 
-def plan_fit(wanted: str, task: str, *, tune: str | None, cost: Any, seed: int, jobs: int | None, talk: Talk) -> Plan:
-    """The estimator that is wanted, of those that fit the task."""
+def plan_fit(options: FitOptions, source: Source, talk: Talk) -> Plan:
+    """The estimator that is wanted, of those that fit the task, with its settings."""
+    task, classes = source.schema.task, source.classes() if source.schema.task == "classes" else None
+    cost = None if options.cost is None else read_costs(options.cost, source.classes(), task)
+    wanted, tune = options.estimator, options.tune
     if wanted not in ESTIMATORS:
         raise ValueError(f"--estimator is {wanted!r}; known are {', '.join(ESTIMATORS)}")
     if cost is not None and wanted == "auto":
@@ -63,18 +80,91 @@ def plan_fit(wanted: str, task: str, *, tune: str | None, cost: Any, seed: int, 
         )
     if cost is not None and wanted != "softmax":
         raise ValueError(f"--cost needs --estimator softmax, which learns from costs; got --estimator {wanted}")
-    estimator = getattr(radboost, name)(random_state=seed, n_jobs=jobs)
+    estimator = getattr(radboost, name)(random_state=options.seed, n_jobs=options.jobs)
     if cost is not None:
         estimator.set_params(cost=cost)
+    if options.class_weight is not None:
+        estimator.set_params(class_weight=read_class_weight(options.class_weight, classes))
+    for given in options.settings:
+        set_parameter(estimator, given)
+    measure, scorer = (None, None) if options.metric is None else known_metric(options.metric, task)
+    if scorer is not None and options.dask is not None and _stops_early(estimator):
+        raise ValueError("--metric cannot stop a fit on a cluster; leave out --dask, --metric, or early_stopping")
     form = "numbers" if wanted == "sparse" else "table"
     if wanted == "sparse" and tune is not None:
         talk.note("sparse models always choose their penalty by cross-validation, so that --tune changes nothing")
         tune = None
     if tune is None:
-        return Plan(name, form, estimator, None, None)
+        return Plan(name, form, estimator, None, None, measure, scorer)
     seconds = SECONDS[tune]
-    search = getattr(radboost, f"{name}CV")(clone(estimator), random_state=seed, n_jobs=jobs, time_budget=seconds)
-    return Plan(name, form, estimator, search, seconds)
+    search = getattr(radboost, f"{name}CV")(
+        clone(estimator), random_state=options.seed, n_jobs=options.jobs, time_budget=seconds
+    )
+    return Plan(name, form, estimator, search, seconds, measure, scorer)
+
+
+def set_parameter(estimator: Any, given: str) -> None:
+    """What --set says: a parameter, or an option of its trees, and a value as in JSON; other words are texts."""
+    name, sign, text = (part.strip() for part in given.partition("="))
+    known = estimator.get_params(deep=False)
+    if not sign or not name:
+        raise ValueError(f"--set {given!r}: give a parameter with its value, such as max_depth=3")
+    try:
+        value = json.loads({"None": "null", "True": "true", "False": "false"}.get(text, text))
+    except json.JSONDecodeError:
+        value = text
+    if name not in known and name in estimator._tree_options_read:
+        options = known["tree_options"] if isinstance(known["tree_options"], TreeOptions) else TreeOptions()
+        estimator.set_params(tree_options=replace(options, **{name: value}))
+        return
+    if name not in known:
+        called = [one for one in ours_for(name) if one in known]
+        meant = called or difflib.get_close_matches(name, [*known, *estimator._tree_options_read], 2)
+        advice = f"did you mean {' or '.join(meant)}?" if meant else f"its parameters are {', '.join(known)}"
+        raise ValueError(f"--set {name}: {type(estimator).__name__} has no such parameter; {advice}")
+    estimator.set_params(**{name: value})
+
+
+def read_class_weight(given: str, classes: npt.NDArray[Any] | None) -> Any:
+    """Either "balanced", or weights as CLASS=WEIGHT,... or as a JSON object; classes without one have 1."""
+    if classes is None:
+        raise ValueError("--class-weight is for classes, and the target holds numbers; use --weights for rows")
+    if given == "balanced":
+        return given
+    try:
+        pairs = json.loads(given).items() if given.lstrip().startswith("{") else _pairs(given)
+        found = {str(name): float(weight) for name, weight in pairs}
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"--class-weight {given!r}: give balanced, or CLASS=WEIGHT,CLASS=WEIGHT") from error
+    by_text = {str(label): label for label in classes.tolist()}
+    for name, weight in found.items():
+        if name not in by_text:
+            raise ValueError(f"--class-weight: {name!r} is none of the classes {', '.join(by_text)}")
+        if not 0.0 <= weight < float("inf"):
+            raise ValueError(f"--class-weight: {name} has the weight {weight:g}; give one that is not negative")
+    return {by_text[name]: weight for name, weight in found.items()}
+
+
+def _pairs(given: str) -> list[list[str]]:
+    return [part.strip().rsplit("=", 1) for part in given.split(",")]
+
+
+def _stops_early(estimator: Any) -> bool:
+    return getattr(estimator, "early_stopping", False) not in (None, False)
+
+
+def scorer_of(name: str, y: npt.NDArray[Any]) -> Any:
+    """A scorer of scikit-learn: of two classes for the rare one, of more for the mean over the classes."""
+    labels, counts = np.unique(y, return_counts=True)
+    two = len(labels) == 2
+    if name in ("precision", "recall", "f1"):
+        from sklearn import metrics  # which takes a while to load
+
+        asked: dict[str, Any] = {"average": "macro"}
+        if two:
+            asked = {"pos_label": labels[int(counts[0] >= counts[1])]}
+        return metrics.make_scorer(getattr(metrics, f"{name}_score"), zero_division=0.0, **asked)
+    return "roc_auc_ovr" if name == "roc_auc" and not two else name
 
 
 def fit_and_choose(
@@ -82,10 +172,13 @@ def fit_and_choose(
 ) -> tuple[Any, Any]:
     """A fitted model, or the fitted search for one; and the estimator with the settings that it was fitted with."""
     if plan.search is None:
-        return fit_once(plan.estimator, X, y, weights, title, talk), plan.estimator
+        return fit_once(plan.estimator, X, y, weights, title, talk, plan.scorer), plan.estimator
     began = time.monotonic()
     with talk.progress(f"{title}, about {plan.seconds:g} seconds"), talk.warnings_as_notes():
-        search = clone(plan.search).fit(X, y, weights)
+        search = clone(plan.search)
+        if plan.scorer is not None:
+            search.set_params(scoring=scorer_of(plan.scorer, y))
+        search.fit(X, y, weights)
     if search.n_splits_:  # otherwise nothing was compared, and a note says so
         talk.say(_found(search, time.monotonic() - began))
     return search, clone(search.best_estimator_)
@@ -111,13 +204,20 @@ def _found(search: Any, seconds: float) -> str:
     return f"{tried}; chosen in place of the default one: {', '.join(changed)}"
 
 
-def fit_once(estimator: Any, X: Any, y: npt.NDArray[Any], weights: FloatArray | None, title: str, talk: Talk) -> Any:
-    """A fitted copy of an estimator."""
+def fit_once(
+    estimator: Any,
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: FloatArray | None,
+    title: str,
+    talk: Talk,
+    scorer: str | None = None,
+) -> Any:
+    """A fitted copy of an estimator; early stopping goes by the scorer, where there is one."""
     model = clone(estimator)
-    with talk.progress(title) as watch, talk.warnings_as_notes():
-        if "callbacks" in model.fit.__code__.co_varnames:
-            return model.fit(X, y, weights, callbacks=[watch])
-        return model.fit(X, y, weights)
+    asked = {} if scorer is None or not _stops_early(model) else {"eval_metric": scorer_of(scorer, y)}
+    with talk.progress(title), talk.warnings_as_notes():
+        return model.fit(X, y, weights, **asked)
 
 
 def probabilities_of(model: Any, X: Any) -> FloatArray | None:

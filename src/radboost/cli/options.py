@@ -35,6 +35,12 @@ class FitOptions:
     read: ReadOptions
     command: str
     dask: str | None = None
+    settings: tuple[str, ...] = ()
+    metric: str | None = None
+    class_weight: str | None = None
+    group: str | None = None
+    time: str | None = None
+    folds: int | None = None
 
     @property
     def title(self) -> str:
@@ -57,21 +63,54 @@ def check_options(options: FitOptions) -> None:
         raise ValueError(f"--holdout is {options.holdout:g}; give a share of the rows, at least 0 and below 1")
     if options.report is not None and options.holdout == 0.0 and options.test is None:
         raise ValueError("--report needs rows that the model has not seen; leave out --holdout 0, or give --test FILE")
+    if options.folds is not None:
+        _check_folds(options, options.folds)
+    for option, given in (("--group", options.group), ("--time", options.time)):
+        if given is not None and (options.test is not None or options.holdout == 0.0):
+            raise ValueError(f"{option} says which rows are held out; leave out --test and --holdout 0, or {option}")
+    if options.group is not None and options.time is not None:
+        raise ValueError("--group and --time say in different ways which rows are held out; give one of them")
     if options.seed < 0:
         raise ValueError(f"--seed is {options.seed}; give a number that is not negative")
     if options.jobs is not None and options.jobs < 1:
         raise ValueError(f"--jobs is {options.jobs}; give how many threads may run, 1 or more")
 
 
+def _check_folds(options: FitOptions, n_folds: int) -> None:
+    if n_folds < 2:
+        raise ValueError(f"--folds is {n_folds}; give 2 or more")
+    others = {
+        "--test": options.test is not None,
+        "--tune": options.tune is not None,
+        "--time": options.time is not None,
+        "--report": options.report is not None,
+        "--keep-judged": options.keep_judged,
+        "--holdout 0": options.holdout == 0.0,
+    }
+    for option, given in others.items():
+        if given:
+            raise ValueError(
+                f"--folds judges every row by a model that has not seen it; leave out {option}, or --folds"
+            )
+
+
 def _check_for_cluster(options: FitOptions) -> None:
     """Refuses what only a table in memory can have."""
     if options.tune is not None:
         raise ValueError("--tune needs rows in memory; leave out --dask, or --tune")
+    for option, given in {"--group": options.group, "--time": options.time, "--folds": options.folds}.items():
+        if given is not None:
+            raise ValueError(f"{option} needs rows in memory; leave out --dask, or {option}")
     if options.estimator == "sparse":
         raise ValueError("--estimator sparse learns in memory; leave out --dask, or use deepboost, softmax or rgb")
     read = options.read
-    given = {"--separator": read.separator, "--header": read.header, "--names": read.names, "--skip": read.skip or None}
-    for option, value in given.items():
+    of_csv = {
+        "--separator": read.separator,
+        "--header": read.header,
+        "--names": read.names,
+        "--skip": read.skip or None,
+    }
+    for option, value in of_csv.items():
         if value is not None:
             raise ValueError(f"{option} is for CSV, and with --dask tables are Parquet files; leave it out")
     if read.format not in (None, "parquet"):

@@ -12,15 +12,26 @@ import numpy.typing as npt
 
 from radboost._number_formats import MISSING_WORDS
 from radboost._typing import FloatArray
-from radboost.cli.cells import as_numbers
+from radboost.cli.cells import as_dates, as_numbers, as_texts
 from radboost.cli.columns import Table, cells_of, choose_columns, find_column, listed, match_columns, with_means
 from radboost.cli.models import Plan, fit_and_choose, fit_once
 from radboost.cli.options import FitOptions
 from radboost.cli.reading import Given, read_table, read_tables
-from radboost.cli.splitting import fingerprint, hold_out, row_hashes
+from radboost.cli.splitting import (
+    Hashes,
+    Rows,
+    copies_out,
+    fingerprint,
+    folds_of,
+    hold_out,
+    latest,
+    mixed,
+    row_hashes,
+)
 from radboost.cli.talking import Talk
 from radboost.cli.targets import check_all_numbers, known_labels, present, read_target
 from radboost.model_file import Schema
+from radboost.rows.contents import cell_bits, joined
 
 FEWEST_ROWS = 10
 
@@ -34,11 +45,23 @@ class Part:
     weights: FloatArray | None
     numbers: npt.NDArray[np.int64]
     """Where the rows stand in their table, counted from 1."""
+    units: Hashes | None = None
+    """Equal for rows that are one observation; None: for equal rows."""
+
+    def keys(self) -> Hashes:
+        """Equal for rows that are equal in all there is."""
+        keys = joined(row_hashes(self.table), self.y)
+        return keys if self.weights is None else mixed(keys ^ cell_bits(self.weights))
+
+    def in_order(self) -> Part:
+        """In an order that depends on the content of the rows alone."""
+        return self.take(np.argsort(self.keys(), kind="stable"))
 
     def take(self, rows: npt.NDArray[Any]) -> Part:
         """Some of them."""
         weights = None if self.weights is None else self.weights[rows]
-        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows])
+        units = None if self.units is None else self.units[rows]
+        return Part(self.table.take(rows), self.y[rows], weights, self.numbers[rows], units)
 
 
 @dataclass(frozen=True)
@@ -50,6 +73,12 @@ class Divided:
     judged_on: Part | None
     what: str
     holds_out: bool
+    copies: Part | None = None
+    """Held-out rows that are copies of rows to learn from."""
+    share_of_copies: float = 0.0
+    """Of all rows, those that have a copy."""
+    folds: tuple[tuple[Rows, Rows], ...] = ()
+    """Of a cross-validation: which rows each model learns from, and which ones it is judged on."""
 
 
 class Source(Protocol):
@@ -66,7 +95,7 @@ class Source(Protocol):
     def rows_hash(self) -> str: ...
     def divide(self, talk: Talk) -> Divided: ...
     def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]: ...
-    def fit_all(self, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]: ...
+    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]: ...
 
 
 class InMemory:
@@ -78,47 +107,82 @@ class InMemory:
             talk.note(remark)
         self._options = options
         self.name = options.title if len(options.data) > 1 else given.name
-        self.schema, self._whole, self.reason = _read_rows(given, options, talk)
-        self._train = self._whole
+        self.schema, self.whole, self.reason, self._times = _read_rows(given, options, talk)
+        self._train = self.whole
 
     @property
     def n_rows(self) -> int:
-        return len(self._whole.y)
+        return len(self.whole.y)
 
     def classes(self) -> npt.NDArray[Any]:
         """The different targets, ascending."""
-        return np.unique(self._whole.y)
+        return np.unique(self.whole.y)
 
     def rows_hash(self) -> str:
         """What tells these rows from others."""
-        return fingerprint(row_hashes(self._whole.table), self._whole.y)
+        return fingerprint(row_hashes(self.whole.table), self.whole.y)
 
     def divide(self, talk: Talk) -> Divided:
         """Holds rows out, or reads others to be judged on."""
-        options, schema, whole = self._options, self.schema, self._whole
+        options, schema, whole = self._options, self.schema, self.whole
         if options.test is not None:
             return Divided(whole, read_test(options, schema, talk), f"rows of {options.test}", False)
         if options.holdout == 0.0:
             talk.note(NOT_JUDGED)
             return Divided(whole, None, "", False)
-        hashes = row_hashes(whole.table)
+        hashes, stratify = row_hashes(whole.table), schema.task == "classes"
         if len(np.unique(hashes)) < 2:
             raise ValueError(NOTHING_TO_LEARN)
-        learn, out = hold_out(hashes, whole.y, options.holdout, options.seed, stratify=schema.task == "classes")
-        say_held_out(len(learn), len(out), options, talk)
+        units = hashes if whole.units is None else whole.units
+        if options.folds is not None:
+            return self._in_folds(units, options.folds, stratify=stratify, talk=talk)
+        if self._times is not None:
+            learn, out = latest(self._times, options.holdout)
+            say_held_out(len(learn), len(out), 0, options, talk)
+            self._train = whole.take(learn)
+            return Divided(self._train, whole.take(out), f"latest {HELD_OUT}", True)
+        learn, out = hold_out(units, whole.y, options.holdout, options.seed, stratify=stratify)
+        copies = learn[:0] if whole.units is not None else self._copies(hashes, learn)
+        learn = np.setdiff1d(learn, copies, assume_unique=True)
+        say_held_out(len(learn), len(out), len(copies), options, talk)
         self._train = whole.take(learn)
-        return Divided(self._train, whole.take(out), HELD_OUT, True)
+        if not len(copies):
+            return Divided(self._train, whole.take(out), HELD_OUT, True)
+        often = np.unique(hashes, return_inverse=True, return_counts=True)
+        share = float((often[2][often[1].reshape(-1)] > 1).mean())
+        return Divided(self._train, whole.take(out), HELD_OUT, True, whole.take(copies), share)
+
+    def _copies(self, hashes: Hashes, learn: Rows) -> Rows:
+        options = self._options
+        return copies_out(hashes, self.whole.keys(), learn, options.holdout, options.seed)
+
+    def _in_folds(self, units: Hashes, n_folds: int, *, stratify: bool, talk: Talk) -> Divided:
+        """Every row is judged by a model that has not seen it."""
+        if len(np.unique(units)) < n_folds:
+            raise ValueError(f"--folds is {n_folds}, and there are {len(np.unique(units))} different rows; give fewer")
+        fold = folds_of(units, self.whole.y, n_folds, self._options.seed, stratify=stratify)
+        parts = tuple((np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(n_folds))
+        talk.say(
+            f"cross-validation: {n_folds} folds, drawn by their content (seed {self._options.seed}); each row is "
+            "judged by a model that has not seen it"
+        )
+        return Divided(self.whole, self.whole, f"rows, in {n_folds} folds", True, folds=parts)
 
     def fit(self, plan: Plan, schema: Schema, talk: Talk) -> tuple[Any, Any, Schema]:
         """A model of the rows that are not held out, or the search for one; its settings; and its columns."""
-        schema, X = _learned_columns(schema, self._train)
-        model, chosen = fit_and_choose(plan, X, self._train.y, self._train.weights, "fitting", talk)
+        return self.fit_part(plan, schema, self._train, "fitting", talk)
+
+    def fit_part(self, plan: Plan, schema: Schema, part: Part, title: str, talk: Talk) -> tuple[Any, Any, Schema]:
+        """The same of any rows."""
+        schema, X = _learned_columns(schema, part)
+        model, chosen = fit_and_choose(plan, X, part.y, part.weights, title, talk)
         return model, chosen, schema
 
-    def fit_all(self, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
+    def fit_all(self, plan: Plan, chosen: Any, schema: Schema, talk: Talk) -> tuple[Any, Schema]:
         """A model of all rows."""
-        schema, X = _learned_columns(schema, self._whole)
-        return fit_once(chosen, X, self._whole.y, self._whole.weights, "fitting to all rows", talk), schema
+        schema, X = _learned_columns(schema, self.whole)
+        whole, title = self.whole, "fitting to all rows"
+        return fit_once(chosen, X, whole.y, whole.weights, title, talk, plan.scorer), schema
 
 
 HELD_OUT = "rows held out"
@@ -126,12 +190,18 @@ NOT_JUDGED = "no rows are held out, so that nothing is said about how good the m
 NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; there is nothing to learn from"
 
 
-def say_held_out(n_learned: int, n_out: int, options: FitOptions, talk: Talk) -> None:
+def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, talk: Talk) -> None:
     """Of how many rows the verdict is."""
     if not n_out:
         raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
+    how = f"drawn by their content (seed {options.seed})"
+    if options.time is not None:
+        how = f"the latest ones by {options.time!r}"
+    elif options.group is not None:
+        how = f"whole groups of {options.group!r} (seed {options.seed})"
+    copies = f", and {n_copies:,} copies of rows that are learned from" if n_copies else ""
     talk.say(
-        f"held out: {n_out:,} rows, drawn by their content (seed {options.seed}); the verdict"
+        f"held out: {n_out:,} rows, {how}{copies}; the verdict"
         f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
     )
 
@@ -156,6 +226,8 @@ class Named:
     categorical: frozenset[str]
     missing: tuple[str, ...]
     features: tuple[str, ...]
+    group: str | None = None
+    time: str | None = None
 
     @classmethod
     def of(cls, given: Headed, options: FitOptions) -> Named:
@@ -169,8 +241,18 @@ class Named:
         if options.weights is not None:
             weights = find_column(given, options.weights, "--weights")
             ignored.append(weights)
+        group, time = (
+            None if name is None else find_column(given, name, option)
+            for name, option in ((options.group, "--group"), (options.time, "--time"))
+        )
+        if target in (group, time):
+            raise ValueError(
+                f"{'--group' if target == group else '--time'} {target!r}: this is the target; name another"
+            )
+        if group is not None and group not in ignored:
+            ignored.append(group)
         features = tuple(name for name in given.names if name != target and name not in ignored)
-        return cls(target, weights, tuple(ignored), categorical, missing, features)
+        return cls(target, weights, tuple(ignored), categorical, missing, features, group, time)
 
     def check_features(self, where: str) -> None:
         """A model needs something to learn from."""
@@ -196,8 +278,8 @@ def note_left_out_rows(n_rows: int, n_without_weight: int, n_without_target: int
         talk.note(f"{n_without_target:,} of {n_weighted:,} rows have no {target!r}, and are left out")
 
 
-def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, Part, str]:
-    """What the table is, its rows, and why the target is what it is taken for."""
+def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, Part, str, FloatArray | None]:
+    """What the table is, its rows, why the target is what it is taken for, and when the rows are from."""
     named = Named.of(given, options)
     weights, numbers, n_given = None, np.arange(1, given.n_rows + 1), given.n_rows
     if named.weights is not None:
@@ -224,7 +306,32 @@ def _read_rows(given: Given, options: FitOptions, talk: Talk) -> tuple[Schema, P
         target_format=target.number_format,
     )
     weights = None if weights is None else weights[target.kept]
-    return schema, Part(choice.table, target.y, weights, numbers[target.kept]), target.reason
+    part = Part(choice.table, target.y, weights, numbers[target.kept])
+    if named.group is not None:
+        part = replace(part, units=_groups(given, named.group, named.missing, part))
+    times = None if named.time is None else _times(given, named.time, named.missing)
+    return schema, part, target.reason, times
+
+
+def _groups(given: Given, name: str, missing: tuple[str, ...], part: Part) -> Hashes:
+    """A number for each group; rows without one are groups of their own."""
+    texts = as_texts(cells_of(given, name, missing))
+    places, used = texts.places, np.unique(texts.places[texts.places >= 0])
+    if len(used) < 2:
+        raise ValueError(f"--group {name!r}: there must be two groups at least; got {len(used)}")
+    return np.where(places >= 0, cell_bits(np.array([*texts.values, ""], dtype=object))[places], row_hashes(part.table))
+
+
+def _times(given: Given, name: str, missing: tuple[str, ...]) -> FloatArray:
+    cells = cells_of(given, name, missing)
+    found = as_numbers(cells)
+    found = as_dates(cells) if found is None else found
+    if found is None or len(np.unique(found[~np.isnan(found)])) < 2:
+        raise ValueError(
+            f"--time {name!r}: times are numbers, or dates in the form 2020-12-31, at least two different ones; "
+            "correct the column, or leave out --time"
+        )
+    return found
 
 
 def notes_of_left_out(reasons: Mapping[str, str]) -> list[str]:

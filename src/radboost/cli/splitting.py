@@ -61,6 +61,40 @@ def hold_out(hashes: Hashes, y: npt.NDArray[Any], share: float, seed: int, *, st
     return np.flatnonzero(~is_out), np.flatnonzero(is_out)
 
 
+def copies_out(hashes: Hashes, keys: Hashes, learned: Rows, share: float, seed: int) -> Rows:
+    """Copies to hold out of rows that are learned from, ascending: about this share of all but one of each.
+
+    `keys` are equal for rows that are equal in all there is, so that it does not matter which of them is taken.
+    """
+    of_rows = hashes[learned]
+    order = np.lexsort((order_of(keys[learned], seed), of_rows))
+    ranked = of_rows[order]
+    first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
+    number = np.arange(len(ranked)) - np.repeat(first, np.diff(np.r_[first, len(ranked)]))
+    drawn = mixed(order_of(ranked, seed) + number.astype(np.uint64)) >> np.uint64(11)
+    return np.sort(learned[order[(number > 0) & (drawn < np.uint64(share * 2**53))]])
+
+
+def folds_of(units: Hashes, y: npt.NDArray[Any], n_folds: int, seed: int, *, stratify: bool) -> Rows:
+    """The fold of each row: rows of one unit stay together, and each class is dealt out evenly."""
+    different, group_of = np.unique(units, return_inverse=True)
+    group_of = group_of.reshape(-1)
+    class_of = _classes_of_groups(group_of, len(different), y) if stratify else np.zeros(len(different), dtype=np.int64)
+    fold = np.empty(len(different), dtype=np.int64)
+    fold[np.lexsort((order_of(different, seed), class_of))] = np.arange(len(different)) % n_folds
+    return fold[group_of]
+
+
+def latest(times: npt.NDArray[np.float64], share: float) -> tuple[Rows, Rows]:
+    """The rows to learn from and the latest ones; rows of the same time, or without any, stay together."""
+    given = np.nan_to_num(times, nan=-np.inf)
+    moments, counts = np.unique(given, return_counts=True)
+    after = np.cumsum(counts[::-1])[::-1] / len(given)
+    at = min(max(1, int(np.abs(after - share).argmin())), len(moments) - 1)
+    is_out = given >= moments[at] if len(moments) > 1 else np.zeros(len(given), dtype=bool)
+    return np.flatnonzero(~is_out), np.flatnonzero(is_out)
+
+
 def order_of(hashes: Hashes, seed: int) -> Hashes:
     """Rows with the lowest of these numbers are held out."""
     return mixed(hashes ^ np.uint64(_hash_of(f"held out, seed {seed}")))

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from radboost._progress import ROUND, TimeLeft, drawn_by
+
 SECONDS_BEFORE_A_BAR = 1.0
 SECONDS_BETWEEN_LINES = 30.0
 _HALF = re.compile("[\ud800-\udfff]")
@@ -65,21 +67,18 @@ class Talk:
         """Shows how far something is, where it takes longer than a second."""
         watch = _BarWatch(title) if sys.stderr.isatty() else _LineWatch(title)
         try:
-            yield watch
+            with drawn_by(watch.bar):
+                yield watch
         finally:
             watch.stop()
 
 
 class RoundWatch:
-    """A callback of fits: is told of their rounds."""
+    """Shows how far something is: what it is told, and the rounds of fits that are made meanwhile."""
 
     def __init__(self, title: str) -> None:
-        self.title = title
-        self.began = time.monotonic()
-
-    def on_round_end(self, context: Any) -> None:
-        """Called by fits after each round."""
-        self.show(context.round + 1, context.n_rounds)
+        self.title = self.shown = title
+        self.left = TimeLeft()
 
     def show(self, done: int, total: int) -> None:
         """So many of so many are done."""
@@ -87,17 +86,38 @@ class RoundWatch:
     def stop(self) -> None:
         """It is over."""
 
+    def bar(self, total: int, done: int, what: str) -> _Counted:
+        """What counts the rounds of a fit."""
+        self.shown = self.title if what == ROUND else f"{self.title}, {what}"
+        self.left = TimeLeft(done)
+        return _Counted(self, done, total)
+
+
+class _Counted:
+    def __init__(self, watch: RoundWatch, done: int, total: int) -> None:
+        self._watch, self._done, self._total = watch, done, total
+
+    def start(self) -> None:
+        self._watch.show(self._done, self._total)
+
+    def advance(self, line: Any) -> None:
+        self._done += 1
+        self._watch.show(self._done, self._total)
+
+    def stop(self) -> None:
+        """The next fit begins anew."""
+
 
 class _LineWatch(RoundWatch):
     def __init__(self, title: str) -> None:
         super().__init__(title)
-        self._last = self.began
+        self._last = time.monotonic()
 
     def show(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now - self._last >= SECONDS_BETWEEN_LINES:
             self._last = now
-            print(f"{self.title}: {done} of {total}", file=sys.stderr, flush=True)
+            print(f"{self.shown}: {done:,} of {total:,}{self.left.text(done, total)}", file=sys.stderr, flush=True)
 
 
 class _BarWatch(RoundWatch):
@@ -110,10 +130,16 @@ class _BarWatch(RoundWatch):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            BarColumn(bar_width=20),
+        )
         # rich would otherwise send standard output to the terminal too, even when it is meant for a file
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
-        self._task = self._bar.add_task(title, total=None)
+        self._task = self._bar.add_task(title, total=None, left="")
         self._lock, self._ended = threading.Lock(), False
         self._timer = threading.Timer(SECONDS_BEFORE_A_BAR, self._start)
         self._timer.daemon = True
@@ -125,7 +151,8 @@ class _BarWatch(RoundWatch):
                 self._bar.start()
 
     def show(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, total=total, description=self.title)
+        left = self.left.text(done, total).removeprefix(", ")
+        self._bar.update(self._task, completed=done, total=total, description=self.shown, left=left)
 
     def stop(self) -> None:
         self._timer.cancel()

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from radboost._numbers import number_text
 from radboost.cli.columns import Table, find_column, match_columns
 from radboost.cli.files import check_new, write_whole
-from radboost.cli.judging import Verdict, costs_of, judge_classes, judge_numbers
+from radboost.cli.judging import Verdict, judge, subject_of, without_linear
 from radboost.cli.models import probabilities_of
 from radboost.cli.reading import STDIN, Given, ReadOptions, read_table
-from radboost.cli.reporting import check_report, write_report
+from radboost.cli.reporting import check_report, title_of, write_report
 from radboost.cli.rows import Part, part_of
 from radboost.cli.splitting import fingerprint, row_hashes
 from radboost.cli.talking import Talk
@@ -152,8 +153,7 @@ def run_evaluate(model_path: str, data: str, read: ReadOptions, talk: Talk) -> i
     part = _with_answers(loaded, data, read, talk)
     verdict = _verdict(loaded, part)
     what = f"rows of {data if data != STDIN else 'standard input'}"
-    talk.result(verdict.text(what))
-    for line in verdict.more():
+    for line in verdict.lines(what):
         talk.result(line)
     document = {"command": "evaluate", "model": model_path, "data": data, "verdict": verdict.as_document()}
     if loaded.schema.task == "classes":
@@ -184,24 +184,8 @@ def _with_answers(loaded: Loaded, data: str, read: ReadOptions, talk: Talk) -> P
 
 
 def _verdict(loaded: Loaded, part: Part) -> Verdict:
-    X = part.table.for_model(loaded.schema.form)
-    answers = np.asarray(loaded.model.predict(X))
-    if loaded.schema.task == "numbers":
-        return judge_numbers(part.y, answers, mean=float(np.mean(np.sort(part.y))), linear=None, weights=None)
-    labels = [str(label) for label in part.y.tolist()]
-    most = max(sorted(set(labels)), key=labels.count)
-    majority = next(label for label in part.y.tolist() if str(label) == most)
-    probabilities = probabilities_of(loaded.model, X)
-    return judge_classes(
-        part.y,
-        answers,
-        probabilities,
-        loaded.model.classes_,
-        majority=majority,
-        linear=None,
-        weights=None,
-        costs=costs_of(loaded.model, part.y, None),
-    )
+    subject = subject_of(loaded.model, loaded.schema, part)
+    return judge(subject, without_linear(subject))
 
 
 def _confusion(loaded: Loaded, part: Part) -> dict[str, dict[str, int]]:
@@ -292,7 +276,9 @@ def run_report(model_path: str, data: str, out: Path, read: ReadOptions, talk: T
     part = _with_answers(loaded, data, read, talk)
     facts = {"command": f"radboost report {model_path} {data} --out {out}", "data": data, "rows": len(part.y)}
     with talk.progress("report"), talk.warnings_as_notes():
-        write_report(loaded.model, loaded.schema, part, out, train=None, facts=facts)
+        write_report(
+            subject_of(loaded.model, loaded.schema, part, facts=facts), out, title_of(loaded.model, loaded.schema)
+        )
     talk.say(f"report: {out}")
     talk.finish({"command": "report", "model": model_path, "data": data, "rows": len(part.y), "report": str(out)})
     return 0
@@ -367,7 +353,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_shown_item(item) for item in value)
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return number_text(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from radboost._progress import say
+from radboost._progress import part_of_fit, say
 from radboost._validation import check_choice
 from radboost.calibration import JudgedRows, fit_calibration
 from radboost.estimators._held_back import how_much_longer, thirds
@@ -68,7 +68,11 @@ class CalibratedMixin(OffsetMixin):
         folds = list(thirds(rows, seed, threads, most_held_back=max(FEWEST_ROWS, MOST_RATES // n_classes**2)))
         # All of them together take no longer than one fit of two thirds of the rows.
         short = self._shortened(seed, len(folds))
-        return [judged(learn(short, fold.learned), fold.held_back, threads) for fold in folds]
+        parts = []
+        for number, fold in enumerate(folds, 1):
+            with part_of_fit(f"calibration, fit {number} of {len(folds)}"):
+                parts.append(judged(learn(short, fold.learned), fold.held_back, threads))
+        return parts
 
     def _shortened(self, seed: int, by: float) -> Any:
         """Fewer rounds by this factor, and steps that are so much longer."""
@@ -77,7 +81,7 @@ class CalibratedMixin(OffsetMixin):
         short = self._as_fitted()
         short.learning_rate, short.n_rounds = by * rate, max(1, math.ceil(self.n_iter_ / by))
         short.calibration, short.early_stopping, short.warm_start = None, False, False
-        short.random_state, short.verbose = seed % 2**32, 0
+        short.random_state = seed % 2**32
         return short
 
 

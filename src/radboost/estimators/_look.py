@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from radboost._progress import say
+from radboost._progress import part_of_fit, say
 from radboost._typing import FloatArray
 from radboost.boosting import Driver, Trace
 from radboost.estimators._held_back import FEWEST_ROWS, HELD_BACK, Parts, drawn, parts_of
@@ -171,7 +171,9 @@ class Look:
         short.tree_options = options
         maker = short._plan(self._rows, short._read_parameters(), Trace()).maker
         watch = RaceWatch(self._held_back, maker.objective, pace, has_lost, self._n_threads)
-        fit = watch.result(Driver(maker, short._n_stages(), watch).run())
+        with part_of_fit(f"trial {len(self._seen) + 1}"):
+            driver = Driver(maker, short._n_stages(), watch, verbose=self._estimator.verbose)
+            fit = watch.result(driver.run())
         told = ", ".join(f"{name} {value}" for name, value in setting.items())
         found = f"held-back loss {self._mean(fit.losses):.4f}, error {self._mean(fit.wrong):.4f}"
         say(self._estimator.verbose, f"looking at the data: {told}: {found}{', not finished' if fit.lost else ''}")

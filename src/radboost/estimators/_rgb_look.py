@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from radboost._progress import say
+from radboost._progress import part_of_fit, say
 from radboost._typing import FloatArray
 from radboost.boosting.watch import EarlyStopping
 from radboost.calibration import SMALLEST, fit_calibration
@@ -207,7 +207,8 @@ class _Look:
         told, short = chosen.described(), self._short(chosen, longer)
         found = self._found.setdefault(f"{told}, {longer}", _Short())
         for fold in self.folds[len(found.by_round) : n_folds]:
-            model = learn(short, replace(fold.learned, validation=fold.held_back))
+            with part_of_fit(f"trial {len(self._found)}, fold {len(found.by_round) + 1}"):
+                model = learn(short, replace(fold.learned, validation=fold.held_back))
             found.by_round.append(model.history_["validation_loss"])
             found.by_row.append(self._losses(model, fold))
             best, loss = _best_round(found.by_round, self.folds[: len(found.by_round)])
@@ -237,7 +238,7 @@ class _Look:
         short.n_rounds, short.learning_rate = self._rounds(), longer * chosen.learning_rate
         short.early_stopping, short.warm_start = EarlyStopping(LOOK_PATIENCE), False
         short.calibration = None  # of classifiers alone
-        short.random_state, short.verbose = self.seed % 2**32, 0
+        short.random_state = self.seed % 2**32
         return short
 
 

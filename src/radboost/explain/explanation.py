@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from radboost.trees.describe import number_text
+from radboost._numbers import are_years, number_text
 
 SHOWN = 8  # contributions and questions, the rest is added up
 
@@ -46,7 +46,7 @@ class Contribution:
         if self.remark == "missing":
             return f"{self.name} is missing"
         if self.coefficient is not None:
-            return f"{self.coefficient:.4g} * {_shown(self.value)} ({self.name})"
+            return f"{number_text(self.coefficient)} * {_shown(self.value)} ({self.name})"
         return f"{self.name} = {_shown(self.value)}" + (f" ({self.remark})" if self.remark else "")
 
 
@@ -157,19 +157,19 @@ class Explanation:
         """The answer, and how clear it is."""
         of_target = "" if self.target is None else f" for target {self.target}"
         if not self.classifies:
-            link = "" if _equal(self.answer, self.score) else f" (from the score {self.score:.4g})"
+            link = "" if _equal(self.answer, self.score) else f" (from the score {number_text(self.score)})"
             return [f"Predicts {_shown(self.answer)}{link}{of_target}."]
         sure = "" if self.probability is None else f", with probability {self.probability:.3g}"
         lines = [f"Answers {self.answer!r} rather than {self.runner_up!r}{of_target}{sure}."]
         of = "" if self.margin is None else f", a margin of {self.margin:.3g} on a scale to 1"
-        lines.append(f"Its score is ahead by {self.score:.4g}{of}.")
+        lines.append(f"Its score is ahead by {number_text(self.score)}{of}.")
         return lines
 
     def __str__(self) -> str:
         parts = [self.heading(), self._contributions()]
         if self.questions:
             gathered = gather(self.questions)
-            told = [f"{effect:+.4g}  {text}" for text, effect in added_up(gathered, SHOWN, "more answer")]
+            told = [f"{number_text(effect, '+')}  {text}" for text, effect in added_up(gathered, SHOWN, "more answer")]
             parts.append(["Answers that moved the score most:", *_aligned(told)])
         if self.alike is not None:
             parts.append([self._company()])
@@ -185,7 +185,7 @@ class Explanation:
             ("the score", self.score),
         ]
         cells = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(text)}</td><td>{effect:+.4g}</td></tr>"
+            f"<tr><td style='text-align:left'>{html.escape(text)}</td><td>{number_text(effect, '+')}</td></tr>"
             for text, effect in rows
         )
         parts = [*self.heading(), *([self._company()] if self.alike is not None else []), *self.remarks]
@@ -194,9 +194,9 @@ class Explanation:
 
     def _contributions(self) -> list[str]:
         lines = [
-            f"{self.base:+.4g}  {self._start()}",
-            *(f"{effect:+.4g}  {text}" for text, effect in self._parts()),
-            f"{self.score:+.4g}  the score",
+            f"{number_text(self.base, '+')}  {self._start()}",
+            *(f"{number_text(effect, '+')}  {text}" for text, effect in self._parts()),
+            f"{number_text(self.score, '+')}  the score",
         ]
         towards = f" for {self.answer!r} (+) and for {self.runner_up!r} (-)" if self.classifies else ""
         return [f"What speaks{towards}:" if towards else "What the score is made of:", *_aligned(lines)]
@@ -211,8 +211,10 @@ class Explanation:
         assert self.alike is not None
         assert self.fewest_alike is not None
         assert self.sample_size is not None
-        fewest = "" if self.fewest_alike >= self.alike else f", in one tree no more than {_rows(self.fewest_alike)}"
-        rows = f"{_rows(self.alike)} of {_rows(self.sample_size)} training rows"
+        fewest = (
+            "" if self.fewest_alike >= self.alike else f", in one tree no more than {number_text(self.fewest_alike)}"
+        )
+        rows = f"{number_text(self.alike)} of {number_text(self.sample_size)} training rows"
         return f"On average over the trees {rows} share its leaf{fewest}."
 
 
@@ -235,8 +237,11 @@ def gather(questions: Sequence[Asked]) -> list[Gathered]:
         first, times = group[0], sum(one.times for one in group)
         question = first.question
         if len({one.question for one in group}) > 1:
-            least, largest = number_text(min(thresholds)), number_text(max(thresholds))
-            question = f"{question[: question.rindex(' <= ')]} <= {least} ... {largest}"
+            ends = [float(math.floor(end)) if abs(end) >= 1000.0 else end for end in (min(thresholds), max(thresholds))]
+            least, largest = (number_text(end, year=are_years(ends)) for end in ends)
+            question = (
+                f"{question[: question.rindex(' <= ')]} <= {least}{'' if least == largest else f' ... {largest}'}"
+            )
         effect = math.fsum(one.effect for one in group)
         found.append(Gathered(f"{question}? {first.said}{_often(times)}", effect))
     return sorted(found, key=lambda one: -abs(one.effect))
@@ -261,10 +266,6 @@ def _aligned(lines: list[str]) -> list[str]:
     return ["  " + line[: line.index("  ")].rjust(width) + line[line.index("  ") :] for line in lines]
 
 
-def _rows(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1e4 else f"{number:.4g}"
-
-
 def _equal(answer: Any, score: float) -> bool:
     return math.isclose(float(answer), score, rel_tol=1e-12, abs_tol=1e-300)
 
@@ -273,5 +274,5 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int | float):
-        return number_text(value) if isinstance(value, float) else str(value)
+        return number_text(value, year=are_years([value]))
     return repr(value)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import predicts_numbers, probability, read_labels
+from radboost.guarantees.holdout import predicts_numbers, probability, read_labels, warn_of_copies
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,6 +141,7 @@ def conformal(
     numbers = _makes_intervals(model)
     if per_class and numbers:
         raise ValueError(f"per_class=True is for classifiers; {type(model).__name__} predicts numbers.")
+    warn_of_copies(X_cal, "promises")
     if numbers:
         targets = _numbers(y_cal, "y_cal")
         residuals = np.abs(targets - _same_length(_numbers(model.predict(X_cal), "predict(X_cal)"), targets))

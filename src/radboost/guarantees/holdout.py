@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ from scipy.stats import beta
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from radboost._tables import known_form
 from radboost._validation import check_sample_weight
+from radboost.rows.contents import row_hashes
 from radboost.rows.read import plain_labels
 
 
@@ -118,8 +121,26 @@ def holdout(
             "sample_weight must be all 1 here: the limits are exact for rows that are drawn one by one, which copies "
             "are not, and a weighted share of mistakes is not binomial. Pass each row once, without weights."
         )
+    warn_of_copies(X, "limits")
     n, wrong = len(labels), int(np.count_nonzero(_differ(predicted, labels)))
     return HoldoutLimit(wrong / n, n, wrong, _upper(wrong, n, delta), exact_interval(wrong, n, delta), delta)
+
+
+def warn_of_copies(X: Any, what: str) -> None:
+    """Rows that were copied are no independent draws: fewer rows than it seems say something."""
+    rows = known_form(X, "X")
+    if not hasattr(rows, "shape"):
+        rows = np.array(rows, dtype=object)
+    n = int(rows.shape[0])
+    n_copies = n - len(np.unique(row_hashes(rows))) if len(rows.shape) == 2 else 0
+    if n_copies:
+        warnings.warn(
+            f"{n_copies:,} of the {n:,} rows in X are copies of others, and the {what} hold for rows that are drawn "
+            "independently. If somebody copied or repeated them, pass each row once, with its label; if they were "
+            "drawn one by one and happen to be equal, all is well.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def exact_interval(hits: int, n: int, delta: float = 0.05) -> tuple[float, float]:

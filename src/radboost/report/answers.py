@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import (
     Block,
     Cell,
@@ -20,8 +19,19 @@ from radboost.report.blocks import (
     Text,
     ThresholdExplorer,
 )
-from radboost.report.figures import between, count, percent, plain, plain_all, rounded, shortened, thinned
-from radboost.report.scores import roc_area
+from radboost.report.figures import (
+    between,
+    count,
+    groups_among,
+    percent,
+    plain,
+    plain_all,
+    rounded,
+    share_interval,
+    shortened,
+    thinned,
+)
+from radboost.report.scores import scores_of
 from radboost.report.subject import UNKNOWN, Subject
 
 MOST_THRESHOLDS, MOST_POINTS, MOST_CLASSES = 200, 200, 30
@@ -89,13 +99,18 @@ def _cell(value: float) -> float | int:
 
 def _by_class(subject: Subject, counts: FloatArray, known: npt.NDArray[np.intp]) -> Table:
     """Precision and recall of each class, the lowest recall first."""
-    exact = subject.test.weights is None
+    test = subject.test
     rows: list[tuple[float, tuple[Cell, ...]]] = []
     for place, name in enumerate(subject.class_names):
         hits, there, said = counts[place, place], counts[place].sum(), counts[:, place].sum()
         recall, precision = hits / there if there else None, hits / said if said else None
         both = 2.0 * hits / (there + said) if there + said else None
-        interval = between(exact_interval(int(hits), int(there)), percent) if exact and there else None
+        own = test.class_ids == place
+        interval = None
+        if there:
+            weights = None if test.weights is None else test.weights[own]
+            found = share_interval(subject.answer_ids[own] == place, weights, groups_among(test.groups, own))
+            interval = between(found[1], percent)
         area = _one_against_others(subject, place, known)
         line = (
             shortened(name),
@@ -176,16 +191,16 @@ def _roc(subject: Subject, stated: FloatArray, truth: npt.NDArray[np.bool_], wei
     x, y, _ = roc_curve(truth, stated, sample_weight=weights)
     chosen = thinned(len(x), MOST_POINTS)
     assert subject.probabilities is not None
-    area = roc_area(subject, subject.probabilities[:, 1])
-    assert area is not None
-    sure = "" if area[1] is None else f" (95% interval {between(area[1], lambda value: f'{value:.3f}')})"
+    found = next(one for one in scores_of(subject, subject.baselines) if one.name == "AUC")
+    sure = "" if found.interval is None else f" (95% interval {between(found.interval, lambda value: f'{value:.3f}')})"
     return Lines(
         "ROC",
         "share of negative rows above the threshold",
         "share of positive rows above it",
-        (Series(f"area {area[0]:.3f}", plain_all(x[chosen]), plain_all(y[chosen])),),
+        (Series(f"area {found.value:.3f}", plain_all(x[chosen]), plain_all(y[chosen])),),
         diagonal=True,
-        caption=f"The area under the curve is {area[0]:.3f}{sure}: how often a positive row is above a negative one.",
+        caption=f"The area under the curve is {found.value:.3f}{sure}: how often a positive row is above a negative "
+        "one.",
     )
 
 

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from radboost._blas import one_blas_thread
 from radboost._typing import FloatArray
-from radboost.report.contents import Places, drawn, folds
 from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.rows.contents import Places, drawn, folds
 
 MOST_ROWS, MOST_CELLS, MOST_COLUMNS = 20_000, 10_000_000, 1000
 MOST_ROWS_OF_QUANTILES = 1000
@@ -52,6 +52,11 @@ def baselines(subject: Subject) -> Baselines:
     if linear is None:
         note += " There are too few rows or classes for a linear model."
     return Baselines(constant, chances, linear, linear_chances, note)
+
+
+def constant_of(subject: Subject) -> Baselines:
+    """The best constant answer for the held-out rows themselves, without a linear model."""
+    return Baselines(*_constant(subject, subject.test), None, None, "")
 
 
 def _constant(subject: Subject, learned: Part) -> tuple[npt.NDArray[Any], FloatArray | None]:

@@ -71,6 +71,11 @@ def build(
         row_numbers_train=row_numbers_train,
         context=context,
     )
+    return assemble(subject, title)
+
+
+def assemble(subject: Subject, title: str | None) -> Report:
+    """The report on a subject that was read."""
     with warnings.catch_warnings():
         # It was said while the rows were read, and need not be said at each question.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -79,7 +84,7 @@ def build(
         sections = [section for make in SECTIONS if (section := make(subject)) is not None]
         every: list[Section] = [found.section, card.section, *sections, reproducing(subject)]
     return Report(
-        title=type(model).__name__ if title is None else title,
+        title=type(subject.asked).__name__ if title is None else title,
         subtitle=_subtitle(subject),
         verdict=found.sentence,
         verdict_tone=found.tone,
@@ -111,15 +116,20 @@ def write(
     -------
     Report
     """
-    target = check_path(path, overwrite=overwrite)
+    check_path(path, overwrite=overwrite)
     report = build(model, X, y, **others)
+    put(report, path, overwrite=overwrite)
+    return report
+
+
+def put(report: Report, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Writes the page of a report."""
     from radboost.report.page import render
 
     text = render(report).encode("utf-8")
-    check_path(path, overwrite=overwrite)  # somebody may have written it meanwhile
+    target = check_path(path, overwrite=overwrite)  # somebody may have written it meanwhile
     with replacing(target) as file:
         file.write(text)
-    return report
 
 
 def check_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:

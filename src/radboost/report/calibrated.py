@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Block, Cell, Columns, Histogram, Lines, Section, Series, Table, Text
-from radboost.report.figures import number, percent, plain_all, rounded
+from radboost.report.figures import Groups, groups_among, percent, plain_all, rounded, share_interval
 from radboost.report.scores import SMALLEST
 from radboost.report.subject import UNKNOWN, Subject
 
@@ -28,10 +28,11 @@ def calibration_error(
     return float(np.abs(gaps).sum() / total.sum())
 
 
-def by_chance(stated: FloatArray, weights: FloatArray, seed: int) -> tuple[float, float]:
+def by_chance(stated: FloatArray, weights: FloatArray, seed: int, groups: Groups | None = None) -> tuple[float, float]:
     """What the error is where probabilities are exactly right: its mean, and what 19 of 20 such samples stay below."""
     rng = np.random.default_rng(seed)
-    found = [calibration_error(stated, rng.random(len(stated)) < stated, weights) for _ in range(DRAWS)]
+    own = np.arange(len(stated)) if groups is None else groups
+    found = [calibration_error(stated, rng.random(int(own.max()) + 1)[own] < stated, weights) for _ in range(DRAWS)]
     return float(np.mean(found)), float(np.quantile(found, 0.95))
 
 
@@ -48,22 +49,22 @@ def calibrated(subject: Subject) -> Section | None:
         return None
     ids, probabilities = subject.test.class_ids[known], subject.probabilities[known]
     weights = subject.test.weight()[known]
-    two = len(subject.classes) == 2
+    two, groups = len(subject.classes) == 2, groups_among(subject.test.groups, known)
     stated = probabilities[:, 1] if two else probabilities.max(axis=1)
     happened = ids == 1 if two else probabilities.argmax(axis=1) == ids
     what = f"probability of {subject.class_names[1]}" if two else "probability of the predicted class"
     error = calibration_error(stated, happened, weights)
-    usual, most = by_chance(stated, weights, subject.seed)
+    usual, most = by_chance(stated, weights, subject.seed, groups)
     fine = error <= most
     text = Text(
         (
-            f"The calibration error is {number(error)}. Probabilities that are exactly right would show "
-            f"{number(usual)} on so many rows by chance, and 19 times out of 20 no more than {number(most)}: "
+            f"The calibration error is {number_text(error)}. Probabilities that are exactly right would show "
+            f"{number_text(usual)} on so many rows by chance, and 19 times out of 20 no more than {number_text(most)}: "
             + ("nothing speaks against these." if fine else f"these are off, and {_direction(stated, happened, two)}."),
         ),
         "good" if fine else "warning",
     )
-    lines, table = _reliability(stated, happened, what, subject)
+    lines, table = _reliability(stated, happened, what, subject, groups)
     blocks: list[Block] = [text, Columns((lines, _spread(stated, what))), table, _losses(probabilities, ids, weights)]
     found = getattr(subject.model, "calibration_", None)
     if found is not None:
@@ -87,7 +88,7 @@ def _direction(stated: FloatArray, happened: npt.NDArray[np.bool_], two: bool) -
 
 
 def _reliability(
-    stated: FloatArray, happened: npt.NDArray[np.bool_], what: str, subject: Subject
+    stated: FloatArray, happened: npt.NDArray[np.bool_], what: str, subject: Subject, groups: Groups | None
 ) -> tuple[Lines, Table]:
     places = _bins(stated, N_BINS)
     x, y, low, high, counted = [], [], [], [], []
@@ -95,7 +96,7 @@ def _reliability(
     for place in np.unique(places).tolist():
         here = places == place
         n, hits = int(here.sum()), int(happened[here].sum())
-        between = exact_interval(hits, n)
+        between = share_interval(happened[here], None, groups_among(groups, here))[1]
         counted.append(n)
         x.append(float(stated[here].mean()))
         y.append(hits / n)

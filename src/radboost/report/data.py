@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from radboost.report.blocks import Bars, Block, Cell, Section, Table, Text
-from radboost.report.contents import Hashes
 from radboost.report.figures import count, percent, plain, rounded, shortened
-from radboost.report.profile import DECIDES, MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
+from radboost.report.leaks import DECIDES, Finding, findings, quoted
+from radboost.report.profile import MOST_COLUMNS, MOST_ROWS, ColumnProfile, profiles
 from radboost.report.subject import UNKNOWN, Part, Subject
 from radboost.rows.categories import MOST_CATEGORIES
+from radboost.rows.contents import Hashes
 
 SHOWN_COLUMNS, SHOWN_CLASSES, NAMED = 60, 30, 5
 MOSTLY_MISSING, DRIFT, FEW_ROWS, RARE = 0.5, 0.05, 100, 10
 MANY, SERIOUS = 0.01, 0.2  # shares of rows that are worth a warning, and a doubt about every score
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something about the data that one should know: a note, a warning, or a reason to doubt every score here."""
-
-    text: str
-    weight: Literal["note", "warning", "serious"] = "warning"
-    short: str = ""  # of a serious one, for the verdict
 
 
 @dataclass(frozen=True)
@@ -135,36 +126,18 @@ def _of_classes(subject: Subject) -> list[Finding]:
     absent = [subject.class_names[place] for place in np.flatnonzero(counts == 0)]
     few = [subject.class_names[place] for place in np.flatnonzero((counts > 0) & (counts < RARE))]
     if absent:
-        found.append(Finding(f"No held-out row is of the class {_listed(absent)}: nothing is said about it."))
+        found.append(Finding(f"No held-out row is of the class {quoted(absent)}: nothing is said about it."))
     if few:
-        text = f"Fewer than {RARE} held-out rows are of the class {_listed(few)}: its figures are mostly chance."
+        text = f"Fewer than {RARE} held-out rows are of the class {quoted(few)}: its figures are mostly chance."
         found.append(Finding(text))
     return found
 
 
 def _of_columns(found: list[ColumnProfile]) -> list[Finding]:
     def named(chosen: list[ColumnProfile]) -> str:
-        return _listed([one.name for one in chosen])
+        return quoted([one.name for one in chosen])
 
-    told = []
-    decisive = sorted((one for one in found if (one.alone or 0.0) >= DECIDES), key=lambda one: -(one.alone or 0.0))
-    if decisive:
-        verb = "decides" if len(decisive) == 1 else "decide, each of them,"
-        what = f"{named(decisive)} alone nearly {verb} the target"
-        question = "Is it known before the target is, when the model will be used?"
-        told.append(Finding(f"Possible leakage: {what}. {question}", "serious", what))
-    gaps = [one for one in found if one.missingness]
-    if gaps:
-        what = f"whether {named(gaps)} is missing nearly decides the target"
-        why = "Values that are filled in afterwards look like this."
-        told.append(Finding(f"Possible leakage: {what}. {why}", "serious", what))
-    ids = [one for one in found if one.id_like]
-    if ids:
-        has = "has" if len(ids) == 1 else "have"
-        text = (
-            f"{named(ids)} {has} a value of its own in nearly every row, as names and numbers of rows do: leave it out."
-        )
-        told.append(Finding(text))
+    told = findings([one.suspicion for one in found])
     constant = [one for one in found if one.constant]
     if constant:
         told.append(Finding(f"{named(constant)} {_is(constant)} the same in all rows.", "note"))
@@ -201,11 +174,6 @@ def _is(chosen: list[ColumnProfile]) -> str:
 
 def _moved(one: ColumnProfile) -> bool:
     return one.missing_in_training is not None and abs(one.missing - one.missing_in_training) > DRIFT
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(shortened(name)) for name in names[:NAMED])
-    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _rows_table(subject: Subject, found: list[ColumnProfile]) -> Table:
@@ -265,7 +233,7 @@ def _columns_table(subject: Subject, found: list[ColumnProfile]) -> Table:
             percent(one.missing) if one.missing else "none",
             one.distinct,
             one.summary,
-            rounded(one.alone),
+            rounded(one.suspicion.alone),
             rounded(subject.gains[one.place]),
         )
         for one in shown
@@ -282,7 +250,9 @@ def _columns_table(subject: Subject, found: list[ColumnProfile]) -> Table:
     if max(len(subject.test), 0 if subject.train is None else len(subject.train)) > MOST_ROWS:
         caption += f" At most {MOST_ROWS:,} rows of a part were looked at."
     marked = tuple(
-        place for place, one in enumerate(shown) if one.id_like or one.constant or (one.alone or 0.0) >= DECIDES
+        place
+        for place, one in enumerate(shown)
+        if one.suspicion.id_like or one.constant or (one.suspicion.alone or 0.0) >= DECIDES
     )
     columns = ("column", "kind", "missing", "values", "what is there", "alone", "share of gain")
     return Table(columns, rows, caption, marked, digits=3)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from radboost._numbers import number_text
 from radboost._typing import FloatArray
 from radboost.report.blocks import Columns, Lines, Section, Series
-from radboost.report.contents import Places
-from radboost.report.figures import number, plain_all, shortened, thinned
+from radboost.report.figures import plain_all, shortened, thinned
 from radboost.report.partial import partial_dependence
 from radboost.report.shapley import Contributions
 from radboost.report.subject import Subject
+from radboost.rows.contents import Places
 
 SHOWN, POINTS, RUG, N_PARTS, MOST_CATEGORIES = 6, 250, 150, 24, 20
 
@@ -51,7 +52,7 @@ def _drawn(subject: Subject, shap: Contributions, column: int) -> Lines:
     name = shortened(subject.names[column])
     caption = ""
     if gap.any():
-        adds = number(float(heights[gap].mean()))
+        adds = number_text(float(heights[gap].mean()))
         caption = f"Missing in {int(gap.sum()):,} of these rows, which adds {adds} on average."
     x_label = name
     if len(x) and subject.kinds.get(column) == "date":

@@ -53,15 +53,6 @@ def percent(share: float, digits: int = 1) -> str:
     return shown
 
 
-def number(value: float) -> str:
-    """Four significant digits, thousands set off."""
-    if not math.isfinite(value):
-        return str(value)
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
 def count(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
@@ -75,15 +66,61 @@ def between(interval: Interval, show: Callable[[float], str]) -> str:
     return f"{show(interval[0])} to {show(interval[1])}"
 
 
-def share_interval(hits: npt.NDArray[Any], weights: FloatArray | None) -> tuple[float, Interval]:
-    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else approximately so."""
+Groups = npt.NDArray[np.intp]
+"""The observation that each row belongs to, numbered from 0; None in its place where every row is one of its own."""
+
+
+def gathered(sums: FloatArray, groups: Groups | None) -> FloatArray:
+    """Column sums over the rows of each group: one line for each observation."""
+    if groups is None:
+        return sums
+    return np.column_stack([np.bincount(groups, column) for column in sums.T])
+
+
+def groups_among(groups: Groups | None, rows: npt.NDArray[Any]) -> Groups | None:
+    """The groups of some of the rows, numbered anew."""
+    return None if groups is None else np.unique(groups[rows], return_inverse=True)[1].reshape(-1)
+
+
+def observations(values: FloatArray, groups: Groups | None) -> FloatArray:
+    """A number for each group of rows: their mean is that of the rows, and they vary as the mean of the rows does."""
+    if groups is None:
+        return values
+    mean = float(values.mean())
+    sums = gathered(np.column_stack([values, np.ones(len(values))]), groups)
+    return np.asarray(mean + (sums[:, 0] - mean * sums[:, 1]) * len(sums) / len(values))
+
+
+def share_of(hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None) -> tuple[float, float]:
+    """A share, and how many rows that count alike would say as much of it.
+
+    The rows of a group are one observation, with their weight and their share of hits.
+    """
     found = np.asarray(hits, dtype=np.float64)
-    if weights is None or (weights == weights[0]).all():
-        return float(found.mean()), exact_interval(int(found.sum()), len(found), 1.0 - CONFIDENCE)
-    share = float(np.clip(np.average(found, weights=weights), 0.0, 1.0))
-    n, side = _effective_rows(found, weights, share), 0.5 * (1.0 - CONFIDENCE)
-    low = float(beta.ppf(side, share * n, n - share * n + 1.0)) if found.any() else 0.0
-    high = float(beta.isf(side, share * n + 1.0, n - share * n)) if not found.all() else 1.0
+    counted = np.ones(len(found)) if weights is None else weights
+    if groups is not None:
+        sums = gathered(np.column_stack([counted * found, counted]), groups)
+        found, counted = sums[:, 0] / sums[:, 1], sums[:, 1]
+    if not len(found):
+        return math.nan, 0.0
+    if np.isin(found, (0.0, 1.0)).all() and (counted == counted[0]).all():
+        return float(found.mean()), len(found)
+    share = float(np.clip(np.average(found, weights=counted), 0.0, 1.0))
+    return share, _effective_rows(found, counted, share)
+
+
+def share_interval(
+    hits: npt.NDArray[Any], weights: FloatArray | None, groups: Groups | None = None
+) -> tuple[float, Interval]:
+    """A share with its interval: exact for rows that count alike (Clopper and Pearson), else approximately so."""
+    share, n = share_of(hits, weights, groups)
+    if n == 0.0:
+        return share, (0.0, 1.0)
+    if isinstance(n, int):
+        return share, exact_interval(round(share * n), n, 1.0 - CONFIDENCE)
+    side = 0.5 * (1.0 - CONFIDENCE)
+    low = float(beta.ppf(side, share * n, n - share * n + 1.0)) if np.any(hits) else 0.0
+    high = float(beta.isf(side, share * n + 1.0, n - share * n)) if not np.all(hits) else 1.0
     return share, (low, high)
 
 
@@ -97,19 +134,23 @@ def _effective_rows(hits: FloatArray, weights: FloatArray, share: float) -> floa
     parts = weights / weights.sum()
     most = float(1.0 / np.sum(parts**2))
     variance = float(np.sum((parts * (hits - share)) ** 2))
-    return min(most, share * (1.0 - share) / variance) if hits.any() and not hits.all() else most
+    return min(most, share * (1.0 - share) / variance) if variance > 0.0 and 0.0 < share < 1.0 else most
 
 
-def bootstrap(sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int) -> Interval | None:
+def bootstrap(
+    sums: FloatArray, statistic: Callable[[FloatArray], float], seed: int, groups: Groups | None = None
+) -> Interval | None:
     """The percentile interval of a function of column sums over rows, by drawing rows anew; None of too few rows.
 
-    Beyond 1,000 rows groups of rows are drawn instead: their sums vary alike, and the cost stays the same. `statistic`
+    The rows of a group are drawn together. Beyond 1,000 of them they are drawn by parts: sums of these vary alike, and
+    the cost stays the same. `statistic`
     may return NaN for a draw that says nothing, such as one without any weight.
     """
+    sums = gathered(sums, groups)
     if len(sums) < FEWEST_TO_RESAMPLE:
         return None
     rng = np.random.default_rng(seed)
-    grouped = _groups(np.asarray(sums, dtype=np.float64), rng)
+    grouped = _parts(np.asarray(sums, dtype=np.float64), rng)
     n = len(grouped)
     drawn = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) @ grouped
     found = np.array([statistic(line) for line in drawn])
@@ -126,7 +167,7 @@ def mean_of_sums(line: FloatArray) -> float:
     return float(line[0] / line[1]) if line[1] > 0.0 else math.nan
 
 
-def _groups(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _parts(sums: FloatArray, rng: np.random.Generator) -> FloatArray:
     if len(sums) <= MOST_GROUPS:
         return sums
     order = rng.permutation(len(sums))

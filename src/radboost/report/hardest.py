@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from radboost._numbers import number_text
 from radboost.explain.explanation import Explanation, added_up, gather
 from radboost.report.blocks import Block, RowCard, RowCards, Section, Step, Text
-from radboost.report.contents import take_rows
-from radboost.report.figures import number, percent, rounded, shortened
+from radboost.report.figures import percent, rounded, shortened
 from radboost.report.kinds import in_words_of_the_table
 from radboost.report.scores import own_losses
 from radboost.report.subject import UNKNOWN, Subject
+from radboost.rows.contents import take_rows
 
 SHOWN, SHOWN_CELLS, SHOWN_STEPS, SHOWN_QUESTIONS = 8, 12, 6, 6
 
@@ -80,7 +81,7 @@ def _steps(told: Explanation) -> tuple[Step, ...]:
 
 def _certainty(subject: Subject, row: int) -> str:
     if not subject.classifies:
-        return f"off by {number(abs(float(subject.test.y[row]) - float(subject.predicted[row])))}"
+        return f"off by {number_text(abs(float(subject.test.y[row]) - float(subject.predicted[row])))}"
     if subject.probabilities is None:
         return ""
     sure = f"{percent(float(subject.probabilities[row].max()))} sure"
@@ -90,4 +91,4 @@ def _certainty(subject: Subject, row: int) -> str:
 
 
 def _text(subject: Subject, value: Any) -> str:
-    return shortened(str(value)) if subject.classifies else number(float(value))
+    return shortened(str(value)) if subject.classifies else number_text(float(value))

@@ -9,11 +9,11 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost.explain.importance import permutation_importance
 from radboost.report.blocks import Bars, Block, Section, Table, Text
-from radboost.report.contents import take_rows
 from radboost.report.figures import count, plain, rounded, shortened
 from radboost.report.scores import SMALLEST
 from radboost.report.shapley import Contributions
 from radboost.report.subject import UNKNOWN, Subject
+from radboost.rows.contents import take_rows
 
 MOST_COLUMNS, SHOWN, N_REPEATS, FEWEST_ROWS = 40, 15, 3, 10
 MOST_ROWS = 2000

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from radboost._numbers import number_text
 from radboost.explain.explanation import Asked, Explanation
-from radboost.report.figures import number
 
 Kinds = Mapping[int, str]
 """Of columns, by their places among those of the model: "date" or "boolean"; others are not here."""
@@ -32,7 +32,7 @@ def date_text(days: float) -> str:
     return str(moment).replace("T", " ")
 
 
-def value_text(kind: str | None, value: float, show: Callable[[float], str] = number) -> str:
+def value_text(kind: str | None, value: float, show: Callable[[float], str] = number_text) -> str:
     """A value of a column of this kind; `show` is for numbers that are neither dates nor truth values."""
     if kind == "date":
         return date_text(value)

@@ -12,7 +12,18 @@ from radboost._typing import FloatArray
 from radboost.ensemble import SparseEnsemble
 from radboost.families.sourced import SourcedHypothesis
 from radboost.report.blocks import Bars, Block, Cell, Columns, Lines, Mark, Section, Series, Table, Text
-from radboost.report.figures import count, percent, plain, plain_all, rounded, shortened, thinned
+from radboost.report.figures import (
+    Groups,
+    count,
+    gathered,
+    groups_among,
+    percent,
+    plain,
+    plain_all,
+    rounded,
+    shortened,
+    thinned,
+)
 from radboost.report.subject import UNKNOWN, Subject
 from radboost.trees import Tree
 from radboost.tuning.results import differing
@@ -120,7 +131,7 @@ def _staged(subject: Subject) -> tuple[Lines, Text, str] | None:
         shown, label = np.sqrt(means), "RMSE"
     else:
         shown, label = means, "error" if subject.classifies else "quantile loss"
-    enough = _enough(losses, places, weights)
+    enough = _enough(losses, places, weights, groups_among(subject.test.groups, rows))
     series = [Series(f"held-out {label}", tuple(x), plain_all(shown))]
     marks = (Mark(x[enough], "as good as all"),) if enough < len(x) - 1 else ()
     drawn = f" On {len(rows):,} of {len(subject.test):,} held-out rows." if len(rows) < len(subject.test) else ""
@@ -135,14 +146,15 @@ def _staged(subject: Subject) -> tuple[Lines, Text, str] | None:
     return lines, _size_text(x, enough), _size_lead(x, enough, label)
 
 
-def _enough(losses: dict[int, FloatArray], places: list[int], weights: FloatArray) -> int:
+def _enough(losses: dict[int, FloatArray], places: list[int], weights: FloatArray, groups: Groups | None) -> int:
     """The first place from which on no loss is clearly above that of all trees: by one standard error, paired."""
     last = losses[places[-1]]
     first = len(places) - 1
     for place in range(len(places) - 1, -1, -1):
         gap = losses[places[place]] - last
         mean = float(np.average(gap, weights=weights))
-        spread = float(np.sqrt(np.average((gap - mean) ** 2, weights=weights) / len(gap)))
+        off = gathered(np.column_stack([weights * (gap - mean)]), groups)[:, 0]
+        spread = float(np.sqrt(np.sum(off**2))) / float(weights.sum())
         if mean > spread:
             break
         first = place

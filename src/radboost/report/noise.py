@@ -10,9 +10,9 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost.estimators import RGBClassifier
 from radboost.report.blocks import Block, Cell, Section, Table, Text
-from radboost.report.contents import Places, folds
 from radboost.report.figures import count, percent, rounded
 from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.rows.contents import Places, folds
 from radboost.trees import TreeOptions
 
 N_FOLDS, MOST_ROWS, MOST_CELLS = 4, 4000, 4_000_000

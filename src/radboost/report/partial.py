@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from radboost._typing import FloatArray
 from radboost.report.blocks import Columns, Lines, Section, Series
-from radboost.report.contents import Places, take_rows
 from radboost.report.figures import plain_all, shortened, thinned
 from radboost.report.subject import Subject
+from radboost.rows.contents import Places, take_rows
 
 SHOWN, N_VALUES, MOST_ROWS, RUG = 6, 20, 150, 150
 

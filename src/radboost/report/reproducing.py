@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from radboost.report.blocks import Block, Code, Section, Table, Text
-from radboost.report.contents import digest
 from radboost.report.figures import count, shortened
 from radboost.report.subject import Subject
+from radboost.rows.contents import digest
 
 PACKAGES = ("radboost", "numpy", "scipy", "scikit-learn")
 COMMAND = "command"  # the entry of the context that is a line to type

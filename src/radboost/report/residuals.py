@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Bars, Block, Columns, Histogram, Lines, Mark, Section, Series, Table, Text
-from radboost.report.figures import number, percent, plain, plain_all, rounded
+from radboost.report.figures import (
+    Groups,
+    groups_among,
+    observations,
+    percent,
+    plain,
+    plain_all,
+    rounded,
+    share_interval,
+)
 from radboost.report.subject import Subject
 
 POINTS, N_BINS, N_PARTS = 600, 30, 10
@@ -25,15 +34,15 @@ def residuals(subject: Subject) -> Section | None:
     spread = histogram("Residuals", "target - answer", [("held-out", off)], zero=True)
     blocks: list[Block] = [
         Columns((_against(subject, answers, off), spread)),
-        Columns((_truth(subject, y, answers), _by_decile(y, off))),
+        Columns((_truth(subject, y, answers), _by_decile(y, off, subject.test.groups))),
         _within(off),
     ]
     if subject.quantile is not None:
         blocks.append(_coverage(subject, y, answers))
     half, most = np.quantile(np.abs(off), [0.5, 0.9])
     lead = (
-        f"Half of the answers are off by less than {number(float(half))}, nine of ten by less than "
-        f"{number(float(most))}; {_bias(off)}"
+        f"Half of the answers are off by less than {number_text(float(half))}, nine of ten by less than "
+        f"{number_text(float(most))}; {_bias(off, subject.test.groups)}"
     )
     return Section("residuals", "Residuals", lead, tuple(blocks))
 
@@ -62,11 +71,12 @@ def histogram(title: str, label: str, parts: Sequence[tuple[str, Any]], *, zero:
     )
 
 
-def _bias(off: FloatArray) -> str:
-    mean, error = float(off.mean()), float(off.std() / np.sqrt(len(off)))
+def _bias(off: FloatArray, groups: Groups | None) -> str:
+    found = observations(off, groups)
+    mean, error = float(off.mean()), float(found.std() / np.sqrt(len(found)))
     if len(off) < 2 or abs(mean) <= 2.0 * error:
         return "they are not clearly too high or too low on average."
-    return f"on average answers are too {'low' if mean > 0 else 'high'} by {number(abs(mean))}."
+    return f"on average answers are too {'low' if mean > 0 else 'high'} by {number_text(abs(mean))}."
 
 
 def _chosen(subject: Subject) -> Any:
@@ -114,15 +124,16 @@ def _means_along(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])
 
 
-def _by_decile(y: FloatArray, off: FloatArray) -> Bars:
+def _by_decile(y: FloatArray, off: FloatArray, groups: Groups | None) -> Bars:
     order = np.argsort(y, kind="stable")
     parts = [part for part in np.array_split(order, min(N_PARTS, len(y))) if len(part)]
     means = [float(np.abs(off[part]).mean()) for part in parts]
-    errors = [float(np.abs(off[part]).std() / np.sqrt(len(part))) for part in parts]
+    found = [observations(np.abs(off[part]), groups_among(groups, part)) for part in parts]
+    errors = [float(one.std() / np.sqrt(len(one))) for one in found]
     return Bars(
         "Error by the size of the target",
         "mean of abs(target - answer)",
-        tuple(f"{number(float(y[part[0]]))} … {number(float(y[part[-1]]))}" for part in parts),
+        tuple(f"{number_text(float(y[part[0]]))} … {number_text(float(y[part[-1]]))}" for part in parts),
         (("mean error", plain_all(means)),),
         (
             tuple(
@@ -147,7 +158,8 @@ def _coverage(subject: Subject, y: FloatArray, answers: FloatArray) -> Block:
     level = subject.quantile
     assert level is not None
     below = y <= answers
-    low, high = exact_interval(int(below.sum()), len(below))
+    groups = subject.test.groups
+    low, high = share_interval(below, None, groups)[1]
     kept = low <= level <= high
     text = Text(
         (
@@ -162,14 +174,9 @@ def _coverage(subject: Subject, y: FloatArray, answers: FloatArray) -> Block:
     bars = Bars(
         "Coverage along the answers",
         f"share of targets at or below the answer; {level:g} is right",
-        tuple(f"{number(float(answers[part[0]]))} … {number(float(answers[part[-1]]))}" for part in parts),
+        tuple(f"{number_text(float(answers[part[0]]))} … {number_text(float(answers[part[-1]]))}" for part in parts),
         (("coverage", plain_all(below[part].mean() for part in parts)),),
-        (tuple(_interval(int(below[part].sum()), len(part)) for part in parts),),
+        (tuple(share_interval(below[part], None, groups_among(groups, part))[1] for part in parts),),
         counts=tuple(len(part) for part in parts),
     )
     return Columns((text, bars))
-
-
-def _interval(hits: int, n: int) -> tuple[float, float]:
-    low, high = exact_interval(hits, n)
-    return plain(low), plain(high)

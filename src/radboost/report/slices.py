@@ -12,10 +12,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest, fisher_exact, norm, ttest_ind
 
+from radboost._numbers import number_text
 from radboost._typing import FloatArray
-from radboost.guarantees.holdout import exact_interval
 from radboost.report.blocks import Bars, Block, Cell, Section, Table, Text
-from radboost.report.figures import Interval, count, number, percent, plain, rounded, shortened
+from radboost.report.figures import (
+    Groups,
+    Interval,
+    count,
+    groups_among,
+    observations,
+    percent,
+    plain,
+    rounded,
+    share_interval,
+    share_of,
+    shortened,
+)
 from radboost.report.scores import own_losses, row_losses
 from radboost.report.subject import Subject
 
@@ -72,7 +84,7 @@ def row_errors(subject: Subject, answers: npt.NDArray[Any] | None = None) -> Flo
 
 
 def show(subject: Subject, loss: float) -> str:
-    return percent(loss) if subject.classifies else number(loss)
+    return percent(loss) if subject.classifies else number_text(loss)
 
 
 def _unit(subject: Subject) -> str:
@@ -122,32 +134,48 @@ def _quarters(
 
 
 def measured(subject: Subject, name: str, rows: npt.NDArray[np.bool_], losses: FloatArray) -> Slice:
-    """The mean on some rows beside that on the others: Fisher's exact test for errors, Welch's for sizes."""
-    inside, outside = losses[rows], losses[~rows]
-    n, mean = len(inside), float(inside.mean())
-    linear, ahead = _of_linear(subject, rows, inside)
+    """The mean on some rows beside that on the others: Fisher's exact test for errors, Welch's for sizes.
+
+    Equal rows are one observation.
+    """
+    groups, inside, outside = subject.test.groups, losses[rows], losses[~rows]
+    own, others = groups_among(groups, rows), groups_among(groups, ~rows)
+    linear, ahead = _of_linear(subject, rows, inside, own)
     if subject.classifies:
-        hits, others = int(inside.sum()), int(outside.sum())
-        found = fisher_exact([[hits, n - hits], [others, len(outside) - others]]).pvalue
-        return Slice(name, n, mean, exact_interval(hits, n), float(found), linear, ahead)
-    reach = 1.96 * float(inside.std() / np.sqrt(n))
+        shares = (share_of(inside, None, own), share_of(outside, None, others))
+        found = fisher_exact([[round(share * n), round((1.0 - share) * n)] for share, n in shares]).pvalue
+        return Slice(
+            name, len(inside), float(inside.mean()), _interval(subject, inside, own), float(found), linear, ahead
+        )
+    one, two = observations(inside, own), observations(outside, others)
     p_value = 1.0
-    if inside.std() > 0.0 or outside.std() > 0.0:
-        p_value = float(np.nan_to_num(ttest_ind(inside, outside, equal_var=False).pvalue, nan=1.0))
-    return Slice(name, n, mean, (max(0.0, mean - reach), mean + reach), p_value, linear, ahead)
+    if one.std() > 0.0 or two.std() > 0.0:
+        p_value = float(np.nan_to_num(ttest_ind(one, two, equal_var=False).pvalue, nan=1.0))
+    return Slice(name, len(inside), float(inside.mean()), _interval(subject, inside, own), p_value, linear, ahead)
 
 
-def _of_linear(subject: Subject, rows: npt.NDArray[np.bool_], own: FloatArray) -> tuple[float | None, float]:
+def _interval(subject: Subject, losses: FloatArray, groups: Groups | None) -> Interval:
+    if subject.classifies:
+        return share_interval(losses, None, groups)[1]
+    found, mean = observations(losses, groups), float(losses.mean())
+    reach = 1.96 * float(found.std() / np.sqrt(len(found)))
+    return max(0.0, mean - reach), mean + reach
+
+
+def _of_linear(
+    subject: Subject, rows: npt.NDArray[np.bool_], own: FloatArray, groups: Groups | None
+) -> tuple[float | None, float]:
     """What a linear model loses on these rows, and whether that it loses less there may be chance (a paired test)."""
     if subject.baselines.linear is None:
         return None, 1.0
     other = row_errors(subject, subject.baselines.linear)[rows]
-    gain = own - other
+    gain = observations(own - other, groups)
     if gain.sum() <= 0.0:
         return float(other.mean()), 1.0
     if subject.classifies:
-        better, worse = int((gain > 0.0).sum()), int((gain < 0.0).sum())
-        return float(other.mean()), float(binomtest(better, better + worse).pvalue)
+        apart = gain[gain != 0.0]
+        share, n = share_of(apart > 0.0, np.abs(apart))
+        return float(other.mean()), float(binomtest(round(share * n), max(1, round(n))).pvalue)
     spread = float(gain.std(ddof=1) / np.sqrt(len(gain)))
     return float(other.mean()), float(2.0 * norm.sf(float(gain.mean()) / spread)) if spread > 0.0 else 1.0
 
@@ -224,7 +252,15 @@ def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:
     for name in shown.tolist():
         rows = texts == name
         if rows.all():
-            found.append(Slice(shortened(name), len(rows), float(losses.mean()), _alone(subject, losses), 1.0))
+            found.append(
+                Slice(
+                    shortened(name),
+                    len(rows),
+                    float(losses.mean()),
+                    _interval(subject, losses, subject.test.groups),
+                    1.0,
+                )
+            )
         else:
             found.append(measured(subject, shortened(name), rows, losses))
     found.sort(key=lambda one: -one.loss)
@@ -242,10 +278,3 @@ def _by_source(subject: Subject, losses: FloatArray) -> list[Block]:
     there = f"{show(subject, worst.loss)} ({count(worst.n_rows, 'row')})"
     text = f"On the worst source, {worst.name}, {_unit(subject)} {there}."
     return [bars, Text((text,))]
-
-
-def _alone(subject: Subject, losses: FloatArray) -> Interval:
-    if subject.classifies:
-        return exact_interval(int(losses.sum()), len(losses))
-    error = float(losses.std() / np.sqrt(len(losses)))
-    return float(losses.mean()) - 1.96 * error, float(losses.mean()) + 1.96 * error

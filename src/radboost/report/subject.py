@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +12,16 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from radboost._numbers import are_years, number_text
 from radboost._tables import column_names, column_values, known_form, without_arrow
 from radboost._typing import FloatArray
 from radboost._validation import check_sample_weight
 from radboost.guarantees.holdout import predicts_numbers
 from radboost.losses import QuantileLoss
-from radboost.report.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
+from radboost.report.figures import Groups
 from radboost.report.kinds import Kinds, kinds_of, value_text
 from radboost.report.shapley import Contributions, contributions
+from radboost.rows.contents import Hashes, Places, digest, drawn, joined, row_hashes, take_rows
 from radboost.rows.read import is_missing, plain_labels, read_matrix, read_targets
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Part:
     class_ids: npt.NDArray[np.int64]  # places of labels among the classes, UNKNOWN for others; empty of a regressor
     given: Places  # where the rows were among those given; rows of weight 0 are left out
     numbers: npt.NDArray[np.int64] | None = None  # where rows stand in the table they come from, from 1 on
+    units: Hashes | None = None  # equal for rows that are one observation; None: for equal rows
 
     def __len__(self) -> int:
         return len(self.y)
@@ -53,6 +56,18 @@ class Part:
     def keys(self) -> Hashes:
         """Of rows and their targets."""
         return joined(self.hashes, self.y)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The observation that each row belongs to: equal rows are one, and say no more than one of them."""
+        units = self.hashes if self.units is None else self.units
+        different, found = np.unique(units, return_inverse=True)
+        return None if len(different) == len(units) else found.reshape(-1)
+
+    @property
+    def n_different(self) -> int:
+        """How many observations there are."""
+        return len(self) if self.groups is None else int(self.groups.max()) + 1
 
     def column(self, place: int) -> FloatArray:
         if sparse.issparse(self.matrix):
@@ -89,6 +104,8 @@ class Subject:
     probabilities: FloatArray | None
     sources: Labels | None
     context: Mapping[str, str]
+    copies: Subject | None = None  # the same about held-out copies of training rows, which say something else
+    share_of_copies: float = 0.0  # of all rows, those that have a copy
 
     @property
     def classifies(self) -> bool:
@@ -115,8 +132,8 @@ class Subject:
 
     @cached_property
     def seed(self) -> int:
-        """For draws that are the same in every run on the same rows."""
-        return int(self.digest[:12], 16)
+        """For draws that are the same in every run on the same rows, in any order."""
+        return int(digest(np.sort(self.test.keys), self.names)[:12], 16)
 
     @cached_property
     def digest(self) -> str:
@@ -199,13 +216,21 @@ class Subject:
 
     def value_text(self, place: int, value: float) -> str:
         """A number of a column as the table has it."""
-        return value_text(self.kinds.get(place), value)
+        return value_text(self.kinds.get(place), value, partial(number_text, year=place in self.years))
+
+    @cached_property
+    def years(self) -> frozenset[int]:
+        """Columns of numbers that look like years."""
+        columns = [(place, self.test.column(place)) for place in range(self.n_columns) if place not in self.categories]
+        return frozenset(place for place, values in columns if are_years(values[~np.isnan(values)]))
 
     def cell(self, row: int, place: int) -> str:
         """A held-out cell as it was given, or as the table has it that the model was fitted to."""
         if place in self.kinds:
             value = float(self.test.column(place)[row])
             return "missing" if np.isnan(value) else self.value_text(place, value)
+        if place in self.years and not np.isnan(self.test.column(place)[row]):
+            return self.value_text(place, float(self.test.column(place)[row]))
         if sparse.issparse(self.test.X):
             return _cell_text(self.test.X[[row]][:, [place]].toarray()[0, 0])
         return _cell_text(column_values(take_rows(self.test.X, [row]), place)[0])
@@ -371,5 +396,6 @@ def _cell_text(value: Any) -> str:
     if is_missing(value):
         return "missing"
     if isinstance(value, float | np.floating):
-        return f"{float(value):.6g}"
+        found = float(value)
+        return number_text(found) if abs(found) >= 1e6 else f"{found:.6g}"
     return str(value)

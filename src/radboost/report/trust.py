@@ -11,9 +11,9 @@ from radboost._typing import FloatArray
 from radboost.guarantees.bounds import MarginBound
 from radboost.guarantees.holdout import HoldoutLimit
 from radboost.report.blocks import Bars, Block, Cell, Histogram, Mark, Section, Table, Text
-from radboost.report.contents import take_rows
 from radboost.report.figures import percent, plain, plain_all, rounded
 from radboost.report.subject import UNKNOWN, Part, Subject
+from radboost.rows.contents import take_rows
 
 N_BINS = 40
 MOST_ROWS = 20_000  # of a part, for margins
@@ -24,7 +24,7 @@ def trust(subject: Subject) -> Section | None:
     if not subject.classifies:
         return None
     limit = None
-    if subject.test.weights is None:
+    if subject.test.weights is None and subject.test.groups is None:
         limit = guarantees.holdout(subject.model, subject.test.X, subject.test.y)
     blocks: list[Block] = [*_margins(subject), *_promises(subject, limit)]
     lead = "What can be promised about rows that nobody has seen yet."
@@ -100,7 +100,10 @@ def _promises(subject: Subject, limit: HoldoutLimit | None) -> list[Block]:
         )
     else:
         texts.append(
-            Text(("With weights there is no exact held-out limit: a weighted share is not binomial.",), "note")
+            Text(
+                ("With weights, or copies of rows, there is no exact held-out limit: the share is not binomial.",),
+                "note",
+            )
         )
     observed = float(np.average(subject.wrong, weights=subject.test.weight()))
     names.append("observed on the held-out rows")

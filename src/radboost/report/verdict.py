@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from radboost._numbers import number_text
 from radboost.report.baselines import Baselines
 from radboost.report.blocks import Bars, Block, Figure, Section, Table, Text
 from radboost.report.data import DataCard
-from radboost.report.figures import between, count, number, percent, plain, rounded
-from radboost.report.scores import Comparison, Score, class_scores, compare, number_scores
+from radboost.report.figures import between, count, percent, plain, rounded
+from radboost.report.scores import Answers, Comparison, Score, answers_of, linear_answers, measures, scores_of
 from radboost.report.subject import Subject
 
 Tone = Literal["plain", "good", "warning"]
@@ -29,11 +32,14 @@ class Verdict:
 def verdict(subject: Subject, card: DataCard) -> Verdict:
     """The score of the model beside those of the best constant and of a linear model; and what makes it doubtful."""
     found = subject.baselines
-    scores = class_scores(subject, found) if subject.classifies else number_scores(subject, found)
-    over_constant = compare(subject, found.constant)
-    over_linear = None if found.linear is None else compare(subject, found.linear)
+    scores, first, own = scores_of(subject, found), measures(subject)[0], answers_of(subject)
+    over_constant = first.beside(subject, own, Answers(found.constant))
+    over_linear = None if (linear := linear_answers(found)) is None else first.beside(subject, own, linear)
+    assert over_constant is not None
     tone, judgement = _judgement(subject, over_constant, over_linear)
     sentence = f"{_score_words(subject, scores)}: {judgement}."
+    if subject.copies is not None:
+        sentence += f" {copies_text(subject)}."
     if card.serious:
         tone = "warning"
         sentence += f" Do not trust this yet: {'; '.join(one.short for one in card.serious)}."
@@ -41,11 +47,20 @@ def verdict(subject: Subject, card: DataCard) -> Verdict:
     return Verdict(sentence, tone, figures, _section(subject, found, scores, over_constant, over_linear))
 
 
-def show(subject: Subject, name: str, value: float) -> str:
+def show(name: str, value: float) -> str:
     """A measure as text."""
-    if name in ("error", "balanced error"):
-        return percent(value)
-    return f"{value:.3f}" if name in ("area under ROC", "R squared") else number(value)
+    return percent(value) if name == "error" else number_text(value)
+
+
+def copies_text(subject: Subject, show: Callable[[str, float], str] = show) -> str:
+    """How good the model is on copies of rows that it learned from."""
+    assert subject.copies is not None
+    first, own = measures(subject.copies)[0], answers_of(subject.copies)
+    value, interval = first.value(own), first.interval_of(subject.copies, own)
+    sure = "" if interval is None else f" (95% interval {between(interval, lambda one: show(first.name, one))})"
+    rows = count(len(subject.copies.test), "copy", "copies")
+    said = f"{first.name} {show(first.name, math.nan if value is None else value)}{sure}"
+    return f"On {rows} of training rows: {said}; {percent(subject.share_of_copies)} of all rows have a copy"
 
 
 def _constant_name(subject: Subject) -> str:
@@ -55,7 +70,7 @@ def _constant_name(subject: Subject) -> str:
 
 
 def _interval_text(subject: Subject, score: Score) -> str:
-    return "" if score.interval is None else between(score.interval, lambda value: show(subject, score.name, value))
+    return "" if score.interval is None else between(score.interval, lambda value: show(score.name, value))
 
 
 def _score_words(subject: Subject, scores: list[Score]) -> str:
@@ -67,13 +82,13 @@ def _score_words(subject: Subject, scores: list[Score]) -> str:
     if first.name == "error":
         head = f"Wrong on {percent(first.value)}{weighted} of {rows}{sure}"
     else:
-        head = f"{first.name[0].upper()}{first.name[1:]} of {number(first.value)}{weighted} on {rows}{sure}"
+        head = f"{first.name[0].upper()}{first.name[1:]} of {number_text(first.value)}{weighted} on {rows}{sure}"
     verb = "is wrong on" if first.name == "error" else "has"
     beside = []
     if first.constant is not None:
-        beside.append(f"{_constant_name(subject)} {verb} {show(subject, first.name, first.constant)}")
+        beside.append(f"{_constant_name(subject)} {verb} {show(first.name, first.constant)}")
     if first.linear is not None:
-        linear = show(subject, first.name, first.linear)
+        linear = show(first.name, first.linear)
         beside.append(f"a linear model {'on' if first.name == 'error' else 'has'} {linear}")
     return f"{head}, where {' and '.join(beside)}" if beside else head
 
@@ -98,17 +113,17 @@ def _figures(subject: Subject, scores: list[Score], tone: Tone) -> tuple[Figure,
         found.append(
             Figure(
                 score.name[0].upper() + score.name[1:],
-                show(subject, score.name, score.value),
+                show(score.name, score.value),
                 f"95% interval {interval}" if interval else "",
                 tone if place == 0 else "plain",
             )
         )
     first = scores[0]
     if first.linear is not None:
-        found.append(Figure("Linear model", show(subject, first.name, first.linear), f"its {first.name}"))
+        found.append(Figure("Linear model", show(first.name, first.linear), f"its {first.name}"))
     if first.constant is not None and len(found) < MOST_FIGURES:
         name = "Most frequent class" if first.name == "error" else "Constant answer"
-        found.append(Figure(name, show(subject, first.name, first.constant), f"its {first.name}"))
+        found.append(Figure(name, show(first.name, first.constant), f"its {first.name}"))
     return tuple(found)
 
 
@@ -157,7 +172,11 @@ def _section(
         ),
     ]
     pairs = [("the linear model", linear), (_constant_name(subject), constant)]
-    texts = [_comparison_text(subject, name, comparison) for name, comparison in pairs if comparison is not None]
+    texts = [
+        _comparison_text(subject, scores[0].name, name, comparison)
+        for name, comparison in pairs
+        if comparison is not None
+    ]
     if len({text.tone for text in texts}) == 1:
         texts = [Text(tuple(one for text in texts for one in text.paragraphs), texts[0].tone)]
     blocks += [*texts, Text((found.note,))]
@@ -174,17 +193,16 @@ def _higher(scores: list[Score]) -> str:
     return f", higher for {_listed(names)}" if names else ""
 
 
-def _comparison_text(subject: Subject, name: str, comparison: Comparison) -> Text:
+def _comparison_text(subject: Subject, measure: str, name: str, comparison: Comparison) -> Text:
     size, interval = abs(comparison.difference), ""
-    if subject.classifies and subject.cost is None:
+    if measure == "error":
         if comparison.interval is not None:
             interval = f"{between(comparison.interval, lambda x: f'{100 * x:+.1f}')} points"
         more = f"by {percent(size)} of the rows"
     else:
         if comparison.interval is not None:
-            interval = between(comparison.interval, lambda x: f"{x:+.4g}")
-        unit = "cost" if subject.cost is not None else "squared error" if subject.quantile is None else "quantile loss"
-        more = f"by {number(size)} in mean {unit}"
+            interval = between(comparison.interval, lambda x: number_text(x, "+"))
+        more = f"by {number_text(size)} in {measure}"
     more += f" (95% interval of the difference: {interval})" if interval else ""
     if comparison.better:
         return Text((f"The model is better than {name} {more}.",), "good")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from radboost._numbers import are_years, number_text
 from radboost._typing import Category
 
 if TYPE_CHECKING:
@@ -98,16 +100,17 @@ def _first(tree: Tree, feature_names: Sequence[str] | None) -> str:
     return str(feature_names[feature]) if feature_names is not None else f"x[{feature}]"
 
 
-def number_text(value: float) -> str:
-    """Four significant digits; of larger numbers all in front of the point, and none as a power of ten."""
-    size = abs(value)
-    return f"{value:.7g}" if 1e4 <= size < 1e6 else f"{value:.0f}" if 1e6 <= size < 1e15 else f"{value:.4g}"
+def threshold_text(threshold: float) -> str:
+    """A threshold; of larger ones the whole number below, which asks the same of whole numbers."""
+    if abs(threshold) >= 1000.0 and math.isfinite(threshold):
+        threshold = float(math.floor(threshold))
+    return number_text(threshold, year=are_years([threshold]))
 
 
 def _question(tree: Tree, name: str, known: Sequence[Category] | None, node: int = 0, listed: int = LISTED) -> str:
     codes, threshold = tree.categories_left(node), tree.threshold[node]
     if codes is None:
-        return f"{name} <= {number_text(threshold)}" if np.isfinite(threshold) else f"{name} is not missing"
+        return f"{name} <= {threshold_text(float(threshold))}" if np.isfinite(threshold) else f"{name} is not missing"
     if known is not None and len(codes) == len(known):
         return f"{name} is not missing"
     shown = [str(code if known is None else known[code]) for code in codes[:listed]]

@@ -1,0 +1,28 @@
+"""Numbers as people write them: 24,790, .25 as 0.25, and years without a comma."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+YEARS = (1500.0, 2100.0)
+
+
+def number_text(value: float, sign: str = "", *, year: bool = False) -> str:
+    """Four significant digits; of larger numbers all in front of the point, thousands apart but in a year."""
+    size = abs(value)
+    if not math.isfinite(value) or size >= 1e15 or 0.0 < size < 1e-6:
+        return f"{value:{sign}.4g}"
+    if size >= 999.95:
+        return f"{value:{sign}.0f}" if year else f"{value:{sign},.0f}"
+    if size and size < 1e-3:
+        return f"{value:{sign}.{3 - math.floor(math.log10(size))}f}".rstrip("0")
+    return f"{value:{sign}.4g}"
+
+
+def are_years(values: ArrayLike) -> bool:
+    """Whether these look like years: whole numbers from 1,500 to 2,100."""
+    found = np.asarray(values, dtype=np.float64)
+    return bool(found.size and YEARS[0] <= found.min() and found.max() <= YEARS[1] and (found == np.rint(found)).all())

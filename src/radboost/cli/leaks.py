@@ -1,0 +1,35 @@
+"""Columns that give the target away or only name the rows, told before a fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from radboost.cli.rows import Part
+from radboost.cli.splitting import row_hashes
+from radboost.model_file import Schema
+
+MOST_ROWS, MOST_COLUMNS = 10_000, 1000
+
+
+def warnings_of(part: Part, schema: Schema) -> list[str]:
+    """As the report has them, of the rows to learn from."""
+    from radboost.report.leaks import FEWEST_ROWS, Suspicion, Target, findings, is_id  # which takes a while to load
+    from radboost.rows.contents import drawn, folds
+
+    if len(part.y) < FEWEST_ROWS:
+        return []
+    rows = drawn(part.keys(), MOST_ROWS)
+    halves = folds(row_hashes(part.table)[rows], 2)
+    classes = schema.task == "classes"
+    target = Target.of_classes(np.unique(part.y, return_inverse=True)[1][rows]) if classes else None
+    target = target or Target.of_numbers(part.y[rows])
+    found = []
+    for column in part.table.columns[:MOST_COLUMNS]:
+        is_text, values = column.kind == "category", np.asarray(part.table.values[column.name], dtype=np.float64)
+        values = np.where(values < 0, np.nan, values) if is_text else values
+        alone, threshold = target.alone(values[rows], halves, is_text=is_text)
+        gaps = target.decided_by_gaps(np.isnan(values[rows]), halves)
+        known = values[~np.isnan(values)]
+        named = column.kind == "number" and is_id(column.name, known, len(np.unique(known)), is_text=False)
+        found.append(Suspicion(column.name, alone, threshold, gaps, named))
+    return [one.text for one in findings(found)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -108,6 +108,21 @@ def fit_calibration(probabilities: Probabilities, parts: Sequence[JudgedRows], n
     log_temperature, (_, power, doubt) = _least(best, LOG_TEMPERATURES)
     temperature = math.exp(log_temperature)
     return Calibration(temperature, doubt, power, ground) if power and ground else Calibration(temperature, doubt)
+
+
+def shrunk(found: Calibration | None, n_rows: int, few: int, n_classes: int) -> Calibration:
+    """A calibration for `n_rows` rows, fewer than `few`, which say little about how sure to be.
+
+    As if there were up to two more rows, with labels that say nothing: their share is a doubt on top of the one found.
+    A temperature below 1 is drawn to 1, in logarithms. Both end where there are `few` rows. Where no rows could be held
+    back (`found` is None) there is such a row for each class.
+    """
+    share = n_rows / few
+    more = 2.0 * (1.0 - share) if found is not None else float(n_classes)
+    found = Calibration() if found is None else found
+    temperature = found.temperature if found.temperature >= 1.0 else found.temperature**share
+    doubt = 1.0 - n_rows / (n_rows + more) * (1.0 - found.doubt)
+    return replace(found, temperature=temperature, doubt=doubt)
 
 
 class _Rows:

@@ -1,10 +1,11 @@
 """Probabilities that mean something."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -17,7 +18,7 @@ from radboost import (
     SoftmaxBoostClassifier,
     TreeOptions,
 )
-from radboost.calibration import Calibration, JudgedRows, fit_calibration
+from radboost.calibration import Calibration, JudgedRows, fit_calibration, shrunk
 from radboost.estimators import _calibrated, _held_back
 from radboost.rows.prepare import prepare
 from radboost.rows.weights import RowWeights
@@ -102,6 +103,43 @@ def test_few_rows_do_not_make_a_model_certain():
     found = fit_calibration(logistic, [judged(scores, ids)], 1)
     assert 0.3 < found.temperature < 1.0
     assert found.doubt == 0.0
+
+
+@pytest.mark.parametrize("estimator", [DeepBoostClassifier(), RGBClassifier(), SoftmaxBoostClassifier(60)], ids=names)
+@pytest.mark.parametrize("data", [load_iris, load_breast_cancer, None])
+def test_few_rows_are_said_and_probabilities_shrunk(estimator, data):
+    """Ten rows say little about how sure to be, and copies of them nothing more."""
+    rng = np.random.default_rng(0)
+    X, y = (rng.normal(size=(600, 5)), rng.integers(0, 2, 600)) if data is None else data(return_X_y=True)
+    order = rng.permutation(len(y))
+    few, new = order[:10], order[10:]
+    with pytest.warns(UserWarning, match="Only 10 rows to learn from") as warned:
+        model = changed(estimator).fit(X[few], y[few])
+    assert [warning.filename for warning in warned] == [__file__]
+    least_doubt = 1.6 / 11.6
+    assert model.calibration_.doubt >= least_doubt - 1e-12
+    with warnings.catch_warnings(action="error"):
+        plain = changed(estimator, calibration=None).fit(X[few], y[few])
+    np.testing.assert_array_equal(model.predict(X[new]), plain.predict(X[new]))
+    repeated = changed(estimator).fit(np.tile(X[few], (9, 1)), np.tile(y[few], 9))
+    weighted = changed(estimator).fit(X[few], y[few], sample_weight=np.full(10, 9))
+    assert repeated.calibration_ == weighted.calibration_
+    assert repeated.calibration_.doubt >= least_doubt - 1e-12
+
+
+def test_shrinking_ends_with_enough_rows():
+    found = Calibration(0.5, 0.1, 2.0, 0.3)
+    assert shrunk(found, 50, 50, 3) == replace(found, doubt=pytest.approx(0.1))
+    few = shrunk(found, 10, 50, 3)
+    assert (few.temperature, few.doubt) == (pytest.approx(0.5**0.2), pytest.approx(1.0 - 0.9 * 10 / 11.6))
+    assert shrunk(replace(found, temperature=2.0), 10, 50, 3).temperature == 2.0
+    assert shrunk(None, 4, 50, 4) == Calibration(doubt=0.5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_draws_from_few_cells_are_many_rows():
+    X, y = np.arange(400)[:, None] % 4, np.arange(400) % 5 < 2
+    assert DeepBoostClassifier(5).fit(X, y).calibration_ is not None
 
 
 def test_folds_are_parts_of_every_class():
@@ -249,8 +287,9 @@ def test_digits():
 
 def test_nothing_to_calibrate_by():
     X, y = np.arange(2.0)[:, None], np.array([0, 1])  # no class has two rows
-    model = DeepBoostClassifier(5).fit(X, y)
-    assert model.calibration_ is None
+    with pytest.warns(UserWarning, match="Only 2 rows to learn from"):
+        model = DeepBoostClassifier(5).fit(X, y)
+    assert model.calibration_ == Calibration(doubt=0.5)
     assert model.predict_proba(X).shape == (2, 2)
     X, y = load_iris(return_X_y=True)
     costs = [[0.0, 5.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]

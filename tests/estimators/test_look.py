@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.datasets import make_hastie_10_2
 
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
@@ -342,3 +343,26 @@ def test_given_thresholds_are_kept_where_leaves_vote() -> None:
     given = DeepBoostClassifier(5, complexity_penalty=0.03, tree_options=TreeOptions(thresholds="best")).fit(X, y)
     assert model.chosen_["thresholds"] == "best"
     np.testing.assert_array_equal(model.decision_function(X), given.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("given", "accuracy", "used"),
+    [
+        ({"family": "stumps", "n_rounds": 200}, 0.77, (200, 0.6)),
+        ({"family": "stumps"}, 0.83, (600, 0.6)),
+        ({"family": "stump_pairs"}, 0.83, (600, 0.3)),
+        ({"family": "kernel", "n_rounds": 300}, 0.83, (300, 1.0)),
+        ({"family": radboost.families.stumps_at([[-9.0, *np.linspace(-2.0, 2.0, 17)]] * 10)}, 0.83, (600, 0.6)),
+        ({"max_depth": 2, "complexity_penalty": 0.03, "n_rounds": 100}, 0.77, (100, 0.3)),
+        ({"n_rounds": 50}, 0.85, (50, 0.06)),
+    ],
+)
+def test_automatic_steps_fit_the_family(given, accuracy, used):
+    """A sum of squares above its median: AdaBoost with 200 stumps has .86."""
+    X, y = make_hastie_10_2(n_samples=4000, random_state=1)
+    family = given.get("family")
+    family = radboost.families.Candidates(family) if isinstance(family, list | tuple) else family
+    given = given if family is None else {**given, "family": family}
+    model = DeepBoostClassifier(**given, calibration=None).fit(X[:2000], y[:2000])
+    assert model.score(X[2000:], y[2000:]) > accuracy
+    assert (model.chosen_["n_rounds"], model.chosen_["learning_rate"]) == used

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from radboost._progress import part_of_fit, say
 from radboost._validation import check_choice
-from radboost.calibration import JudgedRows, fit_calibration
+from radboost.calibration import JudgedRows, fit_calibration, shrunk
 from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
 from radboost.estimators._offset import OffsetMixin
@@ -20,6 +23,8 @@ from radboost.rows.weights import RowWeights
 # allow, and than so few.
 MOST_RATES, FEWEST_ROWS = 2**22, 200
 MOST_GATHERED = 2**23  # scores that every worker takes from the others
+# Probabilities of fewer rows to learn from than this are shrunk, and the fit says so.
+FEW_ROWS = 50
 
 
 class CalibratedMixin(OffsetMixin):
@@ -55,11 +60,22 @@ class CalibratedMixin(OffsetMixin):
             parts = [judged(self, watched, threads)]
         else:
             parts = self._cross_fit(prepared.unwatched(), settings)
-        if parts:
-            found = fit_calibration(self._probabilities, parts, threads)
-            say(self.verbose, f"calibrated: {found}")
+        found = fit_calibration(self._probabilities, parts, threads) if parts else None
+        if found is not None and self.calibration == "right_labels":
             # (6a) without its doubt: what the labels would be if none were drawn anew
-            self.calibration_ = replace(found, doubt=0.0) if self.calibration == "right_labels" else found
+            found = replace(found, doubt=0.0)
+        n_rows = _n_to_learn_from(prepared, threads)
+        if n_rows < FEW_ROWS:
+            found = shrunk(found, n_rows, FEW_ROWS, len(prepared.known_classes))
+            warnings.warn(
+                f"Only {n_rows} rows to learn from (copies count once): probabilities are shrunk towards equal shares "
+                f"of the classes. {FEW_ROWS} different rows or more are calibrated without it; calibration=None takes "
+                "the probabilities of the loss.",
+                UserWarning,
+                stacklevel=6,
+            )
+        say(self.verbose, f"calibrated: {found}")
+        self.calibration_ = found
 
     def _cross_fit(self, rows: PreparedRows, settings: FitSettings) -> list[JudgedRows]:
         """Rows and their scores by short fits that did not see them."""
@@ -83,6 +99,25 @@ class CalibratedMixin(OffsetMixin):
         short.calibration, short.early_stopping, short.warm_start = None, False, False
         short.random_state = seed % 2**32
         return short
+
+
+def _n_to_learn_from(rows: PreparedRows, n_threads: int) -> int:
+    """Different rows; where the same cells come with several classes each copy counts, as a draw of its class.
+
+    With validation rows no less than these.
+    """
+    weights, own = rows.row_weights(), np.ones(rows.n_rows) if rows.weights is None else rows.weights
+    n_watched = 0 if rows.validation is None else int(rows.validation.row_weights().total)
+    n_rows = max(n_watched, rows.n_different(n_threads))
+    if n_rows >= FEW_ROWS:
+        return n_rows
+    cells = weights.gather(rows.data.row_hashes(np.zeros_like(rows.class_ids), n_threads))
+    class_ids, own = weights.gather(rows.class_ids), weights.gather(own)
+    different, places = np.unique(cells, return_inverse=True)
+    copies = np.zeros((len(different), len(rows.known_classes)))
+    np.add.at(copies, (places, class_ids), own)
+    drawn = (copies > 0.0).sum(axis=1) > 1
+    return max(n_watched, int((~drawn).sum() + copies[drawn].sum()))
 
 
 def judged(model: Any, rows: Watched, n_threads: int) -> JudgedRows:

@@ -44,6 +44,8 @@ BEYOND_CHANCE, COST_OF_WRONG, GAIN_OF_TWICE_THE_ROWS = 1.5, 2.0, 2.0
 WORTH_IT = 0.01
 # Damping of the whole fit: as strong as the time that it takes allows.
 SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
+# The smallest where the number of rounds is given, which may be few; not a function of it, so that fits can go on.
+SMALLEST_RATE_OF_GIVEN_ROUNDS = 0.06
 MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
 Setting = dict[str, Any]
 
@@ -206,8 +208,10 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
     if found is None:
         return Outcome(looked=True)
     rate = estimator.learning_rate
-    rate = damping(n_different) if isinstance(rate, str) else float(rate)
     rounds: Any = estimator.n_rounds
+    if isinstance(rate, str):
+        rate = max(damping(n_different), 0.0 if isinstance(rounds, str) else SMALLEST_RATE_OF_GIVEN_ROUNDS)
+    rate = float(rate)
     if isinstance(rounds, str):
         rounds = enough_rounds(look, found, rate) if settings.stopping is None else MOST_ROUNDS
     return Outcome(True, {**found, "learning_rate": rate, "n_rounds": int(rounds)})

@@ -44,8 +44,11 @@ from radboost.trees.tree import Tree
 # What "auto" stands for with two classes and with more. Chosen by the experiment in docs/defaults.md.
 AUTOMATIC = {"max_depth": (6, 8), "complexity_penalty": (0.03, 0.01)}
 
-# The same without a look.
+# The same without a look. Along trees of less than the automatic depth steps are longer by as much.
 AUTOMATIC_ROUNDS, AUTOMATIC_RATE = 300, 0.1
+# Hypotheses of no more than two questions are weak: the closed form's steps along them are a fraction of the optimal
+# ones, so that "auto" is the line search, with more rounds.
+WEAK_DEPTH, ROUNDS_OF_WEAK = 2, 600
 # With more than two classes, those that leaves with numbers go with.
 RATED_OBJECTIVES = ("sum", "compsum")
 
@@ -68,8 +71,9 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     Parameters
     ----------
     n_rounds : int or "auto"
-        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective. "auto" is 300, or what
-        a look at the data finds (see `complexity_penalty`).
+        Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective. "auto" is 300, or 600
+        for stumps, pairs, kernels and trees of depth 2 or less, or what a look at the data finds (see
+        `complexity_penalty`).
     loss : {"logistic", "exponential"} or object
         Phi(u) = log2(1 + e^u), e^u of u = 1 - y f, or an object with the methods `value(targets, scores)` and
         `derivative(targets, scores)` of a convex loss of targets * scores, targets being -1 and +1, which does not
@@ -88,8 +92,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         majority abstain; and they have no probabilities of their own (see `predict_proba`). With two classes all
         objectives are the same.
     family : {"trees", "stumps", "stump_pairs", "kernel"}, Family, or a list of these
-        Where hypotheses come from. Kernels learn faster with learning_rate=1: their values are small, and so are their
-        steps.
+        Where hypotheses come from.
     max_depth : int or "auto"
         Depth of the deepest trees, at most 60. Every smaller depth is a candidate in every round (with best-first
         growth every smaller size). "auto" is 6 with two classes and 8 with more, which need more leaves
@@ -103,14 +106,16 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1] or "auto"
-        Share of the optimal step that is taken. "auto" is 0.1, or with leaves that hold numbers 0.03 to 0.1.
+        Share of the step that is taken. "auto" is 0.1 for trees of the automatic depth, longer for shallower trees
+        (0.3 at depth 2 and for stump pairs, 0.6 for stumps, with more classes 0.4 and 0.8), and 1 for kernels. With
+        leaves that hold numbers it is 0.03 to 0.1, at least 0.06 where `n_rounds` is given.
     subsample : float in (0, 1]
         Share of the rows, drawn anew each round by their content, that a proposal is grown on.
     step : {"auto", "closed_form", "line_search"}
         "closed_form" is the step of the papers, which minimises an upper bound on the objective; "line_search"
-        minimises the objective itself. The bound is loose for weak hypotheses (kernels, and small trees with many
-        classes); for these the line search learns much faster. "auto" is the closed form for trees and the line search
-        for kernels.
+        minimises the objective itself. The bound is loose for weak hypotheses (kernels, stumps, small trees); for these
+        the line search learns much faster. "auto" is the closed form for trees of depth 3 and more, and the line search
+        otherwise.
     categorical_features : "from_dtype", None, or a list of column indices or names, or a mask of booleans
         Columns whose values are categories without an order: strings, numbers or booleans; the 255 most
         frequent of a column are told apart, and others are taken as missing values.
@@ -360,7 +365,11 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         check_choice("step", self.step, self._steps)
         options = read_tree_options(
             self.tree_options, self._tree_options_read, type(self).__name__, self._instead
-        ).filled(max_features=1.0 / 3.0, split_criterion="gini", min_leaf_weight=0.0)
+        ).filled(
+            max_features=None if self._proposal_depth(2) == 1 else 1.0 / 3.0,  # a stump has one node alone
+            split_criterion="gini",
+            min_leaf_weight=0.0,
+        )
         if not self._will_look(options):
             options = options.filled(thresholds="random", leaves="votes")
         check_families(get_families(self.family), options)
@@ -458,12 +467,26 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         """The parameters of a fit, with numbers where they say "auto"."""
         return {
             "n_rounds": self._n_stages(),
-            "learning_rate": AUTOMATIC_RATE if isinstance(self.learning_rate, str) else float(self.learning_rate),
+            "learning_rate": self._rate(growth, objective),
             "complexity_penalty": self._penalty(objective.n_classes).complexity_penalty,
             "max_depth": growth.max_depth,
             "thresholds": "random" if growth.random_thresholds else "best",
             "leaves": "rated" if growth.rated else "votes",
         }
+
+    def _proposal_depth(self, n_classes: int) -> int:
+        """Depth of the deepest hypotheses, 0 for kernels."""
+        max_depth = int(_automatic("max_depth", self.max_depth, n_classes))
+        return max(family.proposal_depth(max_depth) for family in get_families(self.family))
+
+    def _rate(self, growth: GrowthSettings, objective: Objective) -> float:
+        """The learning rate, where "auto" goes by the depth of what is proposed."""
+        if not isinstance(self.learning_rate, str):
+            return float(self.learning_rate)
+        if growth.rated:
+            return AUTOMATIC_RATE
+        full, depth = AUTOMATIC["max_depth"][objective.n_classes > 2], self._proposal_depth(objective.n_classes)
+        return min(1.0, round(AUTOMATIC_RATE * max(1.0, full / depth), 3)) if depth else 1.0
 
     def _rate_of_fit(self) -> float:
         return float(self.chosen_["learning_rate"])
@@ -476,7 +499,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _n_stages(self) -> int:
         if isinstance(self.n_rounds, str):
-            return AUTOMATIC_ROUNDS
+            return ROUNDS_OF_WEAK if self._proposal_depth(2) <= WEAK_DEPTH else AUTOMATIC_ROUNDS
         return int(self.n_rounds)
 
     def _check_rounds(self) -> None:
@@ -511,13 +534,14 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
+        weak = self._proposal_depth(problem.objective.n_classes) <= WEAK_DEPTH
         return self._descent(
             problem.objective,
             start_families(families, problem),
             self._penalty(problem.objective.n_classes),
             n_rows=problem.data.n_rows,
-            learning_rate=AUTOMATIC_RATE if isinstance(self.learning_rate, str) else float(self.learning_rate),
-            step=self.step,
+            learning_rate=self._rate(problem.settings, problem.objective),
+            step="line_search" if weak and self.step == "auto" else self.step,
             seed=problem.settings.seed,
             trace=trace,
             raw_rows=RawRows(problem.X, problem.order, problem.settings.n_threads),

@@ -23,7 +23,7 @@ from radboost.estimators._learning import FitSettings, Plan
 from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
-from radboost.estimators.deepboost import DeepBoostClassifier
+from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
 from radboost.export.parts import ScoreSum, refuse_model
 from radboost.families import Family, Problem, get_families
 from radboost.families.own import start_families
@@ -271,6 +271,9 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         if isinstance(self.complexity_penalty, str):
             return WeightedL1(AUTOMATIC_PENALTY[n_classes > 2])
         return self._penalty(n_classes)
+
+    def _proposal_depth(self, n_classes: int) -> int:
+        return int(AUTOMATIC["max_depth"][n_classes > 2])  # rates are numbers here: steps do not go by the family
 
     def _read_parameters(self) -> FitSettings:
         check_choice("source_objective", self.source_objective, list(SOURCE_OBJECTIVES))

@@ -189,6 +189,12 @@ class Family(ABC):
     @abstractmethod
     def start(self, problem: Problem) -> Proposer: ...
 
+    def proposal_depth(self, max_depth: int) -> int:
+        """Questions from root to leaf of its deepest hypotheses, 0 where values are mostly small: what automatic steps
+        of DeepBoost go by. `max_depth` is that of the estimator.
+        """
+        return 2
+
     @abstractmethod
     def n_families(self, problem: Problem) -> int:
         """How many sub-families of different complexity the search may use: their sum is p of Theorem 1."""

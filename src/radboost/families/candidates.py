@@ -81,6 +81,9 @@ class Candidates(Family):
         self.validate()
         return CandidatesProposer(self, problem)
 
+    def proposal_depth(self, max_depth: int) -> int:
+        return max(1, *(int(getattr(hypothesis, "depth", 0)) for hypothesis in self.hypotheses))
+
     def n_families(self, problem: Problem) -> int:
         return 1
 

@@ -253,6 +253,9 @@ class KernelFamily(Family, name="kernel"):
             )
         return KernelProposer(self, problem)
 
+    def proposal_depth(self, max_depth: int) -> int:
+        return 0
+
     def n_families(self, problem: Problem) -> int:
         return 1
 

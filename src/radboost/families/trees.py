@@ -158,6 +158,9 @@ class Stumps(Family, name="stumps"):
 
     of_trees = True
 
+    def proposal_depth(self, max_depth: int) -> int:
+        return 1
+
     def start(self, problem: Problem) -> Proposer:
         m, d = problem.sample_size, problem.n_columns
         grower = make_grower(
@@ -224,16 +227,16 @@ class Trees(Family, name="trees"):
             settings,
             growth=settings.options.growth,
             criterion=settings.criterion,
-            max_depth=self._depth(problem),
+            max_depth=self.proposal_depth(settings.max_depth),
         )
         return TreeProposer(problem, grower, lambda n, bits: complexity.trees(n, m, d, bits))
 
-    def _depth(self, problem: Problem) -> int:
-        return problem.settings.max_depth if self.max_depth is None else self.max_depth
+    def proposal_depth(self, max_depth: int) -> int:
+        return max_depth if self.max_depth is None else self.max_depth
 
     def n_families(self, problem: Problem) -> int:
         # T_0, T_1, ... up to the largest tree that fits: a tree of k leaves has k - 1 splits.
-        leaves = [2 ** self._depth(problem), problem.objective.row_weights.n_copies]
+        leaves = [2 ** self.proposal_depth(problem.settings.max_depth), problem.objective.row_weights.n_copies]
         if problem.settings.options.max_leaves is not None:
             leaves.append(problem.settings.options.max_leaves)
         n_sizes = int(min(leaves))

@@ -59,9 +59,10 @@ def around_deepboost(used: Setting, base: Any, n_classes: int) -> list[Setting]:
     """Votes and leaves that hold numbers, with more and less penalty, depth and randomness."""
     several = n_classes > 2
     penalty, depth = AUTOMATIC["complexity_penalty"][several], int(AUTOMATIC["max_depth"][several])
+    steps = used if used["leaves"] == "votes" else {"n_rounds": AUTOMATIC_ROUNDS, "learning_rate": AUTOMATIC_RATE}
     votes = {
-        "n_rounds": AUTOMATIC_ROUNDS,
-        "learning_rate": AUTOMATIC_RATE,
+        "n_rounds": steps["n_rounds"],
+        "learning_rate": steps["learning_rate"],
         "complexity_penalty": penalty,
         "max_depth": depth,
         "thresholds": "random",

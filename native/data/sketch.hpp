@@ -67,7 +67,7 @@ public:
     // At most max_bins - 1 values after which bins end.
     std::vector<double> thresholds(int max_bins) const {
         const std::vector<Weighted<T>> items = merged(levels_);
-        return quantile_thresholds(
+        return bin_thresholds(
             items.size(), [&](std::size_t i) { return items[i].value; },
             [&](std::size_t i, double& sum) { sum += items[i].weight; }, max_bins,
             [](double here, double) { return here; });

@@ -11,6 +11,8 @@
 #include "data/bin_ends.hpp"
 #include "data/letter.hpp"
 #include "data/sample_rows.hpp"
+#include "core/hashing.hpp"
+#include "core/matrix_view.hpp"
 
 namespace radboost {
 
@@ -159,6 +161,25 @@ public:
             for (const Weighted<T>& item : sorted_with_weights(values, rows, weights)) add(item.value, item.weight);
         if (runs_.size() > 2 * n_merged_ + kFewRuns) merge();
     }
+    // All rows of a block. Where most have one of a few values, as in a column whose drawn rows have few, these are counted in
+    // a table and only what it has no room for is sorted.
+    void add_few_values(const MatrixView<T>& X, std::size_t column, const double* weights) {
+        std::vector<Run<T>> table(kTableSlots);
+        for (std::size_t row = 0; row < X.n_rows; ++row) {
+            const T value = without_negative_zero(X.at(row, column));
+            if (value != value) continue;
+            const double weight = weights == nullptr ? 1.0 : weights[row];
+            Run<T>& run = table[mix(ordered_key(static_cast<double>(value)), ordered_key(weight)) % kTableSlots];
+            if (run.value != value || run.weight != weight) {
+                if (run.count > 0) runs_.push_back(run);
+                run = {value, weight, 0};
+                if (runs_.size() > 2 * n_merged_ + kFewRuns) merge();
+            }
+            ++run.count;
+        }
+        for (const Run<T>& run : table)
+            if (run.count > 0) runs_.push_back(run);
+    }
     void write(bool weighted, Letter& letter) {
         merge();
         std::vector<T> values;
@@ -214,7 +235,7 @@ private:
         n_merged_ = n;
     }
 
-    static constexpr std::size_t kFewRuns = 16384;
+    static constexpr std::size_t kFewRuns = 16384, kTableSlots = 4096;
     std::vector<Run<T>> runs_;
     std::size_t n_merged_ = 0;
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -91,19 +92,18 @@ def cut_values(pairs: Sequence[tuple[float, Fraction]], max_bins: int) -> list[f
     return [pairs[end - 1][0] for end in itertools.accumulate(sizes)]
 
 
-def least_weight(weights: Sequence[Fraction], bins: int) -> Fraction:
+def least_weight(weights: Sequence[int], bins: int) -> int:
     """Weight of the heaviest bin of several values where the values are divided so that it is smallest."""
 
-    def n_needed(most: Fraction) -> int:
-        count, room = 0, Fraction(-1)
+    def n_needed(most: int) -> int:
+        count, room = 0, -1
         for weight in weights:
             room -= weight
             if room < 0:
                 count, room = count + 1, most - weight
         return count
 
-    sums = {Fraction(sum(weights[a:b])) for a in range(len(weights)) for b in range(a + 2, len(weights) + 1)}
-    return min(most for most in {Fraction(0), *sums} if n_needed(most) <= bins)
+    return bisect_left(range(sum(weights) + 1), True, key=lambda most: n_needed(most) <= bins)
 
 
 def bin_column(values: Sequence[float], weights: Sequence[float] | None = None, max_bins: int = 255) -> Column:

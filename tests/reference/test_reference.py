@@ -45,7 +45,7 @@ def test_bins_are_as_many_and_as_light_as_they_can_be(counts: list[int], max_bin
     weights = [Fraction(count) for count in counts]
     sizes = binning.divide(weights, max_bins)
     assert (len(sizes), sum(sizes)) == (min(max_bins, len(weights)), len(weights))
-    least, first = binning.least_weight(weights, max_bins), 0
+    least, first = binning.least_weight(counts, max_bins), 0
     for size in sizes:
         of_bin = weights[first : first + size]
         assert size == 1 or (sum(of_bin) < 2 * least and max(of_bin) <= least)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from native_tools import bin_natively, naive_columns
-from radboost import _native
+from radboost import DeepBoostClassifier, _native
 from reference import binning
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
@@ -92,6 +92,19 @@ def test_frequent_values_leave_the_bins_to_the_others(name: str) -> None:
     least = binning.least_weight(counts.tolist(), 255)
     assert np.all(sizes[bins][counts > least] == 1)
     assert np.all(weights[sizes > 1] < 2 * least)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stump_finds_a_limit_between_two_frequent_values(seed: int) -> None:
+    """Delays of flights in minutes: 20,000 rows of which one says whether a flight was late by more than a limit."""
+    rng = np.random.default_rng(seed)
+    m, n_held_out = 24_000, 4000
+    delays = np.round(rng.normal(-8.0, 14.0, m) + rng.exponential(45.0, m) * (rng.random(m) < 0.4)).clip(-80, 300)
+    X = np.column_stack([rng.normal(size=m), delays, rng.integers(0, 2400, m)])
+    for limit in (-10, 0, 15, 30, 45, 60):
+        late = delays > limit
+        model = DeepBoostClassifier.paper(1, family="stumps").fit(X[n_held_out:], late[n_held_out:])
+        assert np.array_equal(model.predict(X[:n_held_out]), late[:n_held_out])
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,10 @@ def check_ranks(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, error: flo
         assert any(low <= threshold <= high for threshold in thresholds) or high == largest
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy", "sorted", "one value often", "one value nearly always", "few and many", "missing"])
+KINDS = ["normal", "heavy", "sorted", "one value often", "one value nearly always", "few and many", "missing"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weights", ["none", "fractions"])
 @pytest.mark.parametrize(("n_blocks", "n_workers"), [(1, 1), (1, 3), (5, 2), (16, 1)])
 def test_weights_are_right_up_to_the_stated_error(kind: str, weights: str, n_blocks: int, n_workers: int) -> None:

@@ -82,7 +82,8 @@ private:
         std::vector<std::size_t> apart(heavy.begin(), heavy.begin() + static_cast<std::ptrdiff_t>(n));
         std::sort(apart.begin(), apart.end());
         double needed = static_cast<double>(n);
-        for (const Run& part : runs_between(run, apart)) needed += std::ceil(weight(part) / most);
+        // A bin at least, also for weights that are lost beside the sum.
+        for (const Run& part : runs_between(run, apart)) needed += std::max(1.0, std::ceil(weight(part) / most));
         return needed <= static_cast<double>(run.n_bins);
     }
 

@@ -94,6 +94,13 @@ def test_frequent_values_leave_the_bins_to_the_others(name: str) -> None:
     assert np.all(weights[sizes > 1] < 2 * least)
 
 
+def test_weights_that_are_lost_beside_others() -> None:
+    """Values 1 and 3 weigh nothing beside 1e20, and still need bins beside those of 0, 2 and 4."""
+    weights = np.array([1e20, 1.0, 2e20, 1.0, 1e20])
+    for max_bins in (2, 3, 4, 5):
+        assert bin_natively(np.arange(5.0)[:, None], weights, max_bins).n_bins().tolist() == [max_bins]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stump_finds_a_limit_between_two_frequent_values(seed: int) -> None:
     """Delays of flights in minutes: 20,000 rows of which one says whether a flight was late by more than a limit."""

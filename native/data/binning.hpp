@@ -67,11 +67,12 @@ private:
     mutable LargeArray<std::uint8_t> by_row_;
 };
 
-// `weights` may be null (every row counts once). Quantiles are the inverse of the cumulative weight; thresholds lie
-// midway between neighbouring distinct values. Above 262,144 rows the quantiles come from rows drawn by content. Row i
-// of the result is row order[i] of X (row i where `order` is null). `categories` has the number of categories of each
-// column, whose values are then 0, 1, ..., and -1 for a column of numbers; null: all columns are. With several workers X has
-// the rows of this one, and the bins are those of all rows: every worker calls, with the same columns, type and max_bins.
+// `weights` may be null (every row counts once). A column has min(max_bins, number of values) bins, as bin_ends.hpp divides
+// them; thresholds lie midway between neighbouring distinct values. Above 262,144 rows, weights of values are those of rows
+// drawn by content, unless these have fewer values than there are bins. Row i of the result is row order[i] of X (row i where
+// `order` is null). `categories` has the number of categories of each column, whose values are then 0, 1, ..., and -1 for a
+// column of numbers; null: all columns are. With several workers X has the rows of this one, and the bins are those of all
+// rows: every worker calls, with the same columns, type and max_bins.
 template <class T>
 BinnedData bin_blocks(const RowBlocks<T>& X, const double* weights, bool integer_weights, const std::int64_t* order,
                       const std::int32_t* categories, int max_bins, int n_threads, InterruptCheck check,

@@ -85,6 +85,7 @@ public:
                 cut_at_hand(first, last);
             else
                 cut_shared(first, last);
+            if (drawn_) cut_by_all_rows(first, last);
         }
         return std::move(cuts_);
     }
@@ -115,13 +116,13 @@ private:
             for (std::size_t row = 0; row < blocks_.n_rows(); ++row) own_count += weights_[row];
         }
         const auto count = static_cast<double>(collective_.sum(static_cast<std::int64_t>(own_count)));  // a whole number
-        to_draw_ = count > static_cast<double>(kQuantileRows);
-        const double share = to_draw_ ? static_cast<double>(kQuantileRows / 2) / count : 1.0;
-        if (to_draw_) limit_ = static_cast<std::uint64_t>(share * 18446744073709551616.0);
+        drawn_ = to_draw_ = count > static_cast<double>(kQuantileRows);
+        const double share = drawn_ ? static_cast<double>(kQuantileRows / 2) / count : 1.0;
+        if (drawn_) limit_ = static_cast<std::uint64_t>(share * 18446744073709551616.0);
         if (!at_hand_) return columns_in_a_pass<T>(collective_.maximum(share * static_cast<double>(blocks_.n_rows())));
         if (to_draw_) {
             visit_all([&](std::size_t b, const MatrixView<T>& X) { draw(b, X); });
-            see_what_was_drawn();
+            to_draw_ = false;
         }
         return columns_at_once<T>(rows_[0].size, n_threads_);
     }
@@ -129,19 +130,6 @@ private:
     std::size_t sketch_size() const { return Sketch<T>::kPerBin * static_cast<std::size_t>(max_bins_); }
 
     void draw(std::size_t block, const MatrixView<T>& X) { rows_[block] = draw_rows(X, limit_, n_threads_); }
-
-    // Tells whether all rows have to be taken instead: there are few different ones.
-    bool see_what_was_drawn() {
-        to_draw_ = false;
-        std::int64_t n_drawn = 0;
-        for (const SampleRows& rows : rows_) n_drawn += static_cast<std::int64_t>(rows.size);
-        if (collective_.sum(n_drawn) > 0) return false;
-        for (std::size_t b = 0; b < rows_.size(); ++b) {
-            rows_[b] = SampleRows();
-            rows_[b].size = blocks_.n_rows(b);
-        }
-        return true;
-    }
 
     void look(std::size_t first, std::size_t last) {
         distinct_.assign(last - first, DistinctValues<T>(static_cast<std::size_t>(max_bins_)));
@@ -161,8 +149,7 @@ private:
             else
                 add_sample(b, X, first, last);
         });
-        if (to_draw_ && see_what_was_drawn())
-            visit_all([&](std::size_t b, const MatrixView<T>& X) { add_sample(b, X, first, last); });
+        to_draw_ = false;
     }
 
     // Of rows that are all in this block, so that it is known by now which columns have many values.
@@ -208,10 +195,10 @@ private:
             check_();
             const std::size_t end = std::min(begin + width, last);
             if (sketched_)
-                share(first, begin, end, sketches_, Sketch<T>(sketch_size()), [](Sketch<T>& own, Letter& to) { own.write(to); });
+                share(held(sketches_, first, begin, end), Sketch<T>(sketch_size()),
+                      [](Sketch<T>& own, Letter& to) { own.write(to); });
             else if (!alone_)
-                share(first, begin, end, samples_, SharedSample<T>(),
-                      [&](SharedSample<T>& own, Letter& to) { own.write(weighted_, to); });
+                share_samples(held(samples_, first, begin, end));
             parallel_for(n_threads_, end - begin, [&](std::size_t i) {
                 const std::size_t c = begin + i;
                 if (!wants_sample(first, c)) {
@@ -226,21 +213,49 @@ private:
         }
     }
 
-    // What all workers have of columns begin ... end - 1, in place of what this one has.
+    // Columns with more values than bins of which the drawn rows have fewer than that.
+    void cut_by_all_rows(std::size_t first, std::size_t last) {
+        std::vector<std::size_t> columns;
+        for (std::size_t c = first; c < last; ++c)
+            if (wants_sample(first, c) && cuts_[c].thresholds.size() + 1 < static_cast<std::size_t>(max_bins_))
+                columns.push_back(c);
+        if (columns.empty()) return;
+        std::vector<SharedSample<T>> samples(columns.size());
+        visit_all([&](std::size_t b, const MatrixView<T>& X) {
+            parallel_for(n_threads_, columns.size(), [&](std::size_t i) {
+                samples[i].add_few_values(X, columns[i], weights_of(b));
+            });
+        });
+        std::vector<SharedSample<T>*> all;
+        for (SharedSample<T>& sample : samples) all.push_back(&sample);
+        if (!alone_) share_samples(all);
+        parallel_for(n_threads_, columns.size(),
+                     [&](std::size_t i) { cuts_[columns[i]].thresholds = samples[i].thresholds(whole_, max_bins_); });
+    }
+
+    // What this worker has of those columns among begin ... end - 1 that have many values.
+    template <class Held>
+    std::vector<Held*> held(std::vector<Held>& of_all, std::size_t first, std::size_t begin, std::size_t end) const {
+        std::vector<Held*> wanted;
+        for (std::size_t c = begin; c < end; ++c)
+            if (wants_sample(first, c)) wanted.push_back(&of_all[c - first]);
+        return wanted;
+    }
+
+    // What all workers have in place of what this one has.
     template <class Held, class Write>
-    void share(std::size_t first, std::size_t begin, std::size_t end, std::vector<Held>& held, const Held& none,
-               Write&& write) {
-        bool any = false;
+    void share(const std::vector<Held*>& held, const Held& none, Write&& write) {
+        if (held.empty()) return;
         Letter own;
-        for (std::size_t c = begin; c < end; ++c) {
-            if (wants_sample(first, c)) write(held[c - first], own);
-            any |= wants_sample(first, c);
-            held[c - first] = none;
+        for (Held* const one : held) {
+            write(*one, own);
+            *one = none;
         }
-        if (!any) return;
         for (Letter& letter : own.exchange(collective_))
-            for (std::size_t c = begin; c < end; ++c)
-                if (wants_sample(first, c)) held[c - first].read(letter);
+            for (Held* const one : held) one->read(letter);
+    }
+    void share_samples(const std::vector<SharedSample<T>*>& samples) {
+        share(samples, SharedSample<T>(), [&](SharedSample<T>& own, Letter& to) { own.write(weighted_, to); });
     }
 
     const RowBlocks<T>& blocks_;
@@ -253,7 +268,8 @@ private:
     const bool sketched_;
     const bool at_hand_;  // all rows are in one block of this worker
     bool weighted_ = false, whole_ = true;
-    bool to_draw_ = false;  // rows that are not drawn yet
+    bool drawn_ = false;    // quantiles come from drawn rows
+    bool to_draw_ = false;  // they are not drawn yet
     std::uint64_t limit_ = 0;
     std::vector<SampleRows> rows_;  // of each block
     std::vector<ColumnCuts> cuts_;

@@ -17,7 +17,7 @@ struct ColumnCuts {
 };
 
 // Arguments as those of bin_blocks (binning.hpp). Blocks are visited once, or once for every few hundred columns of wide
-// rows; once more where none of very many rows is drawn, because they are copies of few. `sketched`: quantiles come from
+// rows; once more where drawn rows have fewer values of a column than there are bins for it. `sketched`: quantiles come from
 // summaries of all rows (sketch.hpp), and not from rows that are drawn.
 template <class T>
 std::vector<ColumnCuts> cut_columns(const RowBlocks<T>& blocks, const double* weights, bool integer_weights,

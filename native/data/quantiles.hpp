@@ -1,4 +1,4 @@
-// Where the quantiles of a column lie, found from the values of some rows.
+// Thresholds between the bins of a column, found from the values of some rows.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,11 @@
 #include <cstring>
 #include <vector>
 
+#include "data/bin_ends.hpp"
 #include "data/letter.hpp"
 #include "data/sample_rows.hpp"
+#include "core/hashing.hpp"
+#include "core/matrix_view.hpp"
 
 namespace radboost {
 
@@ -66,25 +69,24 @@ void radix_sort(std::vector<Item>& items) {
     }
 }
 
-// The values after which a bin ends: the smallest v whose cumulative weight reaches k / max_bins of the total. Item i of
-// a sorted sample has value(i), and add(i, sum) adds its weight to a sum; between(a, b) is a threshold t with a <= t < b.
+// The thresholds between the bins of a column. Item i of a sorted sample has value(i), and add(i, sum) adds its weight to a
+// sum; between(a, b) is a threshold t with a <= t < b.
 template <class Value, class Add, class Between = double (*)(double, double)>
-std::vector<double> quantile_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
-                                        Between&& between = midpoint) {
-    double total = 0;
-    for (std::size_t i = 0; i < size; ++i) add(i, total);
-    std::vector<double> thresholds;
-    double cumulative = 0;
-    int k = 1;
+std::vector<double> bin_thresholds(std::size_t size, Value&& value, Add&& add, int max_bins,
+                                   Between&& between = midpoint) {
+    std::vector<decltype(value(0))> values;
+    std::vector<double> upto(1);  // weight up to each value
+    values.reserve(size);
+    upto.reserve(size + 1);
+    double sum = 0;
     for (std::size_t i = 0; i < size;) {
-        const auto here = value(i);
-        for (; i < size && value(i) == here; ++i) add(i, cumulative);
-        if (i == size) break;
-        if (cumulative * max_bins < k * total) continue;
-        while (k < max_bins && cumulative * max_bins >= k * total) ++k;
-        thresholds.push_back(between(here, value(i)));
-        if (k == max_bins) break;
+        values.push_back(value(i));
+        for (; i < size && value(i) == values.back(); ++i) add(i, sum);
+        upto.push_back(sum);
     }
+    std::vector<double> thresholds;
+    for (const std::size_t end : bin_ends(upto, static_cast<std::size_t>(max_bins)))
+        if (end < values.size()) thresholds.push_back(between(values[end - 1], values[end]));
     return thresholds;
 }
 
@@ -121,12 +123,12 @@ template <class T>
 std::vector<double> cut_at_quantiles(const T* values, const double* weights, const SampleRows& rows, int max_bins) {
     if (weights == nullptr) {
         const std::vector<T> sample = sorted_values(values, rows.size);
-        return quantile_thresholds(
+        return bin_thresholds(
             sample.size(), [&](std::size_t i) { return sample[i]; }, [](std::size_t, double& sum) { sum += 1.0; },
             max_bins);
     }
     const std::vector<Weighted<T>> sample = sorted_with_weights(values, rows, weights);
-    return quantile_thresholds(
+    return bin_thresholds(
         sample.size(), [&](std::size_t i) { return sample[i].value; },
         [&](std::size_t i, double& sum) { sum += sample[i].weight; }, max_bins);
 }
@@ -159,6 +161,25 @@ public:
             for (const Weighted<T>& item : sorted_with_weights(values, rows, weights)) add(item.value, item.weight);
         if (runs_.size() > 2 * n_merged_ + kFewRuns) merge();
     }
+    // All rows of a block. Where most have one of a few values, as in a column whose drawn rows have few, these are counted in
+    // a table and only what it has no room for is sorted.
+    void add_few_values(const MatrixView<T>& X, std::size_t column, const double* weights) {
+        std::vector<Run<T>> table(kTableSlots);
+        for (std::size_t row = 0; row < X.n_rows; ++row) {
+            const T value = without_negative_zero(X.at(row, column));
+            if (value != value) continue;
+            const double weight = weights == nullptr ? 1.0 : weights[row];
+            Run<T>& run = table[mix(ordered_key(static_cast<double>(value)), ordered_key(weight)) % kTableSlots];
+            if (run.value != value || run.weight != weight) {
+                if (run.count > 0) runs_.push_back(run);
+                run = {value, weight, 0};
+                if (runs_.size() > 2 * n_merged_ + kFewRuns) merge();
+            }
+            ++run.count;
+        }
+        for (const Run<T>& run : table)
+            if (run.count > 0) runs_.push_back(run);
+    }
     void write(bool weighted, Letter& letter) {
         merge();
         std::vector<T> values;
@@ -186,7 +207,7 @@ public:
     // `whole`: no weight has a fraction, so that sums are exact in any order.
     std::vector<double> thresholds(bool whole, int max_bins) {
         merge();
-        return quantile_thresholds(
+        return bin_thresholds(
             runs_.size(), [&](std::size_t i) { return runs_[i].value; },
             [&](std::size_t i, double& sum) {
                 const Run<T>& run = runs_[i];
@@ -214,7 +235,7 @@ private:
         n_merged_ = n;
     }
 
-    static constexpr std::size_t kFewRuns = 16384;
+    static constexpr std::size_t kFewRuns = 16384, kTableSlots = 4096;
     std::vector<Run<T>> runs_;
     std::size_t n_merged_ = 0;
 };

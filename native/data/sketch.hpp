@@ -1,13 +1,14 @@
 // Summaries of the values of a column that are small, can be merged, and know how wrong they are.
 //
 // A summary is a list of values with weights, ascending. Of every x it says the weight R'(x) of the values up to x, in
-// place of the true R(x). Compressing it to size s makes one item of neighbours whose weights sum to at most W / s, W being
-// all weight: the largest of their values, with the sum of their weights. Then R'(x) <= R(x) <= R'(x) + W / s, because only
-// the weight of the group around x is missing, and at most 2 s items are left: two neighbouring groups weigh more than W / s
-// together. Merging adds weights and errors. Blocks are merged in pairs, and pairs of pairs, each time compressed; so k
-// blocks of a worker end with an error of at most (2 + ceil(log2 k)) W / s: once for each block, once for every level, and
-// once for what is sent. Hence for every rank q the value t that the summary finds has x(q) <= t <= x(q + error), where x(q)
-// is the smallest value with R(x) >= q.
+// place of the true R(x). Compressing it to size s makes one item of neighbours whose weights sum to at most e, the largest of
+// their values with the sum of their weights. e is the weight of one of s bins when values that weigh more have a bin of their
+// own (bin_ends.hpp), so that e <= W / s, W being all weight. Then R'(x) <= R(x) <= R'(x) + e, because only the weight of the
+// group around x is missing. At least min(s, number of values) items are left, and at most 2 s + 1: two neighbouring groups
+// weigh more than e together, or a heavier value is between them. Merging adds weights and errors. Blocks are merged in
+// pairs, and pairs of pairs, each time compressed; so k blocks of a worker end with an error of at most
+// (2 + ceil(log2 k)) W / s: once for each block, once for every level, and once for what is sent. The bins are those of a
+// table in which each value has moved up, by no more weight than this error.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +68,7 @@ public:
     // At most max_bins - 1 values after which bins end.
     std::vector<double> thresholds(int max_bins) const {
         const std::vector<Weighted<T>> items = merged(levels_);
-        return quantile_thresholds(
+        return bin_thresholds(
             items.size(), [&](std::size_t i) { return items[i].value; },
             [&](std::size_t i, double& sum) { sum += items[i].weight; }, max_bins,
             [](double here, double) { return here; });
@@ -90,9 +91,8 @@ private:
         return items;
     }
     std::vector<Weighted<T>> compressed(const std::vector<Weighted<T>>& items) const {
-        double total = 0;
-        for (const Weighted<T>& item : items) total += item.weight;
-        const double most = total / static_cast<double>(size_);
+        if (items.size() <= size_) return items;
+        const double most = weight_of_a_bin(items.size(), [&](std::size_t i) { return items[i].weight; }, size_);
         std::vector<Weighted<T>> groups;
         for (const Weighted<T>& item : items) {
             if (!groups.empty() && groups.back().weight + item.weight <= most)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from native_tools import bin_natively, naive_columns
-from radboost import _native
+from radboost import DeepBoostClassifier, _native
 from reference import binning
 
 FINITE = st.floats(allow_nan=True, allow_infinity=False, width=64)
@@ -26,7 +26,8 @@ LEVELS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, 1e308, -1e308, 1.0 
     data=st.data(),
 )
 def test_bins_and_codes(X: np.ndarray, max_bins: int, weighted: bool, data: Any) -> None:
-    w = np.array(data.draw(st.lists(st.integers(1, 5), min_size=len(X), max_size=len(X)))) if weighted else None
+    counts = st.lists(st.integers(1, 5) | st.integers(1, 300), min_size=len(X), max_size=len(X))
+    w = np.array(data.draw(counts)) if weighted else None
     binned = bin_natively(X, w, max_bins)
     expected, codes = binning.bin_matrix(X, None if w is None else w.tolist(), max_bins)
     assert naive_columns(binned) == (expected, codes.tolist())
@@ -62,6 +63,55 @@ def test_around_the_limit_of_255_bins(n: int, missing: bool) -> None:
     expected, codes = binning.bin_matrix(X)
     assert naive_columns(bin_natively(X)) == (expected, codes.tolist())
     assert expected[0].n_bins == min(n, 255)
+
+
+def frequent_values() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {
+        "whole numbers": np.append(np.round(rng.normal(size=20_000) * 40.0), np.arange(-150, 150)),
+        "skewed": np.append(np.floor(rng.exponential(60.0, 5000)), np.arange(784)),
+        "one of 256": np.append(np.arange(256.0), np.full(2304, 31.0)),
+        "one among many": np.where(rng.random(5000) < 0.5, 0.0, rng.normal(size=5000)),
+        "one at an end": np.where(rng.random(20_000) < 0.97, 0.0, np.floor(rng.exponential(1000.0, 20_000))),
+        "every tenth": np.append(np.arange(3000.0), np.repeat(np.arange(0, 3000, 10), rng.integers(1, 200, 300))),
+    }
+
+
+@pytest.mark.parametrize("name", frequent_values())
+def test_frequent_values_leave_the_bins_to_the_others(name: str) -> None:
+    """Every bin is used; a value heavier than any bin of several has to be is alone; weights mean repetition."""
+    x = frequent_values()[name]
+    values, counts = np.unique(x, return_counts=True)
+    binned = bin_natively(values[:, None], counts.astype(float))
+    np.testing.assert_array_equal(binned.thresholds(0), bin_natively(x[:, None]).thresholds(0))
+    expected = binning.bin_column(values.tolist(), counts.tolist())
+    np.testing.assert_array_equal(binned.thresholds(0), expected.thresholds)
+    assert binned.n_bins()[0] == 255
+    bins = binned.codes()
+    sizes, weights = np.bincount(bins), np.bincount(bins, counts)
+    least = binning.least_weight(counts.tolist(), 255)
+    assert np.all(sizes[bins][counts > least] == 1)
+    assert np.all(weights[sizes > 1] < 2 * least)
+
+
+def test_weights_that_are_lost_beside_others() -> None:
+    """Values 1 and 3 weigh nothing beside 1e20, and still need bins beside those of 0, 2 and 4."""
+    weights = np.array([1e20, 1.0, 2e20, 1.0, 1e20])
+    for max_bins in (2, 3, 4, 5):
+        assert bin_natively(np.arange(5.0)[:, None], weights, max_bins).n_bins().tolist() == [max_bins]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stump_finds_a_limit_between_two_frequent_values(seed: int) -> None:
+    """Delays of flights in minutes: 20,000 rows of which one says whether a flight was late by more than a limit."""
+    rng = np.random.default_rng(seed)
+    m, n_held_out = 24_000, 4000
+    delays = np.round(rng.normal(-8.0, 14.0, m) + rng.exponential(45.0, m) * (rng.random(m) < 0.4)).clip(-80, 300)
+    X = np.column_stack([rng.normal(size=m), delays, rng.integers(0, 2400, m)])
+    for limit in (-10, 0, 15, 30, 45, 60):
+        late = delays > limit
+        model = DeepBoostClassifier.paper(1, family="stumps").fit(X[n_held_out:], late[n_held_out:])
+        assert np.array_equal(model.predict(X[:n_held_out]), late[:n_held_out])
 
 
 @pytest.mark.parametrize(

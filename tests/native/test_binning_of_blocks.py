@@ -67,6 +67,28 @@ def test_few_rows_of_which_none_is_drawn(scale: float) -> None:
     assert blocks.loads == [3 if scale == 1e9 else 2] * 3  # weights with fractions: there are 120 rows, and all count
 
 
+def test_values_that_drawn_rows_do_not_have() -> None:
+    """Then all rows count, and the blocks are loaded once more."""
+    m, rng = 300_000, np.random.default_rng(5)
+    X = np.column_stack([np.zeros(m), rng.normal(size=m)])
+    X[rng.permutation(m)[:400], 0] = np.arange(400)  # of rows that are drawn not even half
+    weights, blocks = rng.integers(1, 4, m).astype(float), Loaded(X, [1000, 280_000])
+    expected = bin_rows(X, weights, np.arange(m), 255, 2)
+    assert expected.n_bins().tolist() == [255, 255]
+    assert same(bin_rows(blocks, weights, np.arange(m), 255, 2), expected)
+    assert blocks.loads == [3, 3, 3]
+    copies = bin_rows(np.repeat(X, weights.astype(int), axis=0), None, np.arange(int(weights.sum())), 255, 1)
+    assert described(copies) == described(expected)
+    halves = [slice(0, m // 2), slice(m // 2, m)]
+    found = ThreadGroup(2).run(
+        lambda rank, collective: bin_rows(
+            X[halves[rank]], weights[halves[rank]], np.arange(m // 2), 255, 1, None, collective
+        )
+    )
+    assert all(described(data) == described(expected) for data in found)
+    assert bin_rows(blocks, weights, np.arange(m), 255, 2, sketched=True).n_bins().tolist() == [255, 255]
+
+
 @pytest.mark.slow
 def test_wide_rows_take_several_passes() -> None:
     X = np.random.default_rng(3).normal(size=(150_000, 150)).astype(np.float32)

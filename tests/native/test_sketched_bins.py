@@ -1,4 +1,4 @@
-"""Bins from mergeable summaries: every end of a bin is an exact quantile of a rank within the stated error."""
+"""Bins from mergeable summaries: those of rows whose weights are wrong by no more than the stated error."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from binning_tools import Loaded, described, table, weights_of
 from collective_tools import ThreadGroup
 from radboost.engine import BinnedData
 from radboost.trees import bin_rows
+from reference import binning
 
 BINS = 20
 PER_BIN = 8
@@ -25,6 +26,7 @@ def column(kind: str, m: int) -> np.ndarray:
         "sorted": np.sort(rng.random(m)),
         "one value often": np.where(rng.random(m) < 0.6, 3.0, rng.normal(size=m)),
         "few and many": np.where(rng.random(m) < 0.5, rng.integers(0, 5, m), rng.random(m) * 5.0),
+        "one value nearly always": np.where(rng.random(m) < 0.97, 3.0, np.floor(rng.normal(size=m) * 30.0)),
         "missing": np.where(rng.random(m) < 0.4, np.nan, rng.normal(size=m)),
     }
     return values[kind]
@@ -37,11 +39,22 @@ def quantile(x: np.ndarray, w: np.ndarray, rank: float) -> float:
     return float(x[order][reached[0]] if len(reached) else x[order][-1])
 
 
-def check_ranks(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, n_blocks: int) -> None:
-    there = ~np.isnan(x)
-    x, w = x[there], w[there]
+def check_weights(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, error: float) -> None:
+    """As in exact bins, of values whose weights are wrong by the error: frequent values are alone, no bin is heavy."""
+    values, places = np.unique(x, return_inverse=True)
+    weights = np.bincount(places, w)
+    assert len(thresholds) + 1 == min(BINS, len(values))
+    bins = np.searchsorted(thresholds, values)
+    of_bin, of_last = np.bincount(bins, weights), weights[np.flatnonzero(np.diff(bins, append=BINS))]
+    least = binning.least_weight(np.rint(weights * 7.0).astype(int).tolist(), BINS) / 7.0
+    error *= 1.0 + 1e-9
+    assert np.all((of_bin <= 2.0 * least + 3.0 * error) | (of_bin - of_last <= error))
+    frequent = weights > least + 2.0 * error
+    assert np.all(of_bin[bins[frequent]] - weights[frequent] <= error)
+
+
+def check_ranks(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, error: float) -> None:
     total, largest = float(w.sum()), float(x.max())
-    error = (2 + math.ceil(math.log2(n_blocks))) * total / (PER_BIN * BINS)
     targets = [total * k / BINS for k in range(1, BINS)]
     ranges = [(quantile(x, w, q), quantile(x, w, q + error)) for q in targets]
     for threshold in thresholds:
@@ -50,10 +63,13 @@ def check_ranks(thresholds: np.ndarray, x: np.ndarray, w: np.ndarray, n_blocks: 
         assert any(low <= threshold <= high for threshold in thresholds) or high == largest
 
 
-@pytest.mark.parametrize("kind", ["normal", "heavy", "sorted", "one value often", "few and many", "missing"])
+KINDS = ["normal", "heavy", "sorted", "one value often", "one value nearly always", "few and many", "missing"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weights", ["none", "fractions"])
 @pytest.mark.parametrize(("n_blocks", "n_workers"), [(1, 1), (1, 3), (5, 2), (16, 1)])
-def test_ranks_are_right_up_to_the_stated_error(kind: str, weights: str, n_blocks: int, n_workers: int) -> None:
+def test_weights_are_right_up_to_the_stated_error(kind: str, weights: str, n_blocks: int, n_workers: int) -> None:
     m = 3000
     x, w = column(kind, m), weights_of(weights, m)
     parts = np.array_split(np.arange(m), n_workers)
@@ -68,7 +84,12 @@ def test_ranks_are_right_up_to_the_stated_error(kind: str, weights: str, n_block
 
     found = ThreadGroup(n_workers).run(work)
     assert len({str(described(data)) for data in found}) == 1
-    check_ranks(found[0].thresholds(0), x, np.ones(m) if w is None else w, n_blocks)
+    there = ~np.isnan(x)
+    x, w = x[there], np.ones(m)[there] if w is None else w[there]
+    error = (2 + math.ceil(math.log2(n_blocks))) * float(w.sum()) / (PER_BIN * BINS)
+    check_weights(found[0].thresholds(0), x, w, error)
+    if len(np.unique(x)) == len(x):
+        check_ranks(found[0].thresholds(0), x, w, error)
 
 
 def test_rows_in_another_order_have_the_same_bins() -> None:

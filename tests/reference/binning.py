@@ -1,8 +1,10 @@
-"""Binning, one value at a time: weighted quantiles, thresholds at midpoints, NaN as missing."""
+"""Binning, one value at a time: frequent values apart, weighted quantiles, thresholds at midpoints, NaN as missing."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,23 +38,72 @@ def midpoint(a: float, b: float) -> float:
     return t if t < b else a
 
 
+def runs_between(apart: Sequence[int], n: int) -> list[range]:
+    """The non-empty ranges of 0 ... n - 1 that ascending indices leave between them."""
+    ends = [-1, *apart, n]
+    return [range(a + 1, b) for a, b in itertools.pairwise(ends) if a + 1 < b]
+
+
+def values_apart(weights: Sequence[Fraction], bins: int) -> list[int]:
+    """Indices of the values that have a bin of their own.
+
+    The h heaviest, h being the largest for which the others, in runs between them, need no more than the bins that are
+    left when a bin may weigh as much as the lightest of the h. Larger weights come first, then smaller values.
+    """
+    by_weight = sorted(range(len(weights)), key=lambda i: (-weights[i], i))
+    apart: list[int] = []
+    for h in range(1, bins):
+        tried, least = sorted(by_weight[:h]), weights[by_weight[h - 1]]
+        needed = (math.ceil(sum(weights[i] for i in run) / least) for run in runs_between(tried, len(weights)))
+        if h + sum(needed) > bins:
+            break  # nor with a larger h
+        apart = tried
+    return apart
+
+
+def divide(weights: Sequence[Fraction], bins: int) -> list[int]:
+    """Number of values in each bin: as many bins as asked for, or as there are values, each of neighbours."""
+    n, total = len(weights), sum(weights)
+    if n <= bins:
+        return [1] * n
+    apart = values_apart(weights, bins)
+    if apart:
+        runs = runs_between(apart, n)
+        counts = [1] * len(runs)
+
+        def weight_of_a_bin(j: int) -> tuple[Fraction, int]:  # of equal ones the first
+            return Fraction(sum(weights[i] for i in runs[j])) / counts[j], -j
+
+        for _ in range(bins - len(apart) - len(runs)):
+            counts[max((j for j in range(len(runs)) if counts[j] < len(runs[j])), key=weight_of_a_bin)] += 1
+        parts = [(i, [1]) for i in apart]
+        parts += [(run[0], divide([weights[i] for i in run], k)) for run, k in zip(runs, counts, strict=True)]
+        return [size for _, sizes in sorted(parts) for size in sizes]
+    ends, reached = [0], list(itertools.accumulate(weights))
+    for k in range(1, bins):  # at the value that reaches k / bins of the weight, where bins and values allow it
+        end = 1 + next(i for i, weight in enumerate(reached) if weight * bins >= k * total)
+        ends.append(min(max(end, ends[-1] + 1), n - (bins - k)))
+    return [b - a for a, b in itertools.pairwise([*ends, n])]
+
+
 def cut_values(pairs: Sequence[tuple[float, Fraction]], max_bins: int) -> list[float]:
-    """The values at which a bin ends, from sorted (value, weight): the inverse of the cumulative weight."""
-    if len(pairs) <= max_bins:
-        return [value for value, _ in pairs]
-    total = sum((weight for _, weight in pairs), Fraction(0))
-    cuts: list[float] = []
-    for k in range(1, max_bins):
-        reached = Fraction(0)
-        for value, weight in pairs:
-            reached += weight
-            if reached >= Fraction(k, max_bins) * total:
-                if value not in cuts:
-                    cuts.append(value)
-                break
-    if cuts[-1] != pairs[-1][0]:
-        cuts.append(pairs[-1][0])
-    return cuts
+    """The values at which a bin ends, from sorted (value, weight)."""
+    sizes = divide([weight for _, weight in pairs], max_bins)
+    return [pairs[end - 1][0] for end in itertools.accumulate(sizes)]
+
+
+def least_weight(weights: Sequence[int], bins: int) -> int:
+    """Weight of the heaviest bin of several values where the values are divided so that it is smallest."""
+
+    def n_needed(most: int) -> int:
+        count, room = 0, -1
+        for weight in weights:
+            room -= weight
+            if room < 0:
+                count, room = count + 1, most - weight
+        return count
+
+    return bisect_left(range(sum(weights) + 1), True, key=lambda most: n_needed(most) <= bins)
 
 
 def bin_column(values: Sequence[float], weights: Sequence[float] | None = None, max_bins: int = 255) -> Column:

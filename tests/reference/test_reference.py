@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -30,8 +31,30 @@ def test_one_bin_per_distinct_value() -> None:
 def test_quantile_cuts_follow_the_cumulative_weight() -> None:
     assert binning.bin_column(list(range(8)), None, 4).thresholds == (1.5, 3.5, 5.5)
     heavy = binning.bin_column(list(range(8)), [1, 1, 1, 1, 1, 1, 1, 9], 4)
-    assert heavy.thresholds == (3.5,)
-    assert heavy.n_bins == 2
+    assert heavy.thresholds == (2.5, 4.5, 6.5)
+    inside = binning.bin_column(list(range(8)), [1, 1, 9, 1, 1, 1, 1, 1], 4)
+    assert inside.thresholds == (1.5, 2.5, 5.5)
+
+
+WEIGHTS = st.lists(st.one_of(st.integers(1, 4), st.integers(1, 200)), min_size=1, max_size=15)
+
+
+@given(WEIGHTS, st.integers(2, 9))
+def test_bins_are_as_many_and_as_light_as_they_can_be(counts: list[int], max_bins: int) -> None:
+    """A bin of several values weighs less than twice the heaviest such bin of the best division."""
+    weights = [Fraction(count) for count in counts]
+    sizes = binning.divide(weights, max_bins)
+    assert (len(sizes), sum(sizes)) == (min(max_bins, len(weights)), len(weights))
+    least, first = binning.least_weight(counts, max_bins), 0
+    for size in sizes:
+        of_bin = weights[first : first + size]
+        assert size == 1 or (sum(of_bin) < 2 * least and max(of_bin) <= least)
+        first += size
+    if len(weights) > max_bins and max(weights) * max_bins <= sum(weights):  # then the bins are the quantiles
+        ends = np.cumsum(sizes)[:-1] - 1
+        repeated = np.repeat(np.arange(len(counts)), counts)
+        k = np.arange(1, max_bins) / max_bins
+        assert ends.tolist() == np.quantile(repeated, k, method="inverted_cdf").tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=25), st.integers(2, 6))
@@ -39,12 +62,6 @@ def test_weights_are_repetition_in_the_bins(pairs: list[tuple[int, int]], max_bi
     repeated = [float(v) for v, w in pairs for _ in range(w)]
     weighted = binning.bin_column([float(v) for v, _ in pairs], [float(w) for _, w in pairs], max_bins)
     assert weighted == binning.bin_column(repeated, None, max_bins)
-    if len(set(repeated)) > max_bins:
-        k = np.arange(1, max_bins) / max_bins
-        cuts = sorted({float(v) for v in np.quantile(repeated, k, method="inverted_cdf")})
-        assert sorted({max(v for v in repeated if v <= t) for t in weighted.thresholds}) == [
-            c for c in cuts if c < max(repeated)
-        ]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))

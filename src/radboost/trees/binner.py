@@ -29,13 +29,15 @@ def bin_rows(
     *,
     sketched: bool = False,
 ) -> BinnedData:
-    """At most `max_bins` bins a column and one more for missing values; sparse input is made dense block by block.
+    """Bins of all columns, and one more for missing values; sparse input is made dense block by block.
+
+    A column of numbers gets min(`max_bins`, number of different values) bins (native/data/bin_ends.hpp).
 
     Row i of the result is row order[i] of X. Categorical columns, which are given with their number of categories, hold
     codes 0, 1, ... already; only a dense X can have them. With a collective X has the rows of one of its workers, and
     the bins are those of the rows of all; each calls with the same columns, all dense or all sparse, and of one type.
-    X may be `RowBlocks`, of which one is in memory at a time. `sketched`: quantiles come from summaries of all rows, a
-    block or the rows of a worker each, and are right up to a small share of the rows (native/data/sketch.hpp).
+    X may be `RowBlocks`, of which one is in memory at a time. `sketched`: bins come from summaries of all rows, a block
+    or the rows of a worker each, and are right up to a small share of the rows (native/data/sketch.hpp).
     """
     weights = np.zeros(0) if weights is None else weights
     n_rows, n_columns = X.shape

@@ -12,7 +12,6 @@ from radboost import (
     DeepBoostClassifier,
     Mixtures,
     MultiSourceBoostClassifier,
-    TreeOptions,
     WeightedL1,
 )
 from radboost.families.base import Family, Problem, Proposer, ValuesCandidate
@@ -195,7 +194,7 @@ def test_the_example_of_proposition_4_1_is_solved() -> None:
 @pytest.mark.parametrize("sources", [None, np.full(300, "only")])
 def test_one_source_is_deepboost_bit_for_bit(n_classes: int, sources: Any) -> None:
     X, y, _ = rows(7, n_classes=n_classes)
-    given = {"learning_rate": 0.1, "step": "line_search", "tree_options": TreeOptions(max_features=1.0 / 3.0)}
+    given = {"step": "line_search", "learning_rate": 0.1}
     for settings in ({}, {"family": ["stumps", "kernel"], **given}, {"early_stopping": 5}):
         ours = MultiSourceBoostClassifier(20, **settings).fit(X, y, sources=sources)  # type: ignore[arg-type]
         theirs = DeepBoostClassifier(20, **settings).fit(X, y)  # type: ignore[arg-type]

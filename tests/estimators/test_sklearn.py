@@ -41,7 +41,7 @@ ESTIMATORS = [
     DeepBoostClassifier(),
     DeepBoostClassifier(20),
     DeepBoostClassifier.paper(n_rounds=10),
-    DeepBoostClassifier(10, family="stump_pairs", loss="exponential", learning_rate=0.5),
+    DeepBoostClassifier(20, family="stump_pairs", loss="exponential", learning_rate=0.5),
     DeepBoostClassifier(10, family=["stumps", "kernel"], step="line_search"),
     DeepBoostClassifier(15, early_stopping=True),
     DeepBoostClassifier(10, tree_options=TreeOptions(growth="best_first", max_leaves=6, max_bins=16)),

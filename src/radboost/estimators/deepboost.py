@@ -366,7 +366,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         options = read_tree_options(
             self.tree_options, self._tree_options_read, type(self).__name__, self._instead
         ).filled(
-            max_features=None if self._proposal_depth(2) == 1 else 1.0 / 3.0,  # a stump has one node alone
+            max_features=None if self._proposal_depths(2) == {1} else 1.0 / 3.0,  # a stump has one node alone
             split_criterion="gini",
             min_leaf_weight=0.0,
         )
@@ -474,10 +474,10 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             "leaves": "rated" if growth.rated else "votes",
         }
 
-    def _proposal_depth(self, n_classes: int) -> int:
-        """Depth of the deepest hypotheses, 0 for kernels."""
+    def _proposal_depths(self, n_classes: int) -> set[int]:
+        """Depths of the deepest hypotheses of each family, 0 for kernels."""
         max_depth = int(_automatic("max_depth", self.max_depth, n_classes))
-        return max(family.proposal_depth(max_depth) for family in get_families(self.family))
+        return {family.proposal_depth(max_depth) for family in get_families(self.family)}
 
     def _rate(self, growth: GrowthSettings, objective: Objective) -> float:
         """The learning rate, where "auto" goes by the depth of what is proposed."""
@@ -485,7 +485,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             return float(self.learning_rate)
         if growth.rated:
             return AUTOMATIC_RATE
-        full, depth = AUTOMATIC["max_depth"][objective.n_classes > 2], self._proposal_depth(objective.n_classes)
+        full, depth = AUTOMATIC["max_depth"][objective.n_classes > 2], max(self._proposal_depths(objective.n_classes))
         return min(1.0, round(AUTOMATIC_RATE * max(1.0, full / depth), 3)) if depth else 1.0
 
     def _rate_of_fit(self) -> float:
@@ -499,7 +499,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
 
     def _n_stages(self) -> int:
         if isinstance(self.n_rounds, str):
-            return ROUNDS_OF_WEAK if self._proposal_depth(2) <= WEAK_DEPTH else AUTOMATIC_ROUNDS
+            return ROUNDS_OF_WEAK if max(self._proposal_depths(2)) <= WEAK_DEPTH else AUTOMATIC_ROUNDS
         return int(self.n_rounds)
 
     def _check_rounds(self) -> None:
@@ -534,7 +534,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         )
 
     def _maker(self, problem: Problem, families: list[Family], trace: Trace) -> CoordinateDescent:
-        weak = self._proposal_depth(problem.objective.n_classes) <= WEAK_DEPTH
+        weak = max(self._proposal_depths(problem.objective.n_classes)) <= WEAK_DEPTH
         return self._descent(
             problem.objective,
             start_families(families, problem),

@@ -272,8 +272,8 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             return WeightedL1(AUTOMATIC_PENALTY[n_classes > 2])
         return self._penalty(n_classes)
 
-    def _proposal_depth(self, n_classes: int) -> int:
-        return int(AUTOMATIC["max_depth"][n_classes > 2])  # rates are numbers here: steps do not go by the family
+    def _proposal_depths(self, n_classes: int) -> set[int]:
+        return {int(AUTOMATIC["max_depth"][n_classes > 2])}  # rates are numbers here: steps do not go by the family
 
     def _read_parameters(self) -> FitSettings:
         check_choice("source_objective", self.source_objective, list(SOURCE_OBJECTIVES))

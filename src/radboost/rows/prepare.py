@@ -259,7 +259,7 @@ class PreparedRows:
             held = np.where(together, 1.0 if self.weights is None else self.weights, 0.0)
         if not rows.weights.largest(held) > 0.0:
             raise NothingToHoldBackError(
-                f"None of the {rows.weights.n_rows} rows (samples) falls into the part that is to be held back: of "
+                f"None of the rows (n_samples={rows.weights.n_rows}) falls into the part that is to be held back: of "
                 "each class some stay. Give more rows, a larger part or fewer folds, or switch early_stopping off."
             )
         return held

@@ -234,7 +234,7 @@ def test_kernel_pca_with_the_best_of_ten_mixtures_does_not_reach_it():
     ("settings", "message"),
     [
         ({"inverse_sum": 3.0}, r"p\^2 = 4 for p = 2 kernels"),
-        ({"rank": 41}, "number of different rows, 40; got 41"),
+        ({"rank": 41}, "number of different rows, n_samples=40; got 41"),
         ({"kernels": ["linear", NamedKernel("linear")]}, "Kernels 0 and 1 are the same"),
         ({"kernels": [lambda A, B: -A @ B.T, "rbf"]}, "Kernel 0 is not positive semi-definite"),
         ({"kernels": ["rbf", lambda A, B: -np.abs(A[:, :1] - B[:, 0])]}, "Kernel 1 is not positive semi-definite"),

@@ -130,7 +130,7 @@ def naive_draws(keys: Any, strata: Any, copies: Any, between: tuple[float, float
     held = [0] * len(keys)
     for stratum in set(strata.tolist()):
         ranked = sorted(draw for draw in draws if draw[0] == stratum)
-        first, last = (math.ceil(share * len(ranked)) for share in between)
+        first, last = (math.ceil(share * len(ranked) - 1e-9) for share in between)
         for _, _, row in ranked[first : min(last, first + len(ranked) - 1)]:
             held[row] += 1
     return held
@@ -146,6 +146,14 @@ def test_draws_one_by_one(between: tuple[float, float]) -> None:
         assert rows.draws(between).tolist() == naive_draws(rows.keys, strata, copies, between)
     once = splitting.RowsByContent.of(np.arange(80, dtype=np.uint64), strata, 7, weights, np.ones(80), np.ones((80, 1)))
     np.testing.assert_array_equal(once.draws(between), once.different(between))
+
+
+def test_as_many_folds_as_rows() -> None:
+    keys = np.random.default_rng(0).integers(0, 2**63, 38).astype(np.uint64)
+    for n in range(2, 39):
+        given = (np.zeros(n, dtype=np.uint32), 7, RowWeights(None, n), np.ones(n), np.ones((n, 1)))
+        rows = splitting.RowsByContent.of(keys[:n].copy(), *given)
+        assert [rows.draws((k / n, (k + 1) / n)).sum() for k in range(n)] == [1] * n
 
 
 def test_heavy_rows_are_dealt_out_in_lumps(monkeypatch: pytest.MonkeyPatch) -> None:

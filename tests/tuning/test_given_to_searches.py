@@ -102,5 +102,7 @@ def test_scorers_must_give_finite_numbers() -> None:
 
 
 def test_a_part_without_rows() -> None:
-    with pytest.raises(ValueError, match=r"None of the 2 rows .* fewer folds, or switch early_stopping off"):
+    with pytest.raises(
+        ValueError, match=r"None of the rows \(n_samples=2\) .* fewer folds, or switch early_stopping off"
+    ):
         RGBClassifier(3, early_stopping=True).fit([[0.0], [1.0]], [0, 1])

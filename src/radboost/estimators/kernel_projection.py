@@ -244,7 +244,7 @@ class SupervisedKernelProjection(
         rank = DEFAULT_RANK if self.rank is None else int(self.rank)
         if self.rank is not None and rank > len(self._sample):
             raise ValueError(
-                f"rank must be at most the number of different rows, {len(self._sample)}; got {self.rank}."
+                f"rank must be at most the number of different rows, n_samples={len(self._sample)}; got {self.rank}."
             )
         # Rows are in the order of a hash of their content: the first are drawn at random, and always the same.
         rows, some = self._sample, self._sample[:LANDMARKS]

@@ -118,10 +118,12 @@ class ChoosesAlpha(SparseBoost):
         places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         X = X.tocsr()[places] if sparse.issparse(X) else X[places]
         labels = np.ascontiguousarray(labels[:, places])
-        if len(places) < n_folds:
+        has_one_class = self._has_classes() and len(getattr(self, "classes_", (0, 1))) == 1
+        n_different = len(places) // (2 if has_one_class else 1)  # of one class each stands there twice
+        if n_different < n_folds:
             raise ValueError(
                 f"cv={n_folds} needs as many different rows with a positive weight, and there are "
-                f"n_samples={len(places)}. Use fewer folds."
+                f"n_samples={n_different}. Use fewer folds."
             )
         if self._has_classes():
             counts = np.unique(labels[0], return_counts=True)[1]

@@ -73,6 +73,8 @@ def restore(model: Any, header: Mapping[str, Any], arrays: Mapping[str, AnyArray
             f"it has {n_classes} class labels and {n_outputs} scores per row; two classes share one score, as in "
             "regression, and each of more has its own."
         )
+    if n_classes == 1 and model.ensemble_.hypotheses:
+        raise ModelFileError("it has 1 class label, and hypotheses that tell classes apart.")
     model.history_ = read_history(arrays)
     # Every round left a line in the history, so the number of rounds is bounded by the size of the file.
     lengths = {len(column) for column in model.history_.values()}

@@ -214,7 +214,7 @@ class PreparedRows:
         drawn = rows.draws(between)
         if not rows.weights.largest(drawn) > 0.0:
             raise NothingToHoldBackError(
-                f"None of the {rows.weights.n_rows} rows (samples) falls into the part that is to be held back: of "
+                f"None of the rows (n_samples={rows.weights.n_rows}) falls into the part that is to be held back: of "
                 "each class some stay. Give more rows, a larger part or fewer folds, or switch early_stopping off."
             )
         keep, held_back = np.flatnonzero(drawn < rows.copies), np.flatnonzero(drawn)

@@ -19,6 +19,7 @@ Between = tuple[float, float]
 # Up to so many draws are dealt out one by one. Beyond it copies of a row are dealt out in lumps of equal size, of which
 # there may also be twice as many as different rows.
 MOST_UNITS = 2**22
+ROUNDING = 1e-9  # of shares times numbers of rows, so that 3 / 25 of 25 rows are 3
 
 
 class NothingToHoldBackError(ValueError):
@@ -130,7 +131,7 @@ def _ends(
         ranked = _sorted(keys[strata == stratum])
         if distinct:
             ranked = ranked[np.concatenate([[True], ranked[1:] != ranked[:-1]])]
-        first, last = (math.ceil(share * len(ranked)) for share in between)
+        first, last = (math.ceil(share * len(ranked) - ROUNDING) for share in between)
         last = min(last, first + len(ranked) - 1)
         if first < last:
             found.append((stratum, ranked[first], ranked[last - 1]))

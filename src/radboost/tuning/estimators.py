@@ -74,6 +74,7 @@ class SoftmaxBoostClassifierCV(ClassesAnswering, ClassifierMixin, Search):
 
     cost_ = of_best("cost_")
     learning_rate_ = of_best("learning_rate_")
+    decision_ = of_best("decision_")
     predict = by_best(SoftmaxBoostClassifier.predict)
     predict_proba = by_best(SoftmaxBoostClassifier.predict_proba)
 

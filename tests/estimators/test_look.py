@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.datasets import make_hastie_10_2
+from sklearn.datasets import load_breast_cancer, load_wine, make_hastie_10_2
+from sklearn.metrics import log_loss
 
 import radboost
 from radboost import DeepBoostClassifier, TreeOptions
@@ -366,3 +367,19 @@ def test_automatic_steps_fit_the_family(given, accuracy, used):
     model = DeepBoostClassifier(**given, calibration=None).fit(X[:2000], y[:2000])
     assert model.score(X[2000:], y[2000:]) > accuracy
     assert (model.chosen_["n_rounds"], model.chosen_["learning_rate"]) == used
+
+
+def test_leaves_hold_numbers_where_there_are_too_few_rows_for_a_look():
+    rng, losses = np.random.default_rng(0), []
+    for X, y in (load_breast_cancer(return_X_y=True), load_wine(return_X_y=True)):
+        order = rng.permutation(len(y))
+        few, new = order[: len(y) // 2], order[len(y) // 2 :]
+        labels = np.where(rng.random(len(few)) < 0.2, rng.integers(0, y.max() + 1, len(few)), y[few])
+        numbers = DeepBoostClassifier().fit(X[few], labels)
+        votes = DeepBoostClassifier(tree_options=TreeOptions(leaves="votes")).fit(X[few], labels)
+        losses.append([log_loss(y[new], model.predict_proba(X[new])) for model in (numbers, votes)])
+        used = {"leaves": "rated", "n_rounds": 400, "learning_rate": 0.03, "complexity_penalty": 0.03}
+        assert {name: numbers.chosen_[name] for name in used} == used
+    assert np.less(*np.mean(losses, axis=0))
+    for given in ({"n_rounds": 300}, {"learning_rate": 0.1}, {"max_depth": 6}):
+        assert DeepBoostClassifier(**given).fit(X[few], labels).chosen_["leaves"] == "votes"

@@ -46,6 +46,9 @@ WORTH_IT = 0.01
 SMALLEST_RATE, LARGEST_RATE, ROWS_OF_LARGEST_RATE = 0.03, 0.1, 20_000
 # The smallest where the number of rounds is given, which may be few; not a function of it, so that fits can go on.
 SMALLEST_RATE_OF_GIVEN_ROUNDS = 0.06
+# Where rows are too few for a look, but no fewer than this, and rounds, rate and depth are "auto" too.
+FEWEST_OF_NUMBERS = 50
+WITHOUT_A_LOOK = {"complexity_penalty": 0.03, "learning_rate": 0.03, "n_rounds": 400}
 MOST_ROUNDS, FEWEST_ROUNDS, MORE_ROUNDS, UNFINISHED = 1000, 50, 1.2, 2.0
 Setting = dict[str, Any]
 
@@ -195,14 +198,16 @@ def look_at(estimator: Any, prepared: PreparedRows, settings: FitSettings, max_d
     threads, options = settings.growth.n_threads, settings.growth.options
     n_different = prepared.n_different(threads)
     parts = parts_of(n_different, prepared.n_features, len(prepared.known_classes))
+    exact = options.thresholds == "best"
+    start: Setting = {"thresholds": "best" if exact else "random", "max_depth": max_depth}
     if parts.total < FEWEST_ROWS:
-        return Outcome(looked=False)
+        given = [estimator.n_rounds, estimator.learning_rate, estimator.max_depth]
+        all_free = all(isinstance(one, str) for one in given) and n_different >= FEWEST_OF_NUMBERS
+        return Outcome(False, {**start, **WITHOUT_A_LOOK} if all_free else None)
     try:
         look = Look(estimator, prepared, settings, parts, n_different)
     except NothingToHoldBackError:  # no class has two rows
         return Outcome(looked=False)
-    exact = options.thresholds == "best"
-    start: Setting = {"thresholds": "best" if exact else "random", "max_depth": max_depth}
     free = {"thresholds": options.thresholds == "auto", "max_depth": isinstance(estimator.max_depth, str)}
     found = choose(look, start, free)
     if found is None:

@@ -72,8 +72,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     ----------
     n_rounds : int or "auto"
         Rounds of boosting, at most; the fit stops by itself when nothing lowers the objective. "auto" is 300, or 600
-        for stumps, pairs, kernels and trees of depth 2 or less, or what a look at the data finds (see
-        `complexity_penalty`).
+        for stumps, pairs, kernels and trees of depth 2 or less, or what `complexity_penalty` says.
     loss : {"logistic", "exponential"} or object
         Phi(u) = log2(1 + e^u), e^u of u = 1 - y f, or an object with the methods `value(targets, scores)` and
         `derivative(targets, scores)` of a convex loss of targets * scores, targets being -1 and +1, which does not
@@ -102,7 +101,8 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         give smaller trees and a model that is more robust to label noise. "auto" looks at the data, where there are
         1,000 different rows or more: short fits with held-back rows choose between leaves that vote, with 0.03 (two
         classes) or 0.01, and leaves that hold numbers (`TreeOptions(leaves="rated")`), and for the latter this penalty
-        and whatever else is "auto". `chosen_` says what was used.
+        and whatever else is "auto". With 50 to 999 rows leaves hold numbers, with 0.03, where `n_rounds`,
+        `learning_rate` and `max_depth` are "auto" too: 400 rounds at 0.03. `chosen_` says what was used.
     l1_penalty : float
         beta of the paper: the L1 penalty on the weights of the hypotheses. Larger values give fewer hypotheses.
     learning_rate : float in (0, 1] or "auto"

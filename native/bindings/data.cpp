@@ -93,7 +93,7 @@ void bind_data(nb::module_& m) {
     m.def("side_by_side", [](const std::vector<BinnedData*>& parts) {
         return BinnedData::side_by_side({parts.begin(), parts.end()});
     });
-    m.def("bin_matrix", &bin<float>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
+    m.def("bin_matrix", &bin<float>, nb::arg("X").noconvert(), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),
           nb::arg("n_threads"), nb::arg("categories") = nb::none(), nb::arg("collective").none() = nb::none(),
           nb::arg("sketched") = false);
     m.def("bin_matrix", &bin<double>, nb::arg("X"), nb::arg("weights"), nb::arg("order"), nb::arg("max_bins"),

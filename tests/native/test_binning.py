@@ -128,6 +128,14 @@ def test_strides(layout: Any) -> None:
     assert naive_columns(bin_natively(layout(X))) == naive_columns(bin_natively(X))
 
 
+def test_strides_of_weights() -> None:
+    """Weights that have to be copied do not make 32-bit numbers of the values."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(600, 1)), rng.random(1200)
+    found = [_native.bin_matrix(X, v, np.arange(600), 255, 1).thresholds(0) for v in (w[::2], w[::2].copy())]
+    assert found[0].tobytes() == found[1].tobytes()
+
+
 def hard_columns(m: int, dtype: Any) -> dict[str, np.ndarray]:
     """Columns whose cuts lie where an index of equal cells finds them hard to tell apart, or cannot be made at all."""
     rng = np.random.default_rng(8)

@@ -226,7 +226,16 @@ def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     if estimator is radboost.SupervisedKernelProjection:
         ours |= {"fit_transform", "transform", "set_output", "get_feature_names_out"}
     if issubclass(estimator, Search):  # of the best estimator
-        ours |= {"chosen_", "classes_", "cost_", "ensemble_", "feature_names_in_", "history_", "n_features_in_"}
+        ours |= {
+            "chosen_",
+            "classes_",
+            "cost_",
+            "decision_",
+            "ensemble_",
+            "feature_names_in_",
+            "history_",
+            "n_features_in_",
+        }
         ours |= {"n_iter_", "n_skipped_rounds_", "stop_reason_", "loss_", "objective_", "learning_rate_"}
     shared = {"family", "features_per_round", "totally_corrective"}  # of the CV estimators, which have no choice there
     assert {name for name in dir(estimator) if name[0] != "_"} <= scikit_learn | answers | staged | ours | shared

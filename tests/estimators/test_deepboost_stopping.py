@@ -121,11 +121,12 @@ def test_early_stopping_holds_rows_back() -> None:
     assert plain.ensemble_.sample_size == 200
 
 
-def test_early_stopping_keeps_copies_of_a_row_together() -> None:
+def test_early_stopping_holds_copies_of_a_row_back_one_by_one() -> None:
     X, y = smooth(10, m=100)
-    once = DeepBoostClassifier(10, early_stopping=np.True_).fit(X, y)  # as good as Python's own
+    weighted = DeepBoostClassifier(10, early_stopping=np.True_).fit(X, y, np.full(100, 2.0))  # as good as Python's own
     twice = DeepBoostClassifier(10, early_stopping=True).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
-    assert twice.ensemble_.sample_size == 2 * once.ensemble_.sample_size
+    assert twice.ensemble_.sample_size == weighted.ensemble_.sample_size == pytest.approx(170, abs=2)
+    assert twice.history_ == weighted.history_
 
 
 @pytest.mark.parametrize(

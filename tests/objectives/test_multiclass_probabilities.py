@@ -49,7 +49,10 @@ def test_calibration_on_digits(pair: tuple[str, str], digits: tuple[np.ndarray, 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_defaults_are_cautious_but_not_wrong(loss: str, digits: tuple[np.ndarray, ...]) -> None:
     X, X_test, y, y_test = digits
-    model = DeepBoostClassifier(calibration=None, loss=loss).fit(X, y)
+    calibrated = DeepBoostClassifier(loss=loss).fit(X, y)
+    assert log_loss(y_test, calibrated.predict_proba(X_test)) < 0.1
+    votes = TreeOptions(leaves="votes")
+    model = DeepBoostClassifier(calibration=None, loss=loss, tree_options=votes).fit(X, y)
     probabilities = model.predict_proba(X_test)
     assert model.score(X_test, y_test) > 0.95
     assert calibration_error(probabilities, y_test) < 0.2

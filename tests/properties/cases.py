@@ -170,7 +170,7 @@ DEEPBOOST: dict[str, dict[str, Any]] = {
     "early stopping": {"early_stopping": 5, "subsample": 0.5},
     "mixture": {"family": ["stumps", "trees"], "complexity_penalty": 0.02},
     "few bins": {"tree_options": TreeOptions(max_bins=7, min_leaf_weight=3.0)},
-    "kernel": {"family": KernelFamily(n_centres=40), "complexity_penalty": 0.0},
+    "kernel": {"family": KernelFamily(n_centres=40), "complexity_penalty": 0.0, "learning_rate": 0.1},
     "rated": {"leaves": "rated"},
     "rated, whole steps": {**PAPER, "leaves": "rated", "loss": "logistic", "max_depth": 3},
     "rated, half, best first": {"subsample": 0.5, "leaves": "rated", "tree_options": BEST_FIRST},

@@ -28,7 +28,7 @@ TOLERANCE = 1e-3  # how far from 1 probabilities of a user's classifier may sum 
 MOST_ITERATIONS = 500
 LOGIT_VARIANCE = 10.0
 LARGEST = 1e100
-SMALLEST = 1e-290  # of the numbers of a column: weights for smaller ones may be infinite
+SMALLEST = 1e-305  # of the numbers of a column: weights for smaller ones may be infinite
 
 
 @dataclass(frozen=True)

@@ -258,7 +258,7 @@ class PreparedRows:
             strata = strata * np.uint32(len(self.sources.names)) + self.sources.ids[self.order]
         ties = [(np.ones(self.n_rows) if self.weights is None else self.weights)[:, None]]
         if self.targets is not None:
-            ties.append(self.targets.reshape(self.n_rows, -1))
+            ties.append(self.targets if self.targets.ndim > 1 else self.targets[:, None])
         if self.costs is not None and self.costs.per_row:
             ties += [self.costs.table[self.order].astype(np.float64), self.costs.floor[self.order, None]]
         given = (self.row_weights(), self.copies(), np.hstack(ties))

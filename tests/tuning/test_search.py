@@ -397,8 +397,11 @@ def test_every_part_of_a_search_shows_how_far_it_is(
         "PASSES_OF_BUDGET": 1,
     }.items():
         monkeypatch.setattr(races, name, value)
-    half = lambda setting: {**setting, "learning_rate": 0.02} if setting["learning_rate"] > 0.02 else None
-    few = replace(DEEPBOOST, around=lambda used, base, n_classes: [{**used, "max_depth": 2}], slower=half)
+    few = replace(
+        DEEPBOOST,
+        around=lambda used, base, n_classes: [{**used, "max_depth": 2}],
+        slower=lambda setting: {**setting, "learning_rate": 0.02} if setting["learning_rate"] > 0.02 else None,
+    )
     monkeypatch.setattr(DeepBoostClassifierCV, "_space", few)
     DeepBoostClassifierCV(cv=2, time_budget=1e9, verbose=1, n_jobs=1).fit(X[:60], Y[:60])
     told = capfd.readouterr().err

@@ -1,0 +1,146 @@
+"""The weight of the project is a budget: what needs more takes as much away elsewhere.
+
+`python tests/test_weight.py` prints what is there beside the ceilings. A ceiling is lowered by whoever takes something
+away, and raised by a commit of its own that says why.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = (".py", ".cpp", ".hpp", ".css", ".js", ".html")
+
+CEILINGS = {
+    "lines of src": 64_450,
+    "lines of native": 20_100,
+    "lines of papers": 4_000,
+    "lines of benchmarks and their tests": 10_201,
+    "lines of all other tests": 57_100,
+    "words of docs": 130_000,
+    "words of docs/decisions": 22_200,
+    "docstrings that begin with What, Who, Those, That, Of, With, The same": 395,
+    "class names with two meanings": 35,
+    "mix-ins": 9,
+    "isinstance in src": 643,
+}
+#: public parameters of each estimator's constructor
+PARAMETERS = {
+    "AgnosticBoostClassifier": 17,
+    "AgnosticClassifier": 14,
+    "DeepBoostClassifier": 19,
+    "DeepBoostClassifierCV": 9,
+    "MultiSourceBoostClassifier": 18,
+    "MultiTaskSparseBoostClassifier": 14,
+    "MultiTaskSparseBoostClassifierCV": 14,
+    "RGBClassifier": 17,
+    "RGBClassifierCV": 9,
+    "RGBRegressor": 15,
+    "RGBRegressorCV": 9,
+    "SoftmaxBoostClassifier": 17,
+    "SoftmaxBoostClassifierCV": 9,
+    "SparseBoostClassifier": 16,
+    "SparseBoostClassifierCV": 16,
+    "SparseBoostRegressor": 15,
+    "SparseBoostRegressorCV": 15,
+    "SupervisedKernelProjection": 11,
+}
+
+
+def files(*folders: str) -> list[Path]:
+    """Files of the project in these folders: tracked, and new ones that git does not ignore."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [ROOT / name for name in listed if name and (ROOT / name).is_file()]
+
+
+def lines(paths: Iterable[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths if path.suffix in CODE)
+
+
+def words(paths: Iterable[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in paths if path.suffix == ".md")
+
+
+def trees() -> dict[Path, ast.Module]:
+    """Syntax tree of each module of the package."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files("src") if path.suffix == ".py"}
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+NOUNLESS = re.compile(r"(What|Who|Those|That|Of|With|The same)\b")
+
+
+def docstrings() -> list[str]:
+    """Every docstring of the package."""
+    nodes = (node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
+    return [text for node in nodes if (text := ast.get_docstring(node))]
+
+
+def classes() -> list[tuple[str, Path]]:
+    """Name and module of each class at the top of a module."""
+    return [(node.name, path) for path, tree in trees().items() for node in tree.body if isinstance(node, ast.ClassDef)]
+
+
+def repeated_class_names() -> list[str]:
+    counted = Counter(name for name, _ in classes())
+    return sorted(name for name, n in counted.items() if n > 1)
+
+
+def weights() -> dict[str, int]:
+    """What is there, by the names of `CEILINGS`."""
+    tests, benchmarks = files("tests"), files("benchmarks", "tests/benchmarks")
+    source = "\n".join(path.read_text(encoding="utf-8") for path in trees())
+    return {
+        "lines of src": lines(files("src")),
+        "lines of native": lines(files("native")),
+        "lines of papers": lines(files("papers")),
+        "lines of benchmarks and their tests": lines(benchmarks),
+        "lines of all other tests": lines(path for path in tests if path not in benchmarks),
+        "words of docs": words(files("docs")),
+        "words of docs/decisions": words(files("docs/decisions")),
+        "docstrings that begin with What, Who, Those, That, Of, With, The same": sum(
+            NOUNLESS.match(text) is not None for text in docstrings()
+        ),
+        "class names with two meanings": len(repeated_class_names()),
+        "mix-ins": sum(name.endswith("Mixin") for name, _ in classes()),
+        "isinstance in src": len(re.findall(r"\bisinstance\(", source)),
+    }
+
+
+def parameters() -> dict[str, int]:
+    """Number of parameters of the constructor of each public estimator."""
+    import radboost
+
+    public = [getattr(radboost, name) for name in radboost.__all__]
+    return {cls.__name__: len(inspect.signature(cls).parameters) for cls in public if hasattr(cls, "get_params")}
+
+
+def test_no_weight_is_above_its_ceiling() -> None:
+    found = weights()
+    assert set(found) == set(CEILINGS)
+    above = {what: f"{n:,} (at most {CEILINGS[what]:,})" for what, n in found.items() if n > CEILINGS[what]}
+    assert not above, f"take as much away elsewhere, or raise a ceiling in a commit that says why: {above}"
+
+
+def test_no_estimator_has_more_parameters_than_its_ceiling() -> None:
+    assert parameters() == PARAMETERS, "a parameter more takes another away; one less lowers the ceiling here"
+
+
+def main() -> None:
+    found = weights()
+    for what, n in found.items():
+        print(f"{n:>9,} of {CEILINGS[what]:>9,}  {what}")
+    for name, n in parameters().items():
+        print(f"{n:>9,} of {PARAMETERS.get(name, 0):>9,}  parameters of {name}")
+    print("class names with two meanings:", *repeated_class_names())
+
+
+if __name__ == "__main__":
+    main()

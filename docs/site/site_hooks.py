@@ -15,16 +15,13 @@ import site_math
 from site_links import ON_SITE, ROOT, for_site, slug
 
 _OUTSIDE = {place: source for source, place in ON_SITE.items() if source != "README.md"}
-_TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The parts of the navigation that follow from the code and from docs/decisions."""
+    """Fill in the part of the navigation that follows from the code."""
     config.mdx_configs["toc"]["slugify"] = slug
     reference: list[Any] = ["api/index.md", *({page.title: page.place} for page in site_api.PAGES)]
-    decisions = [{_title(path): f"decisions/{path.name}"} for path in sorted((ROOT / "docs/decisions").glob("0*.md"))]
-    made = {"API reference": reference, "Decisions": ["decisions/README.md", {"All decisions": decisions}]}
-    config.nav = _filled(config.nav or [], made)
+    config.nav = _filled(config.nav or [], {"API reference": reference})
     return config
 
 
@@ -58,11 +55,6 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """The tool that reads docstrings takes "array-like" for a difference."""
     return output.replace('<span title="array">array</span> - <span title="like">like</span>', "array-like")
-
-
-def _title(path: Any) -> str:
-    found = _TITLE.search(path.read_text(encoding="utf-8"))
-    return found[1].replace("`", "") if found else path.stem
 
 
 def _filled(entries: list[Any], made: dict[str, list[Any]]) -> list[Any]:

@@ -34,7 +34,7 @@ double weight_of_a_bin(std::size_t size, WeightOf&& weight_of, std::size_t n_bin
 // the next where a bin weighs most, and are divided in the same way. Where no value is heavy, bin k ends at the value that
 // reaches k / n_bins of the weight. Let t be the weight of the heaviest bin of several values where the values are divided so
 // that it is smallest. Then values heavier than t are alone, and bins of several values weigh less than 2 t:
-// docs/decisions/0017-binning.md.
+// docs/decisions/native-core.md.
 std::vector<std::size_t> bin_ends(const std::vector<double>& upto, std::size_t n_bins);
 
 }  // namespace radboost

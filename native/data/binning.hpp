@@ -41,7 +41,7 @@ public:
     int missing_code(std::size_t column) const { return has_missing[column] ? bin_counts[column] : -1; }
     std::size_t n_slots() const { return slot_offsets[n_columns]; }
     double threshold(std::size_t column, std::size_t bin) const;
-    // Columns of many bins get 256 slots each, so that a histogram's place needs no look-up (docs/decisions/0012);
+    // Columns of many bins get 256 slots each, so that a histogram's place needs no look-up (docs/decisions/native-core.md);
     // columns of few bins lie close together.
     void lay_out_slots();
     const std::uint8_t* column(std::size_t c) const { return by_column.data() + c * n_rows; }

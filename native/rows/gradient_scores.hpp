@@ -24,7 +24,7 @@ struct TargetSums {
 
 // A row's gradient and weight share one 64-bit word: the weight in the lowest bits, the gradient above, so that one addition
 // sums both. How many bits the weights need follows from their sum; the gradients get what is left, up to 50 bits for their sum
-// (docs/decisions/0028). With several outputs a row has a word for each, and the weight is in the first.
+// (docs/decisions/exactness.md). With several outputs a row has a word for each, and the weight is in the first.
 struct GradientWords {
     const std::int64_t* words;  // n_rows x n_outputs
     std::size_t n_outputs;

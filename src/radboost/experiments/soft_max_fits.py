@@ -18,7 +18,7 @@ POINTS = (1, 2, 3, 5, 7, 10, 20, 30, 50, 70, 100, 200, 300, 500, 700, 1000)
 
 ADABOOST_MH, SAMME, SM_BOOST, MARTIBOOST = "AdaBoost.MH", "SAMME", "sm-boost", "MartiBoost"
 
-# Beside the paper's algorithms in Figure 7 (docs/decisions/0031-the-draws-of-figure-7.md).
+# Beside the paper's algorithms in Figure 7 (docs/decisions/algorithms.md).
 FEW_DRAWS, DEFAULTS = "sm-boost, M = N/8", "SoftmaxBoost"
 
 

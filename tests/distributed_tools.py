@@ -13,14 +13,14 @@ from collective_tools import ThreadGroup
 from fingerprints import fingerprint
 from radboost.boosting import Trace
 from radboost.distributed.arguments import Arguments
-from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.parts import LazyPart, Part
-from radboost.distributed.talking import Workers
-from radboost.distributed.telling import Listener
+from radboost.distributed.callbacks import CallbackRunner
+from radboost.distributed.learning import FitTask, RoundRecorder
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import LoadedPartition, Partition
 from radboost.estimators._checkpoints import open_checkpoint
 
 
-class ThreadWorkers(Workers):
+class ThreadWorkerCollective(WorkerCollective):
     """One worker of a `ThreadGroup`."""
 
     def __init__(self, group: ThreadGroup, rank: int) -> None:
@@ -41,13 +41,13 @@ class ThreadWorkers(Workers):
         return self._group.exchange(self._rank, "gather", data)
 
 
-class LoadedAnew:
+class ReloadedPartition:
     """A part that is copied whenever it is asked for, and counts how often."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: LoadedPartition) -> None:
         self._part, self.n_rows, self.role, self.n_loads = part, part.n_rows, part.role, 0
 
-    def load(self) -> Part:
+    def load(self) -> LoadedPartition:
         self.n_loads += 1
         return deepcopy(self._part)
 
@@ -57,40 +57,43 @@ def take(given: Any, rows: np.ndarray) -> Any:
     return given.iloc[rows] if hasattr(given, "iloc") else given[rows]
 
 
-def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[LoadedAnew]:
+def divide(X: Any, y: Any, weights: Any, n_parts: int, seed: int = 0) -> list[ReloadedPartition]:
     """Rows in parts at random, which are loaded when they are asked for; the second has none."""
     rng = np.random.default_rng(seed)
     owner = rng.choice([part for part in range(n_parts) if part != 1 or n_parts == 1], X.shape[0])
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
-    parts = [Part(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows]
-    return [LoadedAnew(part) for part in parts]
+    parts = [
+        LoadedPartition(take(X, own), take(y, own), None if weights is None else take(weights, own)) for own in rows
+    ]
+    return [ReloadedPartition(part) for part in parts]
 
 
-def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[LazyPart]:
+def cut(role: str, n_parts: int, seed: int = 0, **columns: Any) -> list[Partition]:
     """Rows of this role, and what they have besides, in parts at random; the first has none."""
     n_rows = columns["X"].shape[0]
     owner = np.random.default_rng(seed).choice(range(1, n_parts), n_rows)
     rows = [np.flatnonzero(owner == part) for part in range(n_parts)]
     parts = [
-        Part(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}}) for own in rows
+        LoadedPartition(role=role, **{"y": None, **{name: take(given, own) for name, given in columns.items()}})
+        for own in rows
     ]
-    return [LoadedAnew(part) for part in parts]
+    return [ReloadedPartition(part) for part in parts]
 
 
 def fit_by_threads(
     estimator: Any,
-    parts: Sequence[LazyPart],
+    parts: Sequence[Partition],
     n_workers: int,
     earlier: Trace | None = None,
     arguments: Arguments | None = None,
-    listener: Listener | None = None,
+    runner: CallbackRunner | None = None,
 ) -> list[Any]:
     """The model of each worker; the parts are dealt out in turn, so that some workers may have none."""
     weighted, sourced = (
         any(getattr(part.load(), name) is not None for part in parts if part.role == "training")
         for name in ("sample_weight", "sources")
     )
-    task = Task.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
+    task = FitTask.of(estimator, weighted=weighted, sourced=sourced, arguments=arguments)
     if arguments is not None and arguments.resume_from is not None:
         found = open_checkpoint(arguments.resume_from, estimator)
         task, earlier = task.resuming(found), found.saved.trace
@@ -98,20 +101,20 @@ def fit_by_threads(
     return group.run(
         lambda rank, _: task.run(
             parts[rank::n_workers],
-            ThreadWorkers(group, rank),
+            ThreadWorkerCollective(group, rank),
             first=rank == 0,
             n_threads=1 + rank % 2,
             earlier=deepcopy(earlier),
-            ears=listener if rank == 0 else None,
+            receiver=runner if rank == 0 else None,
         )
     )
 
 
-class BrokenOffError(Exception):
+class AbortedError(Exception):
     """A fit that was ended from outside."""
 
 
-class BreakingOff(ThreadWorkers):
+class AbortingCollective(ThreadWorkerCollective):
     """A worker whose meetings end after so many."""
 
     def __init__(self, group: ThreadGroup, rank: int, n_meetings: int) -> None:
@@ -133,25 +136,25 @@ class BreakingOff(ThreadWorkers):
     def _count(self) -> None:
         self._left -= 1
         if self._left < 0:
-            raise BrokenOffError
+            raise AbortedError
 
 
-def break_off(estimator: Any, parts: Sequence[LazyPart], n_workers: int, n_meetings: int) -> list[Trace | None]:
+def abort_after(estimator: Any, parts: Sequence[Partition], n_workers: int, n_meetings: int) -> list[Trace | None]:
     """The finished rounds that each worker has when all are stopped at the same meeting."""
-    task = Task.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
+    task = FitTask.of(estimator, weighted=any(part.load().sample_weight is not None for part in parts))
     group = ThreadGroup(n_workers)
 
     def work(rank: int, _: Any) -> Trace | None:
-        keeper = Keeper()
-        with suppress(BrokenOffError):
+        recorder = RoundRecorder()
+        with suppress(AbortedError):
             task.run(
                 parts[rank::n_workers],
-                BreakingOff(group, rank, n_meetings),
+                AbortingCollective(group, rank, n_meetings),
                 first=rank == 0,
                 n_threads=1,
-                keeper=keeper,
+                recorder=recorder,
             )
-        return keeper.rounds()
+        return recorder.rounds()
 
     return group.run(work)
 

@@ -11,11 +11,11 @@ A round is a tree and a step. With n rows of d columns in b bins, depth k, K cla
 where o is 1 for two classes, otherwise K. The other child's sums are a difference, sums of weights have 32 bits, and
 the last level is not searched. An exchange of m bytes over links of v bytes per second takes
 
-    Dask   sum over the levels of a tree with 8 below each, of l + l' (q - 1) + 2 q m (1 / v + p)
+    Dask   sum over the levels of a tree with 8 children_of each, of l + l' (q - 1) + 2 q m (1 / v + p)
     MPI    ceil(log2 W) l + (2 (V - 1) / V + 2 [W > V]) m (1 / v + p)   Rabenseifner's all-reduce
 
 with V the largest power of two up to W: others send all to a partner first, and get all back. In Dask's tree there are
-q workers below the busiest of a level, whose link takes in q messages and sends out q answers; l is the time that
+q workers children_of the busiest of a level, whose link takes in q messages and sends out q answers; l is the time that
 a small message takes, l' that of each further one, p the seconds per byte for copies and additions.
 """
 
@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import nnls
 
-from radboost.distributed.meeting import below
+from radboost.distributed.collective import children_of
 
 BINS = 255
 SAMPLE_ROWS = 131_072  # about so many are drawn for the bins, whatever the number of rows
@@ -98,10 +98,10 @@ def sent_in_all_reduce(n_workers: int) -> float:
 
 
 def levels(n_workers: int) -> list[int]:
-    """The most workers right below one, at each level of the tree from the top."""
+    """The most workers right children_of one, at each level of the tree from the top."""
     found: list[int] = []
     level = [0]
-    while any(lower := [below(rank, n_workers) for rank in level]):
+    while any(lower := [children_of(rank, n_workers) for rank in level]):
         found.append(max(map(len, lower)))
         level = [rank for ranks in lower for rank in ranks]
     return found

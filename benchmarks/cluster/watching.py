@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.distributed import cluster, mpi
-from radboost.distributed.learning import Keeper, Task
-from radboost.distributed.talking import Workers
+from radboost.distributed.learning import FitTask, RoundRecorder
+from radboost.distributed.metadata import WorkerCollective
 
 Answer = TypeVar("Answer")
 
@@ -45,10 +45,10 @@ def peak_memory() -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
-class Watch(Workers):
+class Watch(WorkerCollective):
     """The same workers, with a count of what goes through, and `delay` seconds added to every exchange."""
 
-    def __init__(self, inner: Workers, delay: float = 0.0) -> None:
+    def __init__(self, inner: WorkerCollective, delay: float = 0.0) -> None:
         super().__init__()
         self.seen = Seen()
         self._inner, self._delay = inner, delay
@@ -108,32 +108,34 @@ class Watch(Workers):
         return answer
 
 
-class Beginning(Keeper):
+class Beginning(RoundRecorder):
     """Tells a watch when the rounds begin."""
 
-    def __init__(self, watch: Watch, keeper: Keeper | None) -> None:
+    def __init__(self, watch: Watch, recorder: RoundRecorder | None) -> None:
         super().__init__()
-        self._watch, self._keeper = watch, keeper
+        self._watch, self._recorder = watch, recorder
 
     def on_fit_begin(self, context: Any) -> None:
         self._watch.rounds_begin()
-        if self._keeper is not None:
-            self._keeper.on_fit_begin(context)
+        if self._recorder is not None:
+            self._recorder.on_fit_begin(context)
 
 
 @dataclass(frozen=True)
-class WatchedTask(Task):
+class WatchedTask(FitTask):
     """What all workers do, watched."""
 
     delay: float = 0.0
     pings: tuple[int, ...] = ()  # sums of so many bytes are measured before the fit
 
-    def run(self, parts: Sequence[Any], workers: Workers, *, keeper: Keeper | None = None, **options: Any) -> Any:
+    def run(
+        self, parts: Sequence[Any], workers: WorkerCollective, *, recorder: RoundRecorder | None = None, **options: Any
+    ) -> Any:
         watch = Watch(workers, self.delay)
         for size in self.pings:
             watch.ping(size)
-        fitted = super().run(parts, watch, keeper=Beginning(watch, keeper), **options)
-        fitted.watched_ = workers.tell(asdict(watch.end()))
+        fitted = super().run(parts, watch, recorder=Beginning(watch, recorder), **options)
+        fitted.watched_ = workers.all_gather(asdict(watch.end()))
         return fitted
 
 
@@ -142,14 +144,14 @@ class _Maker:
         self._more = {"delay": delay, "pings": pings}
 
     def of(self, estimator: Any, **options: Any) -> WatchedTask:
-        return WatchedTask(**vars(Task.of(estimator, **options)) | self._more)
+        return WatchedTask(**vars(FitTask.of(estimator, **options)) | self._more)
 
 
 @contextmanager
 def watched(delay: float = 0.0, pings: tuple[int, ...] = ()) -> Iterator[None]:
     """Fits within have `watched_`: what each worker saw, as `Seen` in a dictionary."""
     maker = _Maker(delay, pings)
-    with patch.object(cluster, "Task", maker), patch.object(mpi, "Task", maker):
+    with patch.object(cluster, "FitTask", maker), patch.object(mpi, "FitTask", maker):
         yield
 
 

@@ -32,9 +32,9 @@ from benchmarks.cluster.watching import Watch, WatchedTask, smaller_children
 from benchmarks.cluster.workers import fit_in_places
 from benchmarks.settings import Sizes
 from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkers, divide
+from distributed_tools import ThreadWorkerCollective, divide
 from fingerprints import table
-from radboost.distributed.learning import Task
+from radboost.distributed.learning import FitTask
 
 
 def tree(left: list[int]) -> Any:
@@ -72,7 +72,7 @@ def test_what_workers_send_is_counted() -> None:
     group = ThreadGroup(2)
 
     def work(rank: int, _: Any) -> Watch:
-        watch = Watch(ThreadWorkers(group, rank))
+        watch = Watch(ThreadWorkerCollective(group, rank))
         watch.sum(np.ones(5, dtype=np.int64))
         watch.rounds_begin()
         numbers = np.full(3, rank + 1)
@@ -93,10 +93,10 @@ def test_a_watched_fit_has_the_same_model() -> None:
     X, y = table(1, 120, 4)
     model, outcome = fit_locally(X, y, 3, 3, 1)
     group, parts = ThreadGroup(2), divide(X, y, None, 5)
-    task = WatchedTask(**vars(Task.of(estimator(3, 3, 1), weighted=False)), pings=(80,))
+    task = WatchedTask(**vars(FitTask.of(estimator(3, 3, 1), weighted=False)), pings=(80,))
 
     def work(rank: int, _: Any) -> Any:
-        return task.run(parts[rank::2], ThreadWorkers(group, rank), first=rank == 0)
+        return task.run(parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0)
 
     for watched in group.run(work):
         assert [tree.key() for tree in watched.ensemble_.hypotheses] == [

@@ -25,7 +25,7 @@ from radboost import (
 from radboost.distributed import domains
 from radboost.distributed.arguments import SUFFIXES, Arguments
 from radboost.distributed.collections import plain_parts
-from radboost.distributed.learning import Task
+from radboost.distributed.learning import FitTask
 from radboost.estimators._held_back import drawn
 from radboost.rows.domains import fit_domains
 from radboost.rows.prepare import prepare
@@ -260,7 +260,7 @@ def test_what_one_machine_refuses_is_refused_alike(case: str) -> None:
 def test_other_refusals() -> None:
     for estimator, name in ((DEEP, "cost"), (MultiSourceBoostClassifier(2), "offset"), (DEEP, "sources_unlabelled")):
         with pytest.raises(TypeError, match=f"takes no {name}"):
-            Task.of(estimator, weighted=False, arguments=Arguments(**{name: np.ones(240)}))
+            FitTask.of(estimator, weighted=False, arguments=Arguments(**{name: np.ones(240)}))
     empty = {"X": X, "y": LABELS, "X_val": X_VAL[:0], "y_val": LABELS_VAL[:0]}
     with pytest.raises(ValueError, match="X_val has no rows: every partition is empty"):
         fit_by_threads(DEEP, spread(empty), 2, arguments=Arguments(X_val=0, y_val=0))

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 from collective_tools import ThreadGroup
-from distributed_tools import BreakingOff, BrokenOffError, divide, everything, fit_by_threads
+from distributed_tools import AbortedError, AbortingCollective, divide, everything, fit_by_threads
 from fingerprints import table
 from radboost import (
     Checkpoint,
@@ -25,11 +25,11 @@ from radboost import (
 )
 from radboost.boosting import FitContext
 from radboost.distributed.arguments import Arguments
-from radboost.distributed.keeping import Kept, RowsLostError
-from radboost.distributed.learning import Task
-from radboost.distributed.meeting import WorkerLostError
-from radboost.distributed.parts import Part
-from radboost.distributed.telling import Listener, Told
+from radboost.distributed.callbacks import CallbackEvent, CallbackRunner
+from radboost.distributed.collective import WorkerLostError
+from radboost.distributed.learning import FitTask
+from radboost.distributed.partitions import LoadedPartition
+from radboost.distributed.recovery import FinishedRounds, RowsLostError
 from radboost.model_file import ModelFileError
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -71,32 +71,35 @@ class Diary:
         self.note("end", context)
 
 
-class Distant:
-    """What is told goes over the network."""
+class PicklingReceiver:
+    """Passes events through pickle, as over the network."""
 
-    def __init__(self, listener: Listener) -> None:
-        self.listener = listener
+    def __init__(self, runner: CallbackRunner) -> None:
+        self.runner = runner
 
-    def hear(self, told: Told) -> str | None:
-        return self.listener.hear(pickle.loads(pickle.dumps(told)))
+    def handle(self, event: CallbackEvent) -> str | None:
+        return self.runner.handle(pickle.loads(pickle.dumps(event)))
 
 
 def more_of(estimator: Any) -> dict[str, Any]:
     return {"sources": SOURCES} if isinstance(estimator, MultiSourceBoostClassifier) else {}
 
 
-def parts_of(estimator: Any, n_parts: int = 5) -> list[Part]:
+def parts_of(estimator: Any, n_parts: int = 5) -> list[LoadedPartition]:
     rows = [np.arange(200)[part::n_parts] for part in range(n_parts)]
-    return [Part(X[own], Y[own], **{name: given[own] for name, given in more_of(estimator).items()}) for own in rows]
+    return [
+        LoadedPartition(X[own], Y[own], **{name: given[own] for name, given in more_of(estimator).items()})
+        for own in rows
+    ]
 
 
-def fit(estimator: Any, n_workers: int, callbacks: Any = None, listener: Any = None, **more: Any) -> Any:
+def fit(estimator: Any, n_workers: int, callbacks: Any = None, runner: Any = None, **more: Any) -> Any:
     estimator = clone(estimator)
     arguments = Arguments(**more_of(estimator), callbacks=callbacks, **more)
-    if callbacks is not None and listener is None:
-        listener = Listener(estimator, callbacks)
-    ears = None if listener is None else Distant(listener)
-    models = fit_by_threads(estimator, parts_of(estimator), n_workers, arguments=arguments, listener=ears)
+    if callbacks is not None and runner is None:
+        runner = CallbackRunner(estimator, callbacks)
+    receiver = None if runner is None else PicklingReceiver(runner)
+    models = fit_by_threads(estimator, parts_of(estimator), n_workers, arguments=arguments, runner=receiver)
     assert all(everything(model) == everything(models[0]) for model in models)
     return models[0]
 
@@ -185,33 +188,33 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
     estimator = clone(DEEP).set_params(n_rounds=12, early_stopping=False, calibration=None)
     expected = clone(estimator).fit(X, Y, callbacks=[here])
     callbacks: list[Any] = [there, Checkpoint(path)]
-    listener = Listener(estimator, callbacks)
-    kept = Kept(listener)
-    task = Task.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
+    runner = CallbackRunner(estimator, callbacks)
+    finished = FinishedRounds(runner)
+    task = FitTask.of(estimator, weighted=False, arguments=Arguments(callbacks=callbacks))
     parts = parts_of(estimator)
     seen = []
     for n_meetings in (5, 40, 50, 55, 60):
         group = ThreadGroup(2)
 
         def work(rank: int, _: Any, group: ThreadGroup = group, n_meetings: int = n_meetings) -> None:
-            workers = BreakingOff(group, rank, n_meetings)
-            ears = Distant(listener) if rank == 0 else None
-            task.run(parts[rank::2], workers, first=rank == 0, earlier=deepcopy(kept.rounds), ears=ears)
+            workers = AbortingCollective(group, rank, n_meetings)
+            receiver = PicklingReceiver(runner) if rank == 0 else None
+            task.run(parts[rank::2], workers, first=rank == 0, earlier=deepcopy(finished.rounds), receiver=receiver)
 
-        with pytest.raises(BrokenOffError):
+        with pytest.raises(AbortedError):
             group.run(work)
-        seen.append(kept.n_rounds)
+        seen.append(finished.n_rounds)
     assert len(set(seen)) > 2  # before the first round, and after some
-    told = kept.explained(WorkerLostError("All workers are gone."))
-    assert told.checkpoints == (str(path),)
-    assert f"The {seen[-1]} rounds so far are in '{path}'" in str(told)
+    error = finished.final_error(WorkerLostError("All workers are gone."))
+    assert error.checkpoints == (str(path),)
+    assert f"The {seen[-1]} rounds so far are in '{path}'" in str(error)
     assert everything(fit(estimator, 3, resume_from=path))[:-1] == everything(expected)[:-1]
     callbacks[1].path = str(tmp_path / "gone" / "fit.checkpoint")
-    told = kept.explained(WorkerLostError("All workers are gone."))
-    assert f"All workers are gone. The {seen[-1]} rounds so far could not be written" in str(told)
+    error = finished.final_error(WorkerLostError("All workers are gone."))
+    assert f"All workers are gone. The {seen[-1]} rounds so far could not be written" in str(error)
     callbacks[1].path = str(path)
     model = fit_by_threads(
-        estimator, parts, 3, kept.rounds, Arguments(callbacks=callbacks), listener=Distant(listener)
+        estimator, parts, 3, finished.rounds, Arguments(callbacks=callbacks), runner=PicklingReceiver(runner)
     )[0]
     assert everything(model) == everything(expected)
     assert there.lines == here.lines
@@ -220,26 +223,26 @@ def test_losses_in_mid_training(tmp_path: Path) -> None:
 def test_an_answer_that_was_lost_is_given_again() -> None:
     """A callback has asked for the end, and the worker that was told so is gone."""
     diary = Diary(1)
-    listener = Listener(DEEP, [diary])
+    runner = CallbackRunner(DEEP, [diary])
 
-    class Losing(Distant):
-        def hear(self, told: Told) -> str | None:
-            answer = super().hear(told)
+    class Losing(PicklingReceiver):
+        def handle(self, event: CallbackEvent) -> str | None:
+            answer = super().handle(event)
             if answer is not None:
-                raise BrokenOffError
+                raise AbortedError
             return answer
 
     arguments = Arguments(callbacks=[diary])
-    with pytest.raises(BrokenOffError):
-        fit_by_threads(DEEP, parts_of(DEEP), 2, None, arguments, Losing(listener))
-    model = fit_by_threads(DEEP, parts_of(DEEP), 3, listener.rounds, arguments, Distant(listener))[0]
+    with pytest.raises(AbortedError):
+        fit_by_threads(DEEP, parts_of(DEEP), 2, None, arguments, Losing(runner))
+    model = fit_by_threads(DEEP, parts_of(DEEP), 3, runner.rounds, arguments, PicklingReceiver(runner))[0]
     assert (model.stop_reason_, len(model.history_["objective"])) == ("enough", 2)
     assert [line[0] for line in diary.lines] == ["begin", "round", "round", "end"]
 
 
 def test_without_a_checkpoint_the_error_says_how_to_keep_rounds() -> None:
-    for kept in (Kept(), Kept(Listener(DEEP, [Diary()]))):
-        told = kept.explained(RowsLostError("A partition is lost."))
-        assert isinstance(told, RowsLostError)
-        assert not told.checkpoints
-        assert "A partition is lost. No rounds are kept: with callbacks=[radboost.Checkpoint(path)]" in str(told)
+    for finished in (FinishedRounds(), FinishedRounds(CallbackRunner(DEEP, [Diary()]))):
+        error = finished.final_error(RowsLostError("A partition is lost."))
+        assert isinstance(error, RowsLostError)
+        assert not error.checkpoints
+        assert "A partition is lost. No rounds are kept: with callbacks=[radboost.Checkpoint(path)]" in str(error)

@@ -98,14 +98,14 @@ def test_partitions_that_are_computed_are_stored_until_the_fit_has_ended(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = table(2, 150, 4)
-    place, seen = cluster._place, []
+    place, seen = cluster._assign, []
 
     def placed(*given: Any) -> Any:
         found = place(*given)
         seen.append(sum(client.run(stored_files).values()))
         return found
 
-    monkeypatch.setattr(cluster, "_place", placed)
+    monkeypatch.setattr(cluster, "_assign", placed)
     model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 5), client=client)
     order = np.concatenate([np.arange(150)[part::5] for part in range(5)])
     assert everything(model) == everything(clone(DEEP).fit(X[order], y[order]))
@@ -125,7 +125,7 @@ def remove_stored(dask_worker: Any) -> None:
 
 def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(2, 150, 4)
-    place, n_placed = cluster._place, []
+    place, n_placed = cluster._assign, []
 
     def placed(*given: Any) -> Any:
         found = place(*given)
@@ -134,7 +134,7 @@ def test_stored_partitions_that_are_gone_are_computed_again(client: Any, monkeyp
             client.run(remove_stored)
         return found
 
-    monkeypatch.setattr(cluster, "_place", placed)
+    monkeypatch.setattr(cluster, "_assign", placed)
     with pytest.warns(RuntimeWarning, match="stored rows are gone.* goes on after round 0"):
         model = cluster_fits.fit(clone(DEEP), *lazily(X, y, 4), client=client)
     order = np.concatenate([np.arange(150)[part::4] for part in range(4)])
@@ -282,8 +282,8 @@ ESTIMATORS = {
 @pytest.mark.parametrize("n_workers", [1, 2, 7])
 def test_any_number_of_workers(n_workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     taking_part = []
-    place = cluster._place
-    monkeypatch.setattr(cluster, "_place", lambda *given: taking_part.append(place(*given)) or dict(taking_part[-1]))
+    place = cluster._assign
+    monkeypatch.setattr(cluster, "_assign", lambda *given: taking_part.append(place(*given)) or dict(taking_part[-1]))
     X, y = table(3, 1300, 4, 3)
     for client in started(n_workers):
         for name, estimator in ESTIMATORS.items():
@@ -315,7 +315,7 @@ def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytes
     """
     begun: list[float] = []
     timers: list[threading.Timer] = []
-    called = cluster._called
+    called = cluster._call_all
 
     def calling(members: Any, method: str, *arguments: Any) -> Any:
         if method == "fit":
@@ -324,7 +324,7 @@ def test_a_worker_that_is_killed_changes_nothing_of_the_model(monkeypatch: pytes
                 timers.pop().start()
         return called(members, method, *arguments)
 
-    monkeypatch.setattr(cluster, "_called", calling)
+    monkeypatch.setattr(cluster, "_call_all", calling)
     X, y = table(1, 900, 5, 3, missing=0.05)
     estimator = DeepBoostClassifier(40, complexity_penalty=0.01, calibration=None)
     expected = everything(clone(estimator).fit(X, y))

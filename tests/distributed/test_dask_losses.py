@@ -88,25 +88,25 @@ class After:
 )
 def test_what_is_said_of_lost_workers(workers: list[str], errors: list[Exception], said: str) -> None:
     """They may be noticed before any of their tasks has an error."""
-    assert cluster._who_is_gone(workers, errors) == said
+    assert cluster._lost_workers_message(workers, errors) == said
 
 
 @pytest.mark.parametrize("noticed", [True, False])
 def test_a_worker_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, noticed: bool) -> None:
     """A call of it takes Dask half a minute to fail. Where nobody notices, the patience ends."""
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(cluster, "WORKER_TIMEOUT", 0.5)
     looks = iter([False, False, noticed])
-    watch = cluster.Watch(None, ["a"], [], lambda: None)
-    monkeypatch.setattr(watch, "is_lost", lambda rank: next(looks, noticed))
+    monitor = cluster.WorkerMonitor(None, ["a"], [], lambda: None)
+    monkeypatch.setattr(monitor, "is_lost", lambda rank: next(looks, noticed))
     silent, calls = Future(), []
     monkeypatch.setattr(silent, "result", lambda timeout: calls.append(timeout) or Future.result(silent, timeout))
-    assert watch.answer(0, silent) is None
+    assert monitor.reply(0, silent) is None
     assert (len(calls) == 2) == noticed
-    assert watch.answer(0, None) is None
+    assert monitor.reply(0, None) is None
 
 
 def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 3.0)
+    monkeypatch.setattr(cluster, "WORKER_TIMEOUT", 3.0)
     path = tmp_path / "fit.checkpoint"
     expected = clone(DEEP).fit(X, Y)
     with without_nannies(tmp_path, 2) as (client, workers):
@@ -126,7 +126,7 @@ def test_all_workers_are_killed_and_another_cluster_goes_on(tmp_path: Path, monk
 
 def test_the_last_worker_dies_of_the_rows_it_takes_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask would wait for another worker forever."""
-    monkeypatch.setattr(cluster, "PATIENCE", 3.0)
+    monkeypatch.setattr(cluster, "WORKER_TIMEOUT", 3.0)
     path, deadly = tmp_path / "fit.checkpoint", tmp_path / "deadly"
 
     def load(part: int) -> np.ndarray:

@@ -20,7 +20,7 @@ import radboost.distributed as cluster_fits
 from distributed_tools import everything
 from fingerprints import fractions, table
 from radboost import DeepBoostClassifier, _progress, load
-from radboost.distributed import cluster, watching
+from radboost.distributed import cluster, progress
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("pyarrow.parquet")
@@ -95,13 +95,13 @@ def test_what_is_refused(client: Any, sales: Any) -> None:
 
 def test_what_each_worker_held(sales: Any, fitted: Any, tmp_path: Path) -> None:
     found, _ = fitted
-    n_rows = [share.n_rows for share in found.workers_]
+    n_rows = [usage.n_rows for usage in found.workers_]
     assert sum(n_rows) == np.count_nonzero(sales[1]["weight"])
     assert max(n_rows) - min(n_rows) <= 20  # a row group
-    assert sum(share.n_partitions for share in found.workers_) == 9
-    assert [share.bytes_of_bins for share in found.workers_] == [2 * 4 * n for n in n_rows]
-    assert [share.bytes_of_scores for share in found.workers_] == [8 * 3 * n for n in n_rows]
-    assert len({share.address for share in found.workers_}) == 2
+    assert sum(usage.n_partitions for usage in found.workers_) == 9
+    assert [usage.bytes_of_bins for usage in found.workers_] == [2 * 4 * n for n in n_rows]
+    assert [usage.bytes_of_scores for usage in found.workers_] == [8 * 3 * n for n in n_rows]
+    assert len({usage.address for usage in found.workers_}) == 2
     found.save(tmp_path / "model.radboost")
     assert not hasattr(load(tmp_path / "model.radboost"), "workers_")
     again = clone(found)
@@ -121,7 +121,7 @@ def test_the_client_shows_the_rounds(
     for own, pause in ((SHOWN, 0.0), (clone(SHOWN).set_params(calibration="auto"), 60.0)):
         clone(own).fit(frame[["a", "b"]], frame["bought"])
         expected = capsys.readouterr().err.splitlines()
-        monkeypatch.setattr(watching, "SECONDS_BETWEEN_QUESTIONS", pause)  # asked all the time, and once at the end
+        monkeypatch.setattr(progress, "SECONDS_BETWEEN_REQUESTS", pause)  # asked all the time, and once at the end
         cluster_fits.fit(clone(own), str(folder), "bought", columns=["a", "b"], client=client)
         shown = capsys.readouterr().err.splitlines()
         assert [line for line in shown if not line.startswith("reading, ")] == expected
@@ -135,12 +135,12 @@ def test_ctrl_c_in_the_client_ends_the_fit(
     sales[1].to_parquet(tmp_path / "all.parquet", row_group_size=group_rows)
     n_seen = []
 
-    def look(self: Any) -> None:
+    def poll(self: Any) -> None:
         n_seen.append(1)
         if any(thread.name.startswith("radboost-fit") for thread in threading.enumerate()) and len(n_seen) > 30:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(watching.Show, "look", look)
+    monkeypatch.setattr(progress.ProgressDisplay, "poll", poll)
     given = DeepBoostClassifier(10**6, complexity_penalty=0.001, calibration=None)
     before = dict(given.__dict__)
     with pytest.raises(KeyboardInterrupt):
@@ -171,50 +171,50 @@ def test_what_is_shown_before_the_rounds_and_after_a_loss(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_progress, "_RichBar", no_rich)
-    monkeypatch.setattr(watching, "SECONDS_BETWEEN_QUESTIONS", 0.0)
-    news: list[Any] = []
-    asked = []
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_REQUESTS", 0.0)
+    reports: list[Any] = []
+    requests = []
 
-    def ask(member: int, *question: Any) -> Answer:
-        asked.append((member, *question))
-        found = news[0][member]
+    def ask(worker: int, *question: Any) -> Answer:
+        requests.append((worker, *question))
+        found = reports[0][worker]
         return Answer(found)
 
-    show = watching.Show(1, ask)
+    display = progress.ProgressDisplay(1, ask)
 
-    def tell(*of_members: Any) -> list[str]:
-        news[:] = [of_members]
-        show.look()
-        show.look()
+    def tell(*of_workers: Any) -> list[str]:
+        reports[:] = [of_workers]
+        display.poll()
+        display.poll()
         return capsys.readouterr().err.splitlines()
 
-    News = watching.News
-    assert tell(News(2, 1), News(2, 1)) == []  # nobody is followed yet
-    show.follow([0, 1])
-    assert tell(News(2, 0), News(2, 0)) == []
-    assert tell(News(2, 1), News(2, 0)) == ["reading, part 1/4"]
-    assert tell(News(2, 2), News(2, 2)) == [f"reading, part {k}/4" for k in (2, 3, 4)]
-    assert tell(News(2, 3), News(2, 2)) == ["reading, pass 2, part 1/4"]
-    assert tell(News(2, 4, binned=True), News(2, 3)) == []  # a bar that has not moved yet
+    ProgressReport = progress.ProgressReport
+    assert tell(ProgressReport(2, 1), ProgressReport(2, 1)) == []  # nobody is followed yet
+    display.follow([0, 1])
+    assert tell(ProgressReport(2, 0), ProgressReport(2, 0)) == []
+    assert tell(ProgressReport(2, 1), ProgressReport(2, 0)) == ["reading, part 1/4"]
+    assert tell(ProgressReport(2, 2), ProgressReport(2, 2)) == [f"reading, part {k}/4" for k in (2, 3, 4)]
+    assert tell(ProgressReport(2, 3), ProgressReport(2, 2)) == ["reading, pass 2, part 1/4"]
+    assert tell(ProgressReport(2, 4, binned=True), ProgressReport(2, 3)) == []  # a bar that has not moved yet
     line = {"objective": 0.5}
-    assert tell(News(2, 4, 3, (line, line), ((0, "looked"), (2, "half"))), News(2, 4)) == [
+    assert tell(ProgressReport(2, 4, 3, (line, line), ((0, "looked"), (2, "half"))), ProgressReport(2, 4)) == [
         "looked",
         "round 1/3: objective 0.5000",
         "round 2/3: objective 0.5000",
         "half",
     ]
-    assert tell(News(2, 4, 3), News(2, 4)) == []
-    assert asked[-1] == (0, "news", 2, 2)  # the first one alone
+    assert tell(ProgressReport(2, 4, 3), ProgressReport(2, 4)) == []
+    assert requests[-1] == (0, "progress", 2, 2)  # the first one alone
     assert tell(OSError("gone"), None) == []
-    show.stop()
-    show.follow([0])  # after a loss: the rounds that were shown are not shown again
-    assert tell(News(2, 4, 3, (line,))) == ["round 3/3: objective 0.5000"]
-    show.stop()
+    display.stop()
+    display.follow([0])  # after a loss: the rounds that were shown are not shown again
+    assert tell(ProgressReport(2, 4, 3, (line,))) == ["round 3/3: objective 0.5000"]
+    display.stop()
 
 
 def test_a_quiet_fit_asks_nobody(client: Any, sales: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching.Show, "_question", lambda self: pytest.fail("was asked"))
-    assert cluster.Show is watching.Show
+    monkeypatch.setattr(progress.ProgressDisplay, "_request", lambda self: pytest.fail("was asked"))
+    assert cluster.ProgressDisplay is progress.ProgressDisplay
     cluster_fits.fit(clone(DEEP), str(sales[0]), "bought", columns=["a"], client=client)
 
 

@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 
 import radboost.distributed as cluster_fits
 from collective_tools import ThreadGroup
-from distributed_tools import LoadedAnew, ThreadWorkers, break_off, divide, everything, fit_by_threads
+from distributed_tools import ReloadedPartition, ThreadWorkerCollective, abort_after, divide, everything, fit_by_threads
 from fingerprints import fractions, table, with_categories
 from radboost import (
     AgnosticBoostClassifier,
@@ -29,8 +29,8 @@ from radboost import (
     TreeOptions,
 )
 from radboost.distributed import reader
-from radboost.distributed.learning import Task
-from radboost.distributed.parts import Part
+from radboost.distributed.learning import FitTask
+from radboost.distributed.partitions import LoadedPartition
 from radboost.estimators import _calibrated as calibrated
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
@@ -95,11 +95,13 @@ def test_poisson_where_a_worker_has_zeros_alone() -> None:
     y = np.sort(y * 1.0)
     y[:40] = 0.0
     expected = RGBRegressor(4, loss="poisson").fit(X, y)
-    parts = [Part(X[:20], y[:20]), Part(X[20:], y[20:])]
+    parts = [LoadedPartition(X[:20], y[:20]), LoadedPartition(X[20:], y[20:])]
     for model in fit_by_threads(RGBRegressor(4, loss="poisson"), parts, 2):
         assert everything(model) == everything(expected)
     with pytest.raises(ValueError, match="goes down to -1"):
-        fit_by_threads(RGBRegressor(4, loss="poisson"), [Part(X[:20], y[:20]), Part(X[20:], y[20:] - 1.0)], 2)
+        fit_by_threads(
+            RGBRegressor(4, loss="poisson"), [LoadedPartition(X[:20], y[:20]), LoadedPartition(X[20:], y[20:] - 1.0)], 2
+        )
 
 
 def test_several_targets() -> None:
@@ -131,7 +133,7 @@ def test_text_that_only_some_parts_have() -> None:
     X, y = words()
     X.loc[:79, "a"] = None
     expected = RGBClassifier(2, calibration=None).set_params(categorical_features=["a", "d"]).fit(X, y)
-    parts = [LoadedAnew(Part(X[k : k + 80], y[k : k + 80])) for k in (0, 80, 160)]
+    parts = [ReloadedPartition(LoadedPartition(X[k : k + 80], y[k : k + 80])) for k in (0, 80, 160)]
     with pytest.warns(UserWarning, match="holds text"):
         models = fit_by_threads(RGBClassifier(2, calibration=None), parts, 2)
     for model in models:
@@ -144,9 +146,13 @@ def test_categories_here_and_numbers_there(column: str) -> None:
     X, y = words()
     other = X[80:].assign(**{column: 1.0})
     with pytest.raises(ValueError, match=f"The partitions differ: column '{column}' .* numbers in another"):
-        fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(other, y[80:])], 2)
+        fit_by_threads(DeepBoostClassifier(2), [LoadedPartition(X[:80], y[:80]), LoadedPartition(other, y[80:])], 2)
     with pytest.raises(ValueError, match=r"one has 6 columns .*; another 6 columns"):
-        fit_by_threads(DeepBoostClassifier(2), [Part(X[:80], y[:80]), Part(X[80:][X.columns[::-1]], y[80:])], 2)
+        fit_by_threads(
+            DeepBoostClassifier(2),
+            [LoadedPartition(X[:80], y[:80]), LoadedPartition(X[80:][X.columns[::-1]], y[80:])],
+            2,
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -191,7 +197,7 @@ def test_sparse_rows() -> None:
 
 def test_rows_of_32_bits_and_of_64_on_different_workers() -> None:
     X, y = TWO
-    parts = [Part(X[:100].astype(np.float32), y[:100]), Part(X[100:], y[100:])]
+    parts = [LoadedPartition(X[:100].astype(np.float32), y[:100]), LoadedPartition(X[100:], y[100:])]
     whole = np.concatenate([part.X for part in parts])
     expected = RGBClassifier(2, calibration=None).fit(whole, y)
     for model in fit_by_threads(RGBClassifier(2, calibration=None), parts, 2):
@@ -209,8 +215,8 @@ def test_parts_of_any_type() -> None:
         (np.float64, np.float64),
         (np.int64, np.uint8),
     ]
-    parts = [Part(X[k::5].astype(of_x), y[k::5].astype(of_y)) for k, (of_x, of_y) in enumerate(kinds)]
-    parts.insert(2, Part(X[:0].astype(np.int32), y[:0].astype(np.int16)))
+    parts = [LoadedPartition(X[k::5].astype(of_x), y[k::5].astype(of_y)) for k, (of_x, of_y) in enumerate(kinds)]
+    parts.insert(2, LoadedPartition(X[:0].astype(np.int32), y[:0].astype(np.int16)))
     estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
     expected = clone(estimator).fit(X, y * 1.0)
     for model in fit_by_threads(estimator, parts, 3):
@@ -219,14 +225,14 @@ def test_parts_of_any_type() -> None:
 
 
 def test_a_slow_worker_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    meet = ThreadWorkers.sum
+    meet = ThreadWorkerCollective.sum
 
-    def late(workers: ThreadWorkers, values: np.ndarray) -> None:
+    def late(workers: ThreadWorkerCollective, values: np.ndarray) -> None:
         if workers._rank == 1:
             time.sleep(0.003)
         meet(workers, values)
 
-    monkeypatch.setattr(ThreadWorkers, "sum", late)
+    monkeypatch.setattr(ThreadWorkerCollective, "sum", late)
     check(DeepBoostClassifier(2, complexity_penalty=0.01, calibration=None), *TWO)
 
 
@@ -236,7 +242,7 @@ def test_a_worker_with_one_class() -> None:
     thirds = np.split(order, np.flatnonzero(np.diff(y[order])) + 1)
     estimator = DeepBoostClassifier(3, complexity_penalty=0.01, calibration=None)
     expected = clone(estimator).fit(X, y)
-    for model in fit_by_threads(estimator, [Part(X[t], y[t]) for t in thirds], 3):
+    for model in fit_by_threads(estimator, [LoadedPartition(X[t], y[t]) for t in thirds], 3):
         assert everything(model) == everything(expected)
 
 
@@ -262,36 +268,38 @@ def test_a_generator_is_asked_for_one_seed() -> None:
         assert everything(model)[:-1] == everything(expected)[:-1]
 
 
-def refused(parts: list[Part], match: str, estimator: Any = None, kind: type[Exception] = ValueError) -> None:
+def refused(
+    parts: list[LoadedPartition], match: str, estimator: Any = None, kind: type[Exception] = ValueError
+) -> None:
     with pytest.raises(kind, match=match):
         fit_by_threads(estimator or RGBClassifier(3), parts, 2)
 
 
 def test_parts_that_differ_are_refused() -> None:
     X, y = TWO
-    refused([Part(X, y), Part(X[:, :4], y)], "one has 5 columns, dense")
+    refused([LoadedPartition(X, y), LoadedPartition(X[:, :4], y)], "one has 5 columns, dense")
     frame = pd.DataFrame(X, columns=list("abcde"))
-    refused([Part(frame, y), Part(frame[list("abced")], y)], "same columns")
-    refused([Part(X, y), Part(sparse.csr_matrix(np.nan_to_num(X)), y)], "sparse")
-    refused([Part(X, y), Part(X, y.astype(str))], "labels of different types")
-    refused([Part(X[:0], y[:0]), Part(X[:0], y[:0])], "every partition is empty")
+    refused([LoadedPartition(frame, y), LoadedPartition(frame[list("abced")], y)], "same columns")
+    refused([LoadedPartition(X, y), LoadedPartition(sparse.csr_matrix(np.nan_to_num(X)), y)], "sparse")
+    refused([LoadedPartition(X, y), LoadedPartition(X, y.astype(str))], "labels of different types")
+    refused([LoadedPartition(X[:0], y[:0]), LoadedPartition(X[:0], y[:0])], "every partition is empty")
 
 
 def test_bad_labels_and_weights_are_refused() -> None:
     X, y = TWO
     ones = np.ones(len(y))
-    refused([Part(X, y * 0), Part(X, y * 0)], "only one class")
-    refused([Part(X, y + 0.5), Part(X, y)], "continuous")
-    refused([Part(X, y, ones), Part(X, y, -ones)], "negative weights")
-    refused([Part(X, y, 0 * ones), Part(X, y, 0 * ones)], "zero for every row")
-    refused([Part(X, y, 2.0**51 * ones), Part(X, y, 2.0**51 * ones)], "the sum at most")
-    refused([Part(np.full_like(X, np.inf), y), Part(X, y)], "infinity")
+    refused([LoadedPartition(X, y * 0), LoadedPartition(X, y * 0)], "only one class")
+    refused([LoadedPartition(X, y + 0.5), LoadedPartition(X, y)], "continuous")
+    refused([LoadedPartition(X, y, ones), LoadedPartition(X, y, -ones)], "negative weights")
+    refused([LoadedPartition(X, y, 0 * ones), LoadedPartition(X, y, 0 * ones)], "zero for every row")
+    refused([LoadedPartition(X, y, 2.0**51 * ones), LoadedPartition(X, y, 2.0**51 * ones)], "the sum at most")
+    refused([LoadedPartition(np.full_like(X, np.inf), y), LoadedPartition(X, y)], "infinity")
 
 
 @pytest.mark.parametrize("kind", [AgnosticBoostClassifier, SparseBoostClassifier])
 def test_estimators_that_stay_on_one_machine(kind: Any) -> None:
     with pytest.raises(TypeError, match=f"{kind.__name__} does not learn on several workers"):
-        Task.of(kind(), weighted=False)
+        FitTask.of(kind(), weighted=False)
 
 
 def test_small_totals_are_warned_of_once_for_all() -> None:
@@ -317,7 +325,7 @@ def test_a_fit_that_was_broken_off_goes_on_with_other_workers(estimator: Any, da
     expected = everything(clone(estimator).fit(*data))
     seen = set()
     for n_meetings in (20, 60, 110, 170, 250, 400):
-        traces = break_off(clone(estimator), parts, 3, n_meetings)
+        traces = abort_after(clone(estimator), parts, 3, n_meetings)
         lengths = {0 if trace is None else trace.n_rounds for trace in traces}
         assert len(lengths) == 1
         if lengths <= seen:
@@ -345,7 +353,7 @@ def test_several_sources(sourced: Any, frozen: bool) -> None:
     estimator = MultiSourceBoostClassifier(4, domain_classifier=ready, early_stopping=3)
     expected = clone(estimator).fit(X, y, weights, sources=sources)
     groups = [np.flatnonzero(sources == "c"), np.arange(0), *np.array_split(np.flatnonzero(sources != "c"), 3)]
-    parts = [Part(X[own], y[own], weights[own], sources[own]) for own in groups]
+    parts = [LoadedPartition(X[own], y[own], weights[own], sources[own]) for own in groups]
     for model in fit_by_threads(estimator, parts, 3):
         assert everything(model)[:-1] == everything(expected)[:-1]
         assert model.source_names_.tolist() == ["a", "b", "c"]
@@ -356,14 +364,14 @@ def test_one_source_needs_no_q(sourced: Any) -> None:
     X, y, _, _ = sourced
     for given in (None, np.full(240, "a")):
         expected = MultiSourceBoostClassifier(3).fit(X, y, sources=given)
-        parts = [Part(X[k::2], y[k::2], None, None if given is None else given[k::2]) for k in range(2)]
+        parts = [LoadedPartition(X[k::2], y[k::2], None, None if given is None else given[k::2]) for k in range(2)]
         for model in fit_by_threads(MultiSourceBoostClassifier(3), parts, 2):
             assert everything(model) == everything(expected)
 
 
 def test_sources_that_are_refused(sourced: Any) -> None:
     X, y, sources, _ = sourced
-    parts = [Part(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
+    parts = [LoadedPartition(X[k::2], y[k::2], None, sources[k::2]) for k in range(2)]
     refused(parts, "sources are for MultiSourceBoostClassifier; got RGBClassifier")
     two = sources != "c"
     ready = MultiSourceBoostClassifier(1).fit(X[two], y[two], sources=sources[two]).domain_classifier_
@@ -391,11 +399,11 @@ def test_calibration_is_found_without_an_exchange_for_each_trial(
     for most in (calibrated.MOST_GATHERED, 0):
         monkeypatch.setattr(calibrated, "MOST_GATHERED", most)
         group = ThreadGroup(2)
-        task = Task.of(clone(estimator), weighted=False)
+        task = FitTask.of(clone(estimator), weighted=False)
         parts = divide(X, y, None, 4)
         for model in group.run(
             lambda rank, _, task=task, parts=parts, group=group: task.run(
-                parts[rank::2], ThreadWorkers(group, rank), first=rank == 0
+                parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0
             )
         ):
             assert model.calibration_ == expected.calibration_

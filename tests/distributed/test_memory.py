@@ -12,11 +12,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from distributed_tools import LoadedAnew, divide, fit_by_threads
+from distributed_tools import ReloadedPartition, divide, fit_by_threads
 from fingerprints import table
 from radboost import DeepBoostClassifier, RGBClassifier
 from radboost.distributed import reader
-from radboost.distributed.parts import Part
+from radboost.distributed.partitions import LoadedPartition
 
 ASKED_BY_TOOLS = 2  # whether there are weights, and sources
 
@@ -29,7 +29,7 @@ import numpy as np
 
 from distributed_tools import fit_by_threads
 from radboost import RGBClassifier
-from radboost.distributed.parts import Part
+from radboost.distributed.partitions import LoadedPartition
 
 N_PARTS, N_ROWS, N_COLUMNS = 30, 50_000, 32
 
@@ -42,7 +42,7 @@ class Made:
 
     def load(self):
         X = np.random.default_rng(self.seed).random((N_ROWS, N_COLUMNS))
-        return Part(X, (X[:, 0] + X[:, 1] > 1.0).astype(np.int8))
+        return LoadedPartition(X, (X[:, 0] + X[:, 1] > 1.0).astype(np.int8))
 
 
 def peak():
@@ -77,13 +77,13 @@ def test_a_fit_needs_less_memory_than_the_values_of_its_rows() -> None:
     assert float(done.stdout) < 0.8
 
 
-class Watched(LoadedAnew):
+class Watched(ReloadedPartition):
     """Knows which of the loaded values are still in memory when a part is loaded."""
 
     alive: ClassVar[list[weakref.ref[np.ndarray]]] = []
     most = 0
 
-    def load(self) -> Part:
+    def load(self) -> LoadedPartition:
         loaded = super().load()
         Watched.alive = [one for one in Watched.alive if one() is not None] + [weakref.ref(loaded.X)]
         Watched.most = max(Watched.most, len(Watched.alive))
@@ -92,7 +92,7 @@ class Watched(LoadedAnew):
 
 def fitted_parts(estimator: RGBClassifier) -> list[Watched]:
     X, y = table(1, 260, 5, missing=0.05)
-    parts = [Watched(Part(X[k::5], y[k::5])) for k in range(5)]
+    parts = [Watched(LoadedPartition(X[k::5], y[k::5])) for k in range(5)]
     fit_by_threads(estimator, parts, 1)
     return parts
 

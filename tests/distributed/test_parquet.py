@@ -13,12 +13,12 @@ import pytest
 from sklearn.base import clone
 
 from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkers, everything
+from distributed_tools import ThreadWorkerCollective, everything
 from fingerprints import fractions, table, with_categories
 from radboost import DeepBoostClassifier, RGBRegressor
 from radboost.distributed import parquet as files
-from radboost.distributed.learning import Task
-from radboost.distributed.parquet import ParquetPart, deal_out, parquet_files, parquet_parts
+from radboost.distributed.learning import FitTask
+from radboost.distributed.parquet import ParquetPartition, deal_out, parquet_files, parquet_parts
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -41,13 +41,13 @@ def whole(paths: list[Path]) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(path) for path in sorted(paths)])
 
 
-def fit_files(estimator: Any, parts: list[ParquetPart], n_workers: int) -> list[Any]:
+def fit_files(estimator: Any, parts: list[ParquetPartition], n_workers: int) -> list[Any]:
     beside = dict(parts[0].beside)
-    task = Task.of(estimator, weighted="sample_weight" in beside, sourced="sources" in beside)
+    task = FitTask.of(estimator, weighted="sample_weight" in beside, sourced="sources" in beside)
     group = ThreadGroup(n_workers)
     dealt = list(deal_out(parts, [f"worker {rank}" for rank in range(n_workers)]).values())
     return group.run(
-        lambda rank, _: task.run(dealt[rank], ThreadWorkers(group, rank), first=rank == 0, n_threads=1),
+        lambda rank, _: task.run(dealt[rank], ThreadWorkerCollective(group, rank), first=rank == 0, n_threads=1),
     )
 
 
@@ -216,7 +216,7 @@ def test_files_that_workers_do_not_find_as_they_were(tmp_path: Path) -> None:
 
 def test_parts_are_dealt_out_evenly() -> None:
     rng = np.random.default_rng(3)
-    parts = [ParquetPart(f"{k}", (0,), int(n), ("a",)) for k, n in enumerate(rng.integers(1, 100, 57))]
+    parts = [ParquetPartition(f"{k}", (0,), int(n), ("a",)) for k, n in enumerate(rng.integers(1, 100, 57))]
     dealt = deal_out(parts, ["c", "a", "b"])
     assert list(dealt) == ["a", "b", "c"]
     assert sorted((part for own in dealt.values() for part in own), key=lambda part: int(part.path)) == parts

@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 
 from collective_tools import ThreadGroup
-from distributed_tools import ThreadWorkers, divide, everything
+from distributed_tools import ThreadWorkerCollective, divide, everything
 from fingerprints import fractions, table
 from radboost import RGBClassifier, TreeOptions
-from radboost.distributed.learning import Task
+from radboost.distributed.learning import FitTask
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model")
 
@@ -21,8 +21,10 @@ def test_workers_agree_and_the_partitioning_decides() -> None:
 
     def models(seed: int) -> list[str]:
         parts, group = divide(X, y, fractions(900), 5, seed), ThreadGroup(2)
-        task = Task.of(estimator, weighted=True, bins="sketch")
-        found = group.run(lambda rank, _: task.run(parts[rank::2], ThreadWorkers(group, rank), first=rank == 0))
+        task = FitTask.of(estimator, weighted=True, bins="sketch")
+        found = group.run(
+            lambda rank, _: task.run(parts[rank::2], ThreadWorkerCollective(group, rank), first=rank == 0)
+        )
         assert np.mean(found[0].predict(X) == y) > 0.8
         return [repr(everything(model)) for model in found]
 
@@ -33,4 +35,4 @@ def test_workers_agree_and_the_partitioning_decides() -> None:
 
 def test_other_bins_are_refused() -> None:
     with pytest.raises(ValueError, match="bins must be 'exact' or 'sketch'; got 'quantile'"):
-        Task.of(RGBClassifier(3), weighted=False, bins="quantile")
+        FitTask.of(RGBClassifier(3), weighted=False, bins="quantile")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from radboost.distributed.meeting import MeetingPlace
-from radboost.distributed.member import DaskWorkers, size_of
+from radboost.distributed.collective import TreeCollective
+from radboost.distributed.worker import DaskCollective, n_bytes_of
 
 
 def test_workers_count_what_they_exchange() -> None:
@@ -18,17 +18,17 @@ def test_workers_count_what_they_exchange() -> None:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    places: list[MeetingPlace] = []
+    trees: list[TreeCollective] = []
     sent: list[int] = []
 
-    async def ask(number: int, kind: str, rank: int, brought: Any) -> Any:
-        sent.append(size_of(brought))
-        return await places[0].bring(number, kind, rank, brought)
+    async def ask(number: int, kind: str, rank: int, contribution: Any) -> Any:
+        sent.append(n_bytes_of(contribution))
+        return await trees[0].contribute(number, kind, rank, contribution)
 
-    places.extend(MeetingPlace(rank, 2, ask) for rank in range(2))
+    trees.extend(TreeCollective(rank, 2, ask) for rank in range(2))
 
     def work(rank: int) -> Any:
-        workers = DaskWorkers(rank, 2, places[rank], loop)
+        workers = DaskCollective(rank, 2, trees[rank], loop)
         numbers, few, largest = np.full(5000, rank + 1), np.array([2**40, rank]), np.array([rank - 0.5])
         workers.sum(numbers)
         workers.sum(few)
@@ -48,14 +48,14 @@ def test_workers_count_what_they_exchange() -> None:
         loop.close()
     for rank, traffic in enumerate(found):
         assert traffic.n_exchanges == 4
-        assert traffic.bytes_brought == 5002 * 8 + 8 + 3 * rank
+        assert traffic.bytes_contributed == 5002 * 8 + 8 + 3 * rank
         assert traffic.seconds_waiting > 0.0
     assert sent[0] < 5100  # packed: a byte each
     assert sent[1:] == [16, 8, 3]
 
 
 def test_a_worker_that_is_alone_exchanges_nothing() -> None:
-    workers = DaskWorkers(0, 1, None, None)  # type: ignore[arg-type]
+    workers = DaskCollective(0, 1, None, None)  # type: ignore[arg-type]
     numbers = np.arange(3)
     workers.sum(numbers)
     assert numbers.tolist() == [0, 1, 2]

@@ -16,8 +16,8 @@ from radboost.cli.rows import Part
 from radboost.cli.splitting import Hashes, fingerprint, order_of, row_hashes
 from radboost.cli.targets import check_all_numbers, labels_of
 from radboost.distributed.arguments import TRAINING
-from radboost.distributed.parquet import ParquetPart
-from radboost.distributed.parts import Part as LoadedPart
+from radboost.distributed.parquet import ParquetPartition
+from radboost.distributed.partitions import LoadedPartition
 from radboost.model_file import ColumnSchema
 
 
@@ -25,7 +25,7 @@ from radboost.model_file import ColumnSchema
 class NumberedPart:
     """Some row groups, and how many rows stand above them in all files."""
 
-    part: ParquetPart
+    part: ParquetPartition
     first: int
 
     @property
@@ -107,11 +107,11 @@ class TablePart:
     n_rows: int
     role: str = TRAINING
 
-    def load(self) -> LoadedPart:
+    def load(self) -> LoadedPartition:
         found = self.encoding.read(self.part)
         if self.held_out is not None:
             found = found.take(np.flatnonzero(~self.held_out.of(row_hashes(found.table))))
-        return LoadedPart(found.table.for_model("table"), found.y, found.weights)
+        return LoadedPartition(found.table.for_model("table"), found.y, found.weights)
 
 
 def seen_in(given: NumberedPart, columns: Columns) -> PartSeen:

@@ -46,7 +46,7 @@ from radboost.cli.splitting import hold_out
 from radboost.cli.talking import RoundWatch, Talk
 from radboost.distributed import WorkerLostError
 from radboost.distributed.cluster import fit_parts
-from radboost.distributed.learning import Task
+from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import deal_out, parquet_files, parquet_parts, read_contents
 from radboost.model_file import Schema
 
@@ -160,7 +160,7 @@ class OnCluster:
             for part, found in self._hashed.items()
         ]
         model = clone(estimator)
-        task = Task.of(model, weighted=self._encoding.columns.weights is not None)
+        task = FitTask.of(model, weighted=self._encoding.columns.weights is not None)
         with talk.progress(title) as watch, talk.warnings_as_notes(RuntimeWarning):
             return fit_parts(model, task, parts, self._client, bar=partial(_bar, watch))
 

@@ -5,7 +5,7 @@ for MPI (the extra `mpi`). There are no estimators of its own: what comes back i
 """
 
 from radboost.distributed.cluster import fit
-from radboost.distributed.meeting import WorkerLostError
+from radboost.distributed.collective import WorkerLostError
 from radboost.distributed.predicting import predict, predict_proba
 
 __all__ = ["WorkerLostError", "fit", "predict", "predict_proba"]

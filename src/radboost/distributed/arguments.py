@@ -1,4 +1,4 @@
-"""What `fit` on several workers was given besides X and y, checked before anything is loaded."""
+"""Arguments of `fit` on several workers besides X and y, checked before anything is loaded."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from radboost.rows.prepare import check_validation
 
 TRAINING, VALIDATION, UNLABELLED = "training", "validation", "unlabelled"
 SUFFIXES = {TRAINING: "", VALIDATION: "_val", UNLABELLED: "_unlabelled"}
-BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # what a row has besides its columns
+BESIDE = ("y", "sample_weight", "sources", "offset", "cost")  # of each row, beside its columns
 NOT_OF_ROWS = ("eval_metric", "callbacks", "resume_from")
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of `fit`, by the names that they have in the `fit` of the estimators."""
+    """Arguments of `fit`, named as in the `fit` of the estimators."""
 
     sample_weight: Any = None
     sources: Any = None
@@ -41,11 +41,11 @@ class Arguments:
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of those that are not None."""
+        """Names of the arguments that are not None."""
         return frozenset(field.name for field in fields(self) if getattr(self, field.name) is not None)
 
     def check(self, estimator: Any) -> None:
-        """Refuses what `fit` of this estimator would refuse before it sees the rows."""
+        """Make the checks of the estimator's `fit` that need no rows."""
         check_taken(estimator, self.given)
         check_callbacks(self.callbacks)
         read_metrics(self.eval_metric)
@@ -61,14 +61,14 @@ class Arguments:
         )
 
     def of_rows(self, role: str) -> dict[str, Any]:
-        """What rows of this role have besides their columns, where it was given, by the names in `Part`."""
+        """Given arguments that belong to rows of this role, by their names in `LoadedPartition`."""
         suffix = SUFFIXES[role]
         named = {name: getattr(self, name + suffix, None) for name in BESIDE}
         return {name: value for name, value in named.items() if value is not None}
 
 
 def check_taken(estimator: Any, given: frozenset[str]) -> None:
-    """Refuses arguments that `fit` of this estimator does not have."""
+    """Refuse arguments that `fit` of this estimator does not have."""
     taken = inspect.signature(type(estimator).fit).parameters
     for name in sorted(given):
         if name not in taken:

@@ -1,4 +1,4 @@
-"""A fit on a Dask cluster, seen from the client: where partitions go, who takes part, and what becomes of it."""
+"""Fit on a Dask cluster, in the client: assigns partitions to workers, runs their actors, recovers from losses."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 
 from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
+from radboost.distributed.callbacks import CallbackRunner
 from radboost.distributed.collections import delayed_parts, is_collection, need_dask, plain_parts
-from radboost.distributed.keeping import Hearing, Kept, RowsLostError, asked
-from radboost.distributed.learning import Task
-from radboost.distributed.meeting import WorkerLostError
-from radboost.distributed.member import Address, Member, Result
+from radboost.distributed.collective import WorkerLostError
+from radboost.distributed.learning import FitTask
 from radboost.distributed.parquet import are_files, deal_out, parquet_parts
-from radboost.distributed.parts import Part
-from radboost.distributed.telling import Listener
-from radboost.distributed.watching import Bar, Show
+from radboost.distributed.partitions import LoadedPartition
+from radboost.distributed.progress import Bar, ProgressDisplay
+from radboost.distributed.recovery import CallbackBridge, FinishedRounds, RowsLostError, call_actor
+from radboost.distributed.worker import ActorAddress, Worker, WorkerResult
 from radboost.estimators._checkpoints import open_checkpoint
 
-PAUSE = 0.02  # seconds between two looks at the members
-LOOKS_AT_SCHEDULER = 50  # of these, for one at the list of all workers
-PATIENCE = 30.0  # seconds to wait for a worker where none is left
-MOST_LOSSES = 3  # one after the other, without a round made between them
+POLL_SECONDS = 0.02  # between two checks of the actors
+POLLS_PER_SCHEDULER_CHECK = 50  # checks of the actors for one of the scheduler's list of workers
+WORKER_TIMEOUT = 30.0  # seconds to wait for a worker where none is left
+MAX_LOSSES_IN_A_ROW = 3  # without a finished round between them
 
 
 def fit(
@@ -120,7 +120,7 @@ def fit(
         callbacks=callbacks,
         resume_from=resume_from,
     )
-    task = Task.of(
+    task = FitTask.of(
         estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
     )
     client = _client(client)
@@ -130,23 +130,27 @@ def fit(
 
 def fit_parts(
     estimator: Any,
-    task: Task,
+    task: FitTask,
     parts: Sequence[Any],
     client: Any,
     arguments: Arguments | None = None,
     bar: Bar | None = None,
 ) -> Any:
-    """The fit of parts that Dask computes, or that the workers load; `bar` is shown in place of that of `verbose`."""
+    """Fit on partitions that Dask computes or that the workers load.
+
+    `bar` replaces the progress bar of `verbose`; None keeps it.
+    """
     arguments, earlier = arguments or Arguments(), None
     if arguments.resume_from is not None:
-        found = open_checkpoint(arguments.resume_from, estimator)
-        task, earlier = task.resuming(found), estimator._supplied(found.saved.trace)
-    listener = Listener(estimator, arguments.callbacks) if arguments.callbacks is not None else None
-    kept = Kept(listener, earlier)
+        opened = open_checkpoint(arguments.resume_from, estimator)
+        task, earlier = task.resuming(opened), estimator._supplied(opened.saved.trace)
+    runner = CallbackRunner(estimator, arguments.callbacks) if arguments.callbacks is not None else None
+    finished = FinishedRounds(runner, earlier)
+    display = ProgressDisplay(int(estimator.verbose), call_actor, bar)
     try:
-        results = _until_done(client, task, parts, kept, listener, Show(int(estimator.verbose), asked, bar))
+        results = _run_until_done(client, task, parts, finished, runner, display)
     except WorkerLostError as error:
-        raise kept.explained(error) from error
+        raise finished.final_error(error) from error
     fitted = next(result.model for result in results if result.model is not None)
     if len({result.digest for result in results}) > 1:
         raise RuntimeError(
@@ -156,7 +160,7 @@ def fit_parts(
     for message, category in dict.fromkeys(warning for result in results for warning in result.warnings):
         warnings.warn(message, category, stacklevel=3)
     estimator._warn(fitted)
-    fitted.workers_ = [result.share for result in results]
+    fitted.workers_ = [result.usage for result in results]
     estimator.__dict__ = fitted.__dict__
     return estimator
 
@@ -182,7 +186,7 @@ def _client(client: Any) -> Any:
 
 
 def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[str] | None) -> list[Any]:
-    """All rows: delayed where they are Dask's, as they are where they are in the client's memory, or parts of files."""
+    """Partitions of all rows: delayed (of Dask collections), loaded (of rows in memory), or of Parquet files."""
     if columns is not None and not are_files(X):
         raise ValueError("columns are for X that names Parquet files. Take the columns out of X itself.")
     n_workers = max(1, len(client.nthreads()))
@@ -193,9 +197,9 @@ def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[
         if rows is None:
             continue
         if are_files(rows):
-            found = parquet_parts(rows, beside, columns, n_workers=n_workers, role=role)
-            columns = found[0].features
-            parts += found
+            from_files = parquet_parts(rows, beside, columns, n_workers=n_workers, role=role)
+            columns = from_files[0].features
+            parts += from_files
         elif role == TRAINING or is_collection(rows):
             parts += delayed_parts(rows, beside, role)
         else:
@@ -203,27 +207,32 @@ def _parts(client: Any, X: Any, y: Any, arguments: Arguments, columns: Sequence[
     return parts
 
 
-def _until_done(
-    client: Any, task: Task, parts: Sequence[Any], kept: Kept, listener: Listener | None, show: Show
-) -> list[Result]:
-    """The results of all members; where workers are lost, the others go on after the last finished round."""
-    losses, n_rounds, patience = 0, 0, None
+def _run_until_done(
+    client: Any,
+    task: FitTask,
+    parts: Sequence[Any],
+    finished: FinishedRounds,
+    runner: CallbackRunner | None,
+    display: ProgressDisplay,
+) -> list[WorkerResult]:
+    """Results of all workers; after a loss the workers that are left go on after the last finished round."""
+    losses, n_rounds, timeout = 0, 0, None
     while True:
         try:
-            return _run(client, task, _place(client, parts, patience), kept, listener, show)
+            return _run(client, task, _assign(client, parts, timeout), finished, runner, display)
         except RowsLostError:
             raise
         except WorkerLostError as error:
-            losses, n_rounds = (0 if kept.n_rounds > n_rounds else losses) + 1, kept.n_rounds
-            if losses >= MOST_LOSSES:
+            losses, n_rounds = (0 if finished.n_rounds > n_rounds else losses) + 1, finished.n_rounds
+            if losses >= MAX_LOSSES_IN_A_ROW:
                 raise WorkerLostError(
                     f"{error} This was the {losses}th loss in a row without a round between them; is there enough "
                     "memory for the partitions?"
                 ) from error
-            patience = PATIENCE
+            timeout = WORKER_TIMEOUT
             _wait_for_workers(client, error)
             warnings.warn(
-                f"{error} The fit goes on after round {kept.n_rounds} with the workers that are left.",
+                f"{error} The fit goes on after round {finished.n_rounds} with the workers that are left.",
                 RuntimeWarning,
                 stacklevel=4,
             )
@@ -231,31 +240,31 @@ def _until_done(
 
 def _wait_for_workers(client: Any, error: WorkerLostError) -> None:
     """Asks the scheduler: `client.wait_for_workers` asks the cluster object, which may not have noticed a loss."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WORKER_TIMEOUT
     while not client.nthreads():
         if time.monotonic() > end:
-            raise WorkerLostError(f"{error} None has come within {PATIENCE:g} seconds.") from error
-        time.sleep(PAUSE)
+            raise WorkerLostError(f"{error} None has come within {WORKER_TIMEOUT:g} seconds.") from error
+        time.sleep(POLL_SECONDS)
 
 
-def _place(client: Any, parts: Sequence[Any], patience: float | None) -> dict[str, list[Any]]:
-    """Says which worker has which parts: those that Dask computes as futures, and files as parts to be loaded there."""
-    plain = [part for part in parts if isinstance(part, Part)]
+def _assign(client: Any, parts: Sequence[Any], timeout: float | None) -> dict[str, list[Any]]:
+    """Partitions by worker: futures on the worker where Dask computed them, files dealt out evenly by rows."""
+    plain = [part for part in parts if isinstance(part, LoadedPartition)]
     delayed = [part for part in parts if hasattr(part, "key")]  # Dask's
-    files = [part for part in parts if not isinstance(part, Part) and not hasattr(part, "key")]
+    files = [part for part in parts if not isinstance(part, LoadedPartition) and not hasattr(part, "key")]
     if files or plain:
         _wait_for_workers(client, WorkerLostError("There is no worker."))
-    placed = deal_out(files, list(client.nthreads())) if files else {}
+    assigned = deal_out(files, list(client.nthreads())) if files else {}
     sent = client.scatter(plain, hash=False) if plain else []
     computed = client.compute(delayed)
     futures = [*computed, *sent]
-    with suppress(CancelledError):  # of some of them, which is seen below
-        _wait_for_parts(client, futures, patience)
+    with suppress(CancelledError):  # of some of them; their status is checked below
+        _wait_for_parts(client, futures, timeout)
     for future in futures:
         if future.status == "error":
             future.result()  # raises
         if future.status != "finished":
-            if future in sent:  # it is here and is sent again
+            if future in sent:  # its rows are in the client and are sent again
                 raise WorkerLostError("A worker was lost while rows were sent to it.")
             raise RowsLostError(
                 "A partition is lost and cannot be computed again: its data were on a worker that is gone. Give fit "
@@ -266,20 +275,21 @@ def _place(client: Any, parts: Sequence[Any], patience: float | None) -> dict[st
         workers = holders.get(future.key, ())
         if not workers:
             raise WorkerLostError("A worker was lost while partitions were computed.")
-        placed.setdefault(min(workers), []).append(future)
-    return {worker: placed[worker] for worker in sorted(placed)}
+        assigned.setdefault(min(workers), []).append(future)
+    return {worker: assigned[worker] for worker in sorted(assigned)}
 
 
-def _wait_for_parts(client: Any, futures: Sequence[Any], patience: float | None) -> None:
-    """Waits as long as it takes, but, with patience, only while there are workers: Dask would wait for others forever.
+def _wait_for_parts(client: Any, futures: Sequence[Any], timeout: float | None) -> None:
+    """Wait until the partitions are computed; with a timeout, only while there are workers.
 
-    That is right before the first attempt, on a cluster that is still starting; not where workers were lost.
+    Dask waits forever for workers that may come: right before the first attempt, on a cluster that is starting, and
+    wrong after a loss.
     """
     from distributed import wait
 
     while True:
         try:
-            wait(futures, timeout=patience)
+            wait(futures, timeout=timeout)
         except TimeoutError:
             _wait_for_workers(client, WorkerLostError("No worker is left to compute the partitions."))
         else:
@@ -287,61 +297,67 @@ def _wait_for_parts(client: Any, futures: Sequence[Any], patience: float | None)
 
 
 def _run(
-    client: Any, task: Task, placed: dict[str, list[Any]], kept: Kept, listener: Listener | None, show: Show
-) -> list[Result]:
+    client: Any,
+    task: FitTask,
+    assigned: dict[str, list[Any]],
+    finished: FinishedRounds,
+    runner: CallbackRunner | None,
+    display: ProgressDisplay,
+) -> list[WorkerResult]:
+    """One attempt: an actor on each worker, until all have ended or one is lost."""
     from distributed.protocol.pickle import dumps  # which takes functions of a notebook along
 
-    pickled, earlier = dumps(task), dumps(kept.rounds)
-    made = [
+    pickled, earlier = dumps(task), dumps(finished.rounds)
+    submitted = [
         client.submit(
-            Member, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
+            Worker, rank, pickled, earlier, parts, actor=True, workers=[worker], allow_other_workers=False, pure=False
         )
-        for rank, (worker, parts) in enumerate(placed.items())
+        for rank, (worker, parts) in enumerate(assigned.items())
     ]
-    watch = Watch(client, list(placed), made, show.look)
-    placed.clear()  # the partitions themselves may go
+    monitor = WorkerMonitor(client, list(assigned), submitted, display.poll)
+    assigned.clear()  # so that Dask can release the partitions
     try:
-        members = watch.results(made)
-        addresses = [Address(worker, member.key) for worker, member in zip(watch.workers, members, strict=True)]
-        watch.results(_called(members, "join", addresses))
-        with _giving_up(members, kept, watch):
-            show.follow(members)
-            running = _called(members, "fit")
-            results = watch.results(running, None if listener is None else Hearing(members[0], listener))
-        show.finish()
+        actors = monitor.results(submitted)
+        addresses = [ActorAddress(worker, actor.key) for worker, actor in zip(monitor.workers, actors, strict=True)]
+        monitor.results(_call_all(actors, "connect", addresses))
+        with _aborting_on_error(actors, finished, monitor):
+            display.follow(actors)
+            running = _call_all(actors, "fit")
+            results = monitor.results(running, None if runner is None else CallbackBridge(actors[0], runner))
+        display.finish()
         return results
     finally:
-        show.stop()
-        client.cancel(made, force=True)  # also of those whose worker is gone, which would wait for another
+        display.stop()
+        client.cancel(submitted, force=True)  # also of those whose worker is lost, which would wait for another
 
 
-def _called(members: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
-    calls = [asked(member, method, *arguments) for member in members]
+def _call_all(actors: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
+    calls = [call_actor(actor, method, *arguments) for actor in actors]
     if any(call is None for call in calls):
         raise WorkerLostError("A worker is gone.")
     return calls
 
 
 @contextmanager
-def _giving_up(members: Sequence[Any], kept: Kept, watch: Watch) -> Iterator[None]:
-    """Ends the fits of all members where one of them, or the client, has ended early; keeps the rounds they made."""
+def _aborting_on_error(actors: Sequence[Any], finished: FinishedRounds, monitor: WorkerMonitor) -> Iterator[None]:
+    """Abort the fits of all workers on an error of one of them or of the client; keep their finished rounds."""
     try:
         yield
     except BaseException as error:
         reason = f"{type(error).__name__}: {error}"
-        left = {rank: member for rank, member in enumerate(members) if not watch.is_lost(rank)}
-        ending = {rank: asked(member, "give_up", reason) for rank, member in left.items()}
-        for rank, answer in ending.items():
-            watch.answer(rank, answer)
+        left = {rank: actor for rank, actor in enumerate(actors) if not monitor.is_lost(rank)}
+        aborting = {rank: call_actor(actor, "abort", reason) for rank, actor in left.items()}
+        for rank, call in aborting.items():
+            monitor.reply(rank, call)
         if isinstance(error, WorkerLostError):
-            for rank, member in left.items():
-                found = watch.answer(rank, asked(member, "rounds"))
-                kept.take(None if found is None else pickle.loads(found))
+            for rank, actor in left.items():
+                rounds = monitor.reply(rank, call_actor(actor, "finished_rounds"))
+                finished.take(None if rounds is None else pickle.loads(rounds))
         raise
 
 
-def _who_is_gone(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
-    """Where it is not known which worker, the first error says what happened."""
+def _lost_workers_message(workers: Sequence[str], errors: Sequence[BaseException]) -> str:
+    """Names the lost workers; where they are not known, gives the first error."""
     if not workers:
         return f"A worker is gone ({errors[0]})."
     if len(workers) == 1:
@@ -349,45 +365,45 @@ def _who_is_gone(workers: Sequence[str], errors: Sequence[BaseException]) -> str
     return f"The workers {', '.join(workers[:-1])} and {workers[-1]} are gone."
 
 
-class Watch:
-    """Waits for members, and notices when one of them is gone."""
+class WorkerMonitor:
+    """Waits for actors, and detects that one of their workers is lost."""
 
-    def __init__(self, client: Any, workers: list[str], made: Sequence[Any], meanwhile: Callable[[], None]) -> None:
-        self.workers = workers
-        self._meanwhile = meanwhile
-        self._client, self._made = client, made
-        self._was_there = [False] * len(workers)
-        self._n_looks = 0
+    def __init__(self, client: Any, workers: list[str], actors: Sequence[Any], on_poll: Callable[[], None]) -> None:
+        self.workers = workers  # addresses, by rank
+        self._on_poll = on_poll
+        self._client, self._actors = client, actors
+        self._was_running = [False] * len(workers)
+        self._n_polls = 0
 
-    def results(self, running: Sequence[Any], hearing: Hearing | None = None) -> list[Any]:
-        """Those of all members, or the error of one of them; meanwhile callbacks hear of the rounds."""
+    def results(self, running: Sequence[Any], bridge: CallbackBridge | None = None) -> list[Any]:
+        """Results of all futures, or the error of one of them; handles events of callbacks while it waits."""
         while True:
             lost = [worker for rank, worker in enumerate(self.workers) if self.is_lost(rank)]
-            lost = lost or self._unknown()
+            lost = lost or self._gone_from_scheduler()
             done = [future for future in running if future.done()]
             errors = [error for error in map(_error_of, done) if error is not None]
             own = [error for error in errors if not isinstance(error, WorkerLostError | OSError | CancelledError)]
             if own and not lost:
                 raise own[0]
             if lost or errors:
-                raise WorkerLostError(_who_is_gone(lost, errors))
+                raise WorkerLostError(_lost_workers_message(lost, errors))
             if len(done) == len(running):
                 return [future.result() for future in running]
-            self._meanwhile()
-            if hearing is None:
-                time.sleep(PAUSE)
+            self._on_poll()
+            if bridge is None:
+                time.sleep(POLL_SECONDS)
             else:
-                hearing.wait(PAUSE)
+                bridge.wait(POLL_SECONDS)
 
-    def answer(self, rank: int, call: Any) -> Any:
-        """What this member answers; None where it does not, since that worker is gone as well.
+    def reply(self, rank: int, call: Any) -> Any:
+        """Result of a call of this worker's actor; None where the worker is lost.
 
-        A call of a worker that is gone takes Dask half a minute to fail, so we look whether it is gone meanwhile.
+        A call of a lost worker takes Dask half a minute to fail, so the loss is checked while waiting.
         """
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + WORKER_TIMEOUT
         while call is not None and not self.is_lost(rank) and time.monotonic() < end:
             try:
-                return call.result(timeout=PAUSE)
+                return call.result(timeout=POLL_SECONDS)
             except TimeoutError:
                 continue
             except (OSError, RuntimeError):
@@ -395,15 +411,15 @@ class Watch:
         return None
 
     def is_lost(self, rank: int) -> bool:
-        """Whether the actor of this rank was there and is not any more."""
-        there = self._made[rank].status == "finished"
-        self._was_there[rank] |= there
-        return self._was_there[rank] and not there
+        """Whether the actor of this rank was running and is not any more."""
+        running = self._actors[rank].status == "finished"
+        self._was_running[rank] |= running
+        return self._was_running[rank] and not running
 
-    def _unknown(self) -> list[str]:
-        """Workers that the scheduler does not know any more; asked now and then."""
-        self._n_looks += 1
-        if self._n_looks % LOOKS_AT_SCHEDULER:
+    def _gone_from_scheduler(self) -> list[str]:
+        """Workers that the scheduler has dropped; checked every `POLLS_PER_SCHEDULER_CHECK` polls."""
+        self._n_polls += 1
+        if self._n_polls % POLLS_PER_SCHEDULER_CHECK:
             return []
         known = self._client.nthreads()
         return [worker for worker in self.workers if worker not in known]

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost.distributed.arguments import SUFFIXES, TRAINING, UNLABELLED, VALIDATION
-from radboost.distributed.parts import Part
-from radboost.distributed.stored import StoredPart, store_here
+from radboost.distributed.partitions import LoadedPartition
+from radboost.distributed.spill import SpilledPartition, spill
 
 FORMS = "a Dask array, a Dask data frame, or a list of delayed parts"
 
 
 def need_dask() -> None:
-    """Says which extra is missing."""
+    """Raise an error that names the extra where Dask is missing."""
     try:
         for module in ("dask.array", "distributed"):
             import_module(module)
@@ -31,10 +31,10 @@ def need_dask() -> None:
 
 
 def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> list[Any]:
-    """The partitions of rows and of what they have beside their columns, by name, as delayed `LazyPart`s.
+    """Partitions of X and of the columns beside it, by name, as delayed `Partition`s.
 
-    Those that have to be computed are stored in files of their workers: Dask gives up the values of one before it has
-    computed all. Futures are of partitions that the user holds in memory, and stay there.
+    Partitions that Dask computes are spilled to files of their workers, so that it releases each before all are
+    computed. Futures are partitions that the user holds in memory, and stay there.
     """
     from dask import delayed
 
@@ -52,34 +52,36 @@ def delayed_parts(X: Any, beside: Mapping[str, Any], role: str = TRAINING) -> li
     in_memory = all(isinstance(piece, Future) for piece in rows)
     make = delayed(_make_part if in_memory else _store_part, pure=False)
     return [
-        make(X=piece, role=role, **{name: pieces[place] for name, pieces in pieces_of.items()})
-        for place, piece in enumerate(rows)
+        make(X=piece, role=role, **{name: pieces[index] for name, pieces in pieces_of.items()})
+        for index, piece in enumerate(rows)
     ]
 
 
-def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> list[Part]:
-    """Rows in the client's memory in so many parts, to be sent to the workers."""
+def plain_parts(X: Any, beside: Mapping[str, Any], role: str, n_parts: int) -> list[LoadedPartition]:
+    """Rows in the client's memory, divided into `n_parts` partitions that are sent to the workers."""
     whole = _make_part(X, role, **beside)
-    places = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
+    indices = np.array_split(np.arange(whole.n_rows), max(1, min(n_parts, whole.n_rows)))
     return [
-        Part(rows_of(X, own), **{"y": None, **{name: _some(given, own) for name, given in beside.items()}}, role=role)
-        for own in places
+        LoadedPartition(
+            rows_of(X, own), **{"y": None, **{name: _some(given, own) for name, given in beside.items()}}, role=role
+        )
+        for own in indices
     ]
 
 
 def _some(given: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """One number is that of every row."""
+    """Entries of some rows; a single number holds for every row."""
     return given if isinstance(given, Real) else rows_of(given, rows)
 
 
 def is_collection(given: Any) -> bool:
-    """Whether this is what Dask has, and no rows in memory."""
+    """Whether this is a Dask collection or a list of delayed parts, and not rows in memory."""
     delayed = isinstance(given, list | tuple) and len(given) > 0 and all(hasattr(piece, "key") for piece in given)
     return is_array(given) or is_frame(given) or delayed
 
 
-def _make_part(X: Any, role: str, **beside: Any) -> Part:
-    n_rows, suffix = Part(X, None).n_rows, SUFFIXES[role]
+def _make_part(X: Any, role: str, **beside: Any) -> LoadedPartition:
+    n_rows, suffix = LoadedPartition(X, None).n_rows, SUFFIXES[role]
     for name, given in beside.items():
         if isinstance(given, Real):
             continue
@@ -89,11 +91,11 @@ def _make_part(X: Any, role: str, **beside: Any) -> Part:
             raise ValueError(
                 f"A partition of X{suffix} has {n_rows} rows, and the one of {name}{suffix} beside it has {height}."
             )
-    return Part(X, **{"y": None, **beside}, role=role)
+    return LoadedPartition(X, **{"y": None, **beside}, role=role)
 
 
-def _store_part(X: Any, role: str, **beside: Any) -> StoredPart:
-    return store_here(_make_part(X, role, **beside))
+def _store_part(X: Any, role: str, **beside: Any) -> SpilledPartition:
+    return spill(_make_part(X, role, **beside))
 
 
 def is_array(given: Any) -> bool:
@@ -126,12 +128,12 @@ def _pieces(name: str, given: Any) -> list[Any]:
 
 
 def _x_of(name: str) -> str:
-    """What the rows are called that this belongs to."""
+    """Name of the X argument that the argument `name` belongs to."""
     return next(f"X{suffix}" for suffix in sorted(SUFFIXES.values(), key=len, reverse=True) if name.endswith(suffix))
 
 
 def _aligned(name: str, given: Any, X: Any) -> Any:
-    """An array in chunks like those of X, where the sizes of both are known."""
+    """Array rechunked like X, where the sizes of both are known."""
     if not (is_array(given) and is_array(X)):
         return given
     sizes = X.chunks[0]

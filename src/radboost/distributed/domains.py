@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing as rows_of
 
 from radboost._typing import FloatArray
-from radboost.distributed.parts import LazyPart
-from radboost.distributed.talking import Workers
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import Partition
 from radboost.distributed.validation import reader_of
 from radboost.estimators._held_back import drawn
 from radboost.estimators._sources import stacked
@@ -43,11 +43,11 @@ class Sample:
 
 def fit_on_sample(
     estimator: Any,
-    parts: Sequence[LazyPart],
-    unlabelled: Sequence[LazyPart],
+    parts: Sequence[Partition],
+    unlabelled: Sequence[Partition],
     training: CheckedRows,
     prepared: PreparedRows,
-    workers: Workers,
+    workers: WorkerCollective,
     *,
     first: bool,
     seed: int,
@@ -74,9 +74,9 @@ def fit_on_sample(
     if classifier is None and (own.weights is None or prepared.row_weights().native.whole):
         # Sums of whole weights are exact, whoever adds them: copies are told of once.
         own = Sample(*canonical(own.matrix, own.ids, own.weights)) if len(own.ids) else _with_weights(own)
-    of_all = [one for one in workers.tell(own) if len(one.ids)]
+    of_all = [one for one in workers.all_gather(own) if len(one.ids)]
     learned = _learned(classifier, _together(of_all), training, names) if first else None
-    return workers.tell(learned)[0]
+    return workers.all_gather(learned)[0]
 
 
 def _learned(classifier: Any, sample: Sample, training: CheckedRows, names: npt.NDArray[Any]) -> Any:
@@ -106,7 +106,7 @@ def _together(samples: Sequence[Sample]) -> Sample:
     return Sample(matrix, np.concatenate([one.ids for one in samples]), weights, given)
 
 
-def _as_given(parts: Sequence[LazyPart], training: CheckedRows, places: npt.NDArray[np.int64]) -> Any:
+def _as_given(parts: Sequence[Partition], training: CheckedRows, places: npt.NDArray[np.int64]) -> Any:
     """Rows of X, by their places among those with a weight, as they were given; None where this worker has none."""
     given = [part for part in parts if part.n_rows]
     chosen = places if training.kept is None else training.kept[places]
@@ -120,15 +120,15 @@ def _as_given(parts: Sequence[LazyPart], training: CheckedRows, places: npt.NDAr
 
 def _read_unlabelled(
     estimator: Any,
-    parts: Sequence[LazyPart],
+    parts: Sequence[Partition],
     training: CheckedRows,
     names: npt.NDArray[Any],
-    workers: Workers,
+    workers: WorkerCollective,
     most: int,
 ) -> Sample | None:
     """More rows for Q, all of them; None where this worker has none."""
     given = [part.load() for part in parts if part.n_rows]
-    n_rows = sum(workers.tell(sum(part.n_rows for part in given)))
+    n_rows = sum(workers.all_gather(sum(part.n_rows for part in given)))
     if n_rows > most:
         raise ValueError(
             f"X_unlabelled has {n_rows} rows, and Q learns from {most} of so many columns at most on several workers. "

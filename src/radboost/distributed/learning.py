@@ -1,4 +1,4 @@
-"""The program that every worker runs on its own rows: read, bin, learn. All end with the model of all rows."""
+"""Program of every worker: read, bin and learn its own rows. All workers end with the model of all rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from radboost.boosting import FitContext, Trace
 from radboost.boosting.metrics import Metric, read_metrics
 from radboost.distributed.arguments import TRAINING, VALIDATION, Arguments
-from radboost.distributed.parts import LazyPart
+from radboost.distributed.callbacks import CallbackReceiver, ForwardingCallback
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import Partition
 from radboost.distributed.reading import read_parts
 from radboost.distributed.sources import sources_of
-from radboost.distributed.talking import Workers
-from radboost.distributed.telling import Ears, Teller
 from radboost.distributed.validation import costs_of, offsets_of, parts_of, watched_rows
 from radboost.estimators import (
     DeepBoostClassifier,
@@ -43,7 +43,7 @@ SUPPORTED: tuple[type[Any], ...] = (
 
 
 def check_estimator(estimator: Any) -> None:
-    """Refuses what does not learn on several workers, before anything is loaded."""
+    """Refuse estimators that do not learn on several workers, before anything is loaded."""
     if type(estimator) not in SUPPORTED:
         known = ", ".join(kind.__name__ for kind in SUPPORTED)
         raise TypeError(
@@ -53,9 +53,9 @@ def check_estimator(estimator: Any) -> None:
 
 
 def needs_values(estimator: Any) -> bool:
-    """Whether a fit asks for the values of rows, and not only for their bins, which are enough for trees of its own.
+    """Whether a fit needs the values of rows and not only their bins, which are enough to grow trees.
 
-    That is so of trees of another fit, which a warm start goes on from, and of families of other hypotheses.
+    A warm start needs them, because the earlier trees have other bins, and so do families of other hypotheses.
     """
     if estimator.warm_start and estimator.__sklearn_is_fitted__():
         return True
@@ -65,8 +65,8 @@ def needs_values(estimator: Any) -> bool:
     return any(type(one) not in (Trees, Stumps, StumpPairs) for one in get_families(family))
 
 
-class Keeper:
-    """Told of every round, and asked for them where the fit ends early: each worker has the rounds of all."""
+class RoundRecorder:
+    """Callback that gives access to the finished rounds of a fit that ends early."""
 
     def __init__(self) -> None:
         self._context: FitContext | None = None
@@ -74,27 +74,27 @@ class Keeper:
     def on_fit_begin(self, context: FitContext) -> None:
         self._context = context
 
-    def hold(self, prepared: PreparedRows) -> None:
-        """Told of the rows of this worker, when they are binned."""
+    def on_rows_binned(self, prepared: PreparedRows) -> None:
+        """Called when the rows of this worker are binned."""
 
     def rounds(self) -> Trace | None:
-        """The finished ones; None before the first. To be asked when the fit has ended."""
+        """Finished rounds; None before the first. Call it when the fit has ended."""
         trace = None if self._context is None else self._context.finished_rounds()
         return trace if trace is not None and trace.n_rounds else None
 
 
 @dataclass(frozen=True)
-class Task:
-    """What all workers do alike."""
+class FitTask:
+    """Settings of a fit, the same on all workers."""
 
     estimator: Any
-    seed: int  # drawn once: a random_state of None would be another one on every worker
+    seed: int  # drawn once: a random_state of None would differ between workers
     weighted: bool
-    sourced: bool = False  # whether the sources of rows were given
+    sourced: bool = False  # whether `sources` was given
     given: frozenset[str] = frozenset()  # the names of the arguments of `fit`
     metrics: tuple[Metric, ...] = ()
-    bins: str = "exact"  # those of one machine, or of a "sketch"
-    resumed: SavedData | None = None  # what the fit that this one goes on from says of its rows
+    bins: str = "exact"  # as on one machine, or "sketch"
+    resumed: SavedData | None = None  # of the checkpoint: digests of its rows
 
     @classmethod
     def of(
@@ -105,7 +105,7 @@ class Task:
         sourced: bool = False,
         arguments: Arguments | None = None,
         bins: str = "exact",
-    ) -> Task:
+    ) -> FitTask:
         check_estimator(estimator)
         if bins not in BINS:
             raise ValueError(f"bins must be {' or '.join(map(repr, BINS))}; got {bins!r}.")
@@ -113,35 +113,34 @@ class Task:
             raise ValueError(f"sources are for MultiSourceBoostClassifier; got {type(estimator).__name__}.")
         arguments = Arguments() if arguments is None else arguments
         arguments.check(estimator)
-        # Once: a generator that is asked for a seed goes on.
+        # Once: each draw of a seed advances a generator.
         seed = estimator._read_parameters().growth.seed
         return cls(estimator, seed, weighted, sourced, arguments.given, read_metrics(arguments.eval_metric), bins)
 
-    def resuming(self, found: OpenedCheckpoint) -> Task:
-        """The same with the seed of an earlier fit, whose rows must be these."""
-        if not found.in_any_order:
+    def resuming(self, opened: OpenedCheckpoint) -> FitTask:
+        """Task with the seed of a checkpoint, whose rows must be the same."""
+        if not opened.in_any_order:
             raise ModelFileError(
-                f"The checkpoint {found.data.path} is of a fit on one machine, which tells rows apart by their order, "
+                f"The checkpoint {opened.data.path} is of a fit on one machine, which tells rows apart by their order, "
                 "too. Go on from it with estimator.fit(..., resume_from=...), or leave resume_from out to start again."
             )
-        return replace(self, seed=found.saved.seed, resumed=found.data)
+        return replace(self, seed=opened.saved.seed, resumed=opened.data)
 
     def run(
         self,
-        parts: Sequence[LazyPart],
-        workers: Workers,
+        parts: Sequence[Partition],
+        workers: WorkerCollective,
         *,
         first: bool,
         n_threads: int | None = None,
         earlier: Trace | None = None,
-        keeper: Keeper | None = None,
-        ears: Ears | None = None,
+        recorder: RoundRecorder | None = None,
+        receiver: CallbackReceiver | None = None,
     ) -> Any:
-        """The fitted estimator, with the parameters as they were given.
+        """Fit on the partitions of this worker; returns the fitted estimator, with its parameters as they were given.
 
-        `first`: whether this worker shows how far the fit is; `n_threads` is what n_jobs=None stands for here;
-        `earlier` are rounds that are not made again, `keeper` knows those that were made; `ears`, of the first worker
-        where there are callbacks, are told of each.
+        `first`: whether this worker shows progress. `n_threads`: value of n_jobs=None. `earlier`: rounds of an earlier
+        attempt, which are replayed. `recorder`: gets the rounds. `receiver`: where callbacks run; of the first worker.
         """
         own = copy(self.estimator)
         own.random_state = self.seed
@@ -149,52 +148,54 @@ class Task:
         own.n_jobs = n_threads if own.n_jobs is None else own.n_jobs
         settings = own._read_parameters()
         prepared = self._prepare(own, parts, workers, settings, first)
-        if keeper is not None:
-            keeper.hold(prepared)
-        callbacks: list[Any] = [] if keeper is None else [keeper]
+        if recorder is not None:
+            recorder.on_rows_binned(prepared)
+        callbacks: list[Any] = [] if recorder is None else [recorder]
         if "callbacks" in self.given or self.resumed is not None:
             digests = content_digests(prepared, settings.growth.n_threads)
             if self.resumed is not None:
                 self.resumed.check(digests)
             if "callbacks" in self.given:
-                callbacks.append(Teller(workers, ears, self.seed, digests))
+                callbacks.append(ForwardingCallback(workers, receiver, self.seed, digests))
         fitted = learn(own, prepared, settings=settings, go_on_from=earlier, callbacks=callbacks)
         for name in ("random_state", "verbose", "n_jobs"):
             setattr(fitted, name, getattr(self.estimator, name))
         return fitted
 
     def _prepare(
-        self, own: Any, parts: Sequence[LazyPart], workers: Workers, settings: FitSettings, first: bool
+        self, own: Any, parts: Sequence[Partition], workers: WorkerCollective, settings: FitSettings, first: bool
     ) -> PreparedRows:
-        """The rows of this worker, with all that was given of them."""
-        rows, to_watch = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
+        """Binned rows of this worker, with validation rows, offsets, costs and sources where they were given."""
+        rows, validation_rows = parts_of(parts, TRAINING), parts_of(parts, VALIDATION)
         training = read_parts(own, rows, workers, weighted=self.weighted, keep_values=needs_values(own))
         training = replace(training, sketched=self.bins == "sketch")
         own._check_training(training)
         watched = None
         if "X_val" in self.given:
-            watched = watched_rows(own, to_watch, training, workers, weighted="sample_weight_val" in self.given)
+            watched = watched_rows(own, validation_rows, training, workers, weighted="sample_weight_val" in self.given)
         if "offset" in self.given:
             training = replace(training, offset=offsets_of(rows, training.kept, training, workers, TRAINING))
             if watched is not None:
-                offset = offsets_of(to_watch, watched.kept, training, workers, VALIDATION)
+                offset = offsets_of(validation_rows, watched.kept, training, workers, VALIDATION)
                 watched = replace(watched, offset=offset)
         added: Mapping[str, Any] = {"validation": watched, "metrics": self.metrics}
         if "cost" in self.given:
             added = {**added, "costs": costs_of(rows, training.kept, training, workers, TRAINING)}
             if watched is not None:
-                of_watched = costs_of(to_watch, watched.kept, training, workers, VALIDATION)
+                of_watched = costs_of(validation_rows, watched.kept, training, workers, VALIDATION)
                 added = {**added, "validation_costs": of_watched}
         growth = settings.growth
         prepared = replace(training.prepare(growth.options.max_bins, growth.n_threads), **added)
         if self.sourced:
             named = "sources_val" in self.given
-            found = sources_of(own, parts, training, prepared, workers, settings, first=first, watched_are_named=named)
-            prepared = replace(prepared, **found)
+            of_sources = sources_of(
+                own, parts, training, prepared, workers, settings, first=first, watched_are_named=named
+            )
+            prepared = replace(prepared, **of_sources)
         return prepared
 
 
 def digest_of_model(model: Any) -> str:
-    """What two workers with the same model have the same."""
+    """Digest of a model, equal for equal models."""
     ensemble = model.ensemble_
     return digest_of([ensemble.steps, ensemble.weights, ensemble.complexities, sorted(model.history_.items())])

@@ -16,17 +16,17 @@ import numpy.typing as npt
 from radboost.boosting import Trace
 from radboost.boosting.callbacks import check_callbacks
 from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION, Arguments
-from radboost.distributed.learning import Task, digest_of_model
-from radboost.distributed.parts import Part
-from radboost.distributed.talking import Workers
-from radboost.distributed.telling import Listener
+from radboost.distributed.callbacks import CallbackRunner
+from radboost.distributed.learning import FitTask, digest_of_model
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import LoadedPartition
 from radboost.estimators._checkpoints import describe_parameters, open_checkpoint
 
-WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on what all ranks do together
-MOST_AT_ONCE = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too
+WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on the model: may differ between ranks
+MAX_COUNT = 2**28  # entries of one exchange: MPI counts in 32 bits, and bytes have to fit too
 
 
-class MPIWorkers(Workers):
+class MPICollective(WorkerCollective):
     """The ranks of a communicator."""
 
     def __init__(self, comm: Any) -> None:
@@ -50,9 +50,9 @@ class MPIWorkers(Workers):
     def _gather(self, data: bytes) -> list[bytes]:
         sizes = np.array(self._comm.allgather(len(data)), dtype=np.int64)
         pieces: list[list[bytes]] = [[] for _ in sizes]
-        for first in range(0, int(sizes.max()), MOST_AT_ONCE // len(sizes)):
-            own = np.frombuffer(data[first : first + MOST_AT_ONCE // len(sizes)], dtype=np.uint8)
-            counts = np.clip(sizes - first, 0, MOST_AT_ONCE // len(sizes))
+        for first in range(0, int(sizes.max()), MAX_COUNT // len(sizes)):
+            own = np.frombuffer(data[first : first + MAX_COUNT // len(sizes)], dtype=np.uint8)
+            counts = np.clip(sizes - first, 0, MAX_COUNT // len(sizes))
             together = np.empty(int(counts.sum()), dtype=np.uint8)
             self._comm.Allgatherv(own, [together, counts])
             for rank, part in enumerate(np.split(together, np.cumsum(counts)[:-1])):
@@ -63,8 +63,8 @@ class MPIWorkers(Workers):
         from mpi4py import MPI
 
         with self._counted(values.nbytes):
-            for first in range(0, len(values), MOST_AT_ONCE):
-                own = values[first : first + MOST_AT_ONCE]
+            for first in range(0, len(values), MAX_COUNT):
+                own = values[first : first + MAX_COUNT]
                 self._comm.Allreduce(MPI.IN_PLACE, own, op=getattr(MPI, operation))
 
     @contextmanager
@@ -144,10 +144,10 @@ def fit(
         callbacks=callbacks,
         resume_from=resume_from,
     )
-    task = Task.of(
+    task = FitTask.of(
         estimator, weighted=sample_weight is not None, sourced=sources is not None, arguments=arguments, bins=bins
     )
-    workers, first = MPIWorkers(comm), comm.Get_rank() == 0
+    workers, first = MPICollective(comm), comm.Get_rank() == 0
     try:
         task, earlier = _resumed(_same_for_all(task, workers), resume_from, workers, first)
         fitted = task.run(
@@ -155,9 +155,9 @@ def fit(
             workers,
             first=first,
             earlier=earlier,
-            ears=Listener(estimator, callbacks) if first and callbacks is not None else None,
+            receiver=CallbackRunner(estimator, callbacks) if first and callbacks is not None else None,
         )
-        if len(set(workers.tell(digest_of_model(fitted)))) > 1:
+        if len(set(workers.all_gather(digest_of_model(fitted)))) > 1:
             raise RuntimeError("The ranks ended with different models, which must not happen. Please report it.")
     except Exception as error:
         if not workers.alone:
@@ -185,29 +185,29 @@ def _comm(comm: Any) -> Any:
     return comm
 
 
-def _parts(X: Any, y: Any, arguments: Arguments) -> list[Part]:
-    parts = [Part(X, y, **arguments.of_rows(TRAINING))]
+def _parts(X: Any, y: Any, arguments: Arguments) -> list[LoadedPartition]:
+    parts = [LoadedPartition(X, y, **arguments.of_rows(TRAINING))]
     for role, more in ((VALIDATION, arguments.X_val), (UNLABELLED, arguments.X_unlabelled)):
         if more is not None:
-            parts.append(Part(more, **{"y": None, **arguments.of_rows(role)}, role=role))
+            parts.append(LoadedPartition(more, **{"y": None, **arguments.of_rows(role)}, role=role))
     return parts
 
 
-def _resumed(task: Task, path: Any, workers: Workers, first: bool) -> tuple[Task, Trace | None]:
+def _resumed(task: FitTask, path: Any, workers: WorkerCollective, first: bool) -> tuple[FitTask, Trace | None]:
     """The task and the rounds of the checkpoint that the first rank has read."""
     if path is None:
         return task, None
-    found = workers.tell(open_checkpoint(path, task.estimator) if first else None)[0]
+    found = workers.all_gather(open_checkpoint(path, task.estimator) if first else None)[0]
     assert found is not None
     return task.resuming(found), task.estimator._supplied(found.saved.trace)
 
 
-def _same_for_all(task: Task, workers: Workers) -> Task:
+def _same_for_all(task: FitTask, workers: WorkerCollective) -> FitTask:
     """The task with the seed of the first rank; refuses ranks with other parameters, or some with weights alone."""
     described = describe_parameters(task.estimator)
     parameters = {name: described[name] for name in described if name not in WITHOUT_EFFECT}
     settings = json.dumps([parameters, task.bins])
-    told = workers.tell((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
+    told = workers.all_gather((type(task.estimator).__name__, settings, sorted(task.given), task.seed))
     for name in sorted(set().union(*(one[2] for one in told))):
         if not all(name in one[2] for one in told):
             raise ValueError(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from radboost._tables import without_arrow
 from radboost.distributed.arguments import SUFFIXES, TRAINING
-from radboost.distributed.parts import Part
+from radboost.distributed.partitions import LoadedPartition
 
 ENDINGS = (".parquet", ".pq")
 PART_BYTES = 2**26  # of the rows of a part, as numbers of 8 bytes; a row group is never divided
@@ -23,7 +23,7 @@ NUMBER_BYTES = 8
 
 
 @dataclass(frozen=True)
-class ParquetPart:
+class ParquetPartition:
     """Some row groups of a file, which are read each time they are asked for."""
 
     path: str
@@ -31,14 +31,16 @@ class ParquetPart:
     n_rows: int
     features: tuple[str, ...]
     beside: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
-    """What else `Part` takes, by the names of its columns: one, or several for a y of several targets."""
+    """What else `LoadedPartition` takes, by the names of its columns: one, or several for a y of several targets."""
     role: str = TRAINING
 
-    def load(self) -> Part:
+    def load(self) -> LoadedPartition:
         """The rows, as `fit` takes them: a table of pyarrow's, and arrays."""
         table = self.table()
         columns = {name: _beside(table, of) for name, of in self.beside}
-        return Part(_with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role)
+        return LoadedPartition(
+            _with_floats(table.select(list(self.features))), columns.pop("y", None), **columns, role=self.role
+        )
 
     def table(self) -> Any:
         """All columns that are used, as they stand in the file."""
@@ -83,11 +85,11 @@ def parquet_parts(
     n_workers: int = 1,
     part_bytes: int = PART_BYTES,
     role: str = TRAINING,
-) -> list[ParquetPart]:
+) -> list[ParquetPartition]:
     """The row groups of Parquet files, put together to parts of so many bytes at most, if the groups are smaller.
 
-    `beside` are the names of the columns of labels, weights and so on, by the names that `Part` has for them, where
-    they are given; the columns of X are those that are named, or all others.
+    `beside` are the names of the columns of labels, weights and so on, by the names that `LoadedPartition` has for
+    them, where they are given; the columns of X are those that are named, or all others.
     """
     contents = read_contents(parquet_files(paths))
     named = {name: of for name, of in beside.items() if of is not None}
@@ -102,7 +104,7 @@ def parquet_parts(
         part_bytes // (NUMBER_BYTES * (len(features) + len(taken))), n_rows_in_all // (PARTS_OF_A_WORKER * n_workers)
     )
     parts = [
-        ParquetPart(one.path, groups, n_rows, tuple(features), of_part, role)
+        ParquetPartition(one.path, groups, n_rows, tuple(features), of_part, role)
         for one in contents
         for groups, n_rows in _grouped(one.group_rows, most_rows)
     ]

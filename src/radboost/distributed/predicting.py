@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from radboost.distributed.collections import FORMS, is_array, is_frame, need_dask
-from radboost.distributed.parquet import ParquetPart, are_files, parquet_parts
-from radboost.distributed.parts import Part
+from radboost.distributed.parquet import ParquetPartition, are_files, parquet_parts
+from radboost.distributed.partitions import LoadedPartition
 
 
 def predict(model: Any, X: Any) -> Any:
-    """The label or the number that a fitted model predicts for each row, as a Dask array (of a list: a list).
+    """Predict a label or a number for each row, as a Dask array; for a list of delayed parts, as a list.
 
-    Nothing is computed before it is asked for. Each partition is predicted where it lies, with one thread. X may be the
-    names of Parquet files too, as in `fit`: the columns are found by their names, and others may be there.
+    Nothing is computed before it is asked for. Each partition is predicted on its worker, with one thread. X may name
+    Parquet files too, as in `fit`: the model takes its columns by name, and others may be there.
     """
     return _by_partition(model, X, "predict")
 
 
 def predict_proba(model: Any, X: Any) -> Any:
-    """The probabilities of the classes, with a column for each of `model.classes_`; otherwise as `predict`."""
+    """Predict probabilities, with a column for each of `model.classes_`; otherwise as `predict`."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(f"{type(model).__name__} has no probabilities: predict_proba is for classifiers.")
     return _by_partition(model, X, "predict_proba")
@@ -37,12 +37,12 @@ def _by_partition(model: Any, X: Any, method: str) -> Any:
     model._require_fitted()
     single = copy(model)
     single.n_jobs = 1  # Dask runs one partition on each thread
-    shape, dtype = _answer(single, method)
+    shape, dtype = _output_of(single, method)
     sent = delayed(single, pure=False)
-    ask = delayed(_ask, pure=False)
+    predict_part = delayed(_predict_part, pure=False)
     heights: tuple[float, ...]
     if isinstance(X, list | tuple) and X and all(hasattr(piece, "key") for piece in X):
-        return [ask(sent, piece, method, shape, dtype) for piece in X]
+        return [predict_part(sent, piece, method, shape, dtype) for piece in X]
     if is_array(X):
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         pieces, heights = list(X.to_delayed().ravel()), X.chunks[0]
@@ -55,14 +55,14 @@ def _by_partition(model: Any, X: Any, method: str) -> Any:
     else:
         raise TypeError(f"X must be {FORMS}; got {type(X).__name__}. For rows in memory call model.{method}(X).")
     blocks = [
-        da.from_delayed(ask(sent, piece, method, shape, dtype), shape=(height, *shape), dtype=dtype)
+        da.from_delayed(predict_part(sent, piece, method, shape, dtype), shape=(height, *shape), dtype=dtype)
         for piece, height in zip(pieces, heights, strict=True)
     ]
     return da.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
 
 
-def _answer(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape of the answer to one row, and its type."""
+def _output_of(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of the output for one row."""
     if method == "predict_proba":
         return (len(model.classes_),), np.dtype(np.float64)
     if hasattr(model, "classes_"):
@@ -70,10 +70,10 @@ def _answer(model: Any, method: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return (() if model.ensemble_.n_outputs == 1 else (model.ensemble_.n_outputs,)), np.dtype(np.float64)
 
 
-def _ask(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    if isinstance(X, ParquetPart):
+def _predict_part(model: Any, X: Any, method: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if isinstance(X, ParquetPartition):
         X = X.load().X
-    if Part(X, None).n_rows == 0:
+    if LoadedPartition(X, None).n_rows == 0:
         return np.zeros((0, *shape), dtype=dtype)
-    answer: npt.NDArray[Any] = getattr(model, method)(X)
-    return answer
+    output: npt.NDArray[Any] = getattr(model, method)(X)
+    return output

@@ -14,7 +14,7 @@ from scipy import sparse
 from radboost._tables import column_names
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import read_sample_weight
-from radboost.distributed.parts import LazyPart, Part
+from radboost.distributed.partitions import LoadedPartition, Partition
 from radboost.rows.categories import Categories, Codes
 from radboost.rows.read import Rows, plain_labels, read_rows
 from radboost.trees import RowBlocks
@@ -42,7 +42,7 @@ class Columns:
 class ReadPart:
     """What is kept of a part whose rows are checked: everything but their values."""
 
-    part: LazyPart
+    part: Partition
     columns: Columns
     dtype: np.dtype[Any]
     weights: FloatArray | None
@@ -75,7 +75,7 @@ class Reader:
         self._reader, self._weighted = copy(estimator), weighted
         self._left = KEPT_BYTES
 
-    def look_at(self, part: LazyPart, loaded: Part, categorical: Any) -> ReadPart:
+    def look_at(self, part: Partition, loaded: LoadedPartition, categorical: Any) -> ReadPart:
         """Checks the rows of a part, which is loaded. `categorical` says which columns hold categories."""
         rows = self._rows(loaded, categorical)
         if rows.n_rows != part.n_rows:
@@ -116,7 +116,7 @@ class Reader:
         X = self._rows(read.part.load(), sorted(read.categories) or None).X if read.X is None else read.X
         return X if read.kept is None else X[read.kept]
 
-    def _rows(self, loaded: Part, categorical: Any) -> Rows:
+    def _rows(self, loaded: LoadedPartition, categorical: Any) -> Rows:
         self._reader.__dict__.pop("feature_names_in_", None)
         self._reader.categorical_features = categorical
         return read_rows(self._reader, loaded.X, loaded.y)

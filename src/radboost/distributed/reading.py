@@ -19,9 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from radboost._tables import column_title
 from radboost._typing import Category, FloatArray
 from radboost._validation import check_total_weight, warn_small_total
-from radboost.distributed.parts import LazyPart
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import Partition
 from radboost.distributed.reader import Columns, PartBlocks, Reader, ReadPart, seen_places
-from radboost.distributed.talking import Workers
 from radboost.rows.categories import (
     MOST_CATEGORIES,
     Categories,
@@ -39,7 +39,7 @@ TEXT_KINDS = "OUST"
 
 
 def read_parts(
-    estimator: Any, parts: Sequence[LazyPart], workers: Workers, *, weighted: bool, keep_values: bool = False
+    estimator: Any, parts: Sequence[Partition], workers: WorkerCollective, *, weighted: bool, keep_values: bool = False
 ) -> CheckedRows:
     """Checks the parts of this worker, of which there may be none. `weighted`: whether sample weights were given.
 
@@ -62,7 +62,9 @@ def read_parts(
         of_class = None if of_class is None else of_class[np.searchsorted(labels, classes)]
     categories = _merge_categories(reader, read, columns, workers)
     dtype = (
-        np.float64 if any("float64" in one for one in workers.tell([str(part.dtype) for part in read])) else np.float32
+        np.float64
+        if any("float64" in one for one in workers.all_gather([str(part.dtype) for part in read]))
+        else np.float32
     )
     X: Any
     if columns.sparse:
@@ -101,23 +103,25 @@ def _kept(read: list[ReadPart]) -> Codes | None:
     return np.concatenate([start + kept for start, kept in zip(starts, own, strict=False)])
 
 
-def check_versions(workers: Workers) -> None:
+def check_versions(workers: WorkerCollective) -> None:
     """Refuses workers with different versions of the package, which may make different models."""
-    found = sorted(set(workers.tell(version("radboost"))))
+    found = sorted(set(workers.all_gather(version("radboost"))))
     if len(found) > 1:
         raise RuntimeError(
             f"The workers have different versions of radboost, {' and '.join(found)}. Install one of them everywhere."
         )
 
 
-def _look_at_each(estimator: Any, reader: Reader, parts: list[LazyPart], workers: Workers) -> list[ReadPart]:
+def _look_at_each(estimator: Any, reader: Reader, parts: list[Partition], workers: WorkerCollective) -> list[ReadPart]:
     given = estimator.categorical_features
     if not isinstance(given, str):
         return [reader.look_at(part, part.load(), given) for part in parts]
     # A column of text or categories is one for all, also where a part has nothing but missing values in it: such parts
     # are read again.
     found = [_look_with_own_categories(reader, part, given) for part in parts]
-    of_all = sorted({column for told in workers.tell([own for own, _ in found]) for own in told for column in own})
+    of_all = sorted(
+        {column for told in workers.all_gather([own for own, _ in found]) for own in told for column in own}
+    )
     if of_all and parts:
         warn_of_text(parts[0].load().X, of_all)
     read = []
@@ -131,7 +135,7 @@ def _look_at_each(estimator: Any, reader: Reader, parts: list[LazyPart], workers
     return read
 
 
-def _look_with_own_categories(reader: Reader, part: LazyPart, given: str) -> tuple[list[int], ReadPart | Exception]:
+def _look_with_own_categories(reader: Reader, part: Partition, given: str) -> tuple[list[int], ReadPart | Exception]:
     """The columns of a part that hold categories or text, and the part read with them, or why it cannot be."""
     loaded = part.load()
     own = categorical_columns(given, loaded.X)
@@ -141,9 +145,11 @@ def _look_with_own_categories(reader: Reader, part: LazyPart, given: str) -> tup
         return own, error
 
 
-def _agreed(read: list[ReadPart], workers: Workers) -> Columns:
+def _agreed(read: list[ReadPart], workers: WorkerCollective) -> Columns:
     """The columns of all parts, which must be alike."""
-    found = list(dict.fromkeys(columns for own in workers.tell([part.columns for part in read]) for columns in own))
+    found = list(
+        dict.fromkeys(columns for own in workers.all_gather([part.columns for part in read]) for columns in own)
+    )
     if not found:
         raise ValueError("X has no rows: every partition is empty. At least one row is needed.")
     if len(found) > 1:
@@ -167,9 +173,11 @@ def _shown(columns: Columns) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
-def _label(read: list[ReadPart], workers: Workers) -> npt.NDArray[Any]:
+def _label(read: list[ReadPart], workers: WorkerCollective) -> npt.NDArray[Any]:
     """All classes, ascending; each part's rows are told the places of theirs."""
-    found = [own for of_worker in workers.tell([part.classes for part in read]) for own in of_worker if own is not None]
+    found = [
+        own for of_worker in workers.all_gather([part.classes for part in read]) for own in of_worker if own is not None
+    ]
     if len({own.dtype.kind in TEXT_KINDS for own in found}) > 1:
         kinds = sorted({str(own.dtype) for own in found})
         raise ValueError(
@@ -187,14 +195,14 @@ def _label(read: list[ReadPart], workers: Workers) -> npt.NDArray[Any]:
 
 
 def _weigh_classes(
-    estimator: Any, read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers
+    estimator: Any, read: list[ReadPart], classes: npt.NDArray[Any], workers: WorkerCollective
 ) -> FloatArray | None:
     """Multiplies what rows of each class weigh into their weights; None where there is nothing to multiply."""
     class_weight = getattr(estimator, "class_weight", None)
     if class_weight is None:
         return None
     own = [_exact_totals(part, len(classes)) for part in read]
-    of_all = [column for of_worker in workers.tell(own) for column in of_worker]
+    of_all = [column for of_worker in workers.all_gather(own) for column in of_worker]
     totals = [sum((column[c] for column in of_all), Fraction(0)) for c in range(len(classes))]
     learned = np.array([total > 0 for total in totals])
     check_classes(classes[learned])
@@ -219,22 +227,22 @@ def _exact_totals(part: ReadPart, n_classes: int) -> list[Fraction]:
     return totals
 
 
-def _check_weights(read: list[ReadPart], weighted: bool, workers: Workers) -> None:
+def _check_weights(read: list[ReadPart], weighted: bool, workers: WorkerCollective) -> None:
     if not weighted:
         return
     given = [part.weights for part in read if part.weights is not None]
     own = (max((float(w.max()) for w in given), default=0.0), float(sum(w.sum() for w in given)))
     kept = int(sum(np.count_nonzero(w) for w in given))
-    told = workers.tell((*own, kept))
+    told = workers.all_gather((*own, kept))
     largest, total, n_rows = max(one[0] for one in told), sum(one[1] for one in told), sum(one[2] for one in told)
     check_total_weight(largest, total)
     warn_small_total(total, n_rows)
 
 
-def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: Workers) -> npt.NDArray[Any]:
+def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: WorkerCollective) -> npt.NDArray[Any]:
     """Those of rows with a positive weight; the rows are told their places among them."""
     own = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(np.unique(part.class_ids) for part in read)]))
-    used = np.unique(workers.gathered(own))
+    used = np.unique(workers.all_gather_array(own))
     check_classes(classes[used])
     for part in read:
         place_of = np.full(len(classes), 0, dtype=np.uint16)
@@ -244,7 +252,7 @@ def _used_classes(read: list[ReadPart], classes: npt.NDArray[Any], workers: Work
     return of_rows
 
 
-def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, workers: Workers) -> Categories:
+def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, workers: WorkerCollective) -> Categories:
     """The categories that any row has, 255 at most; each part is told the places of its own among them."""
     for part in read:
         if part.kept is not None and part.categories:
@@ -253,7 +261,7 @@ def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, wo
         column: sorted_categories([[part.categories[column][k] for k in part.seen[column]] for part in read])
         for column in (read[0].categories if read else {})
     }
-    told = workers.tell(own)
+    told = workers.all_gather(own)
     merged: dict[int, tuple[Category, ...]] = {
         column: sorted_categories([one[column] for one in told if column in one])
         for column in sorted(set().union(*told))
@@ -280,7 +288,7 @@ def _merge_categories(reader: Reader, read: list[ReadPart], columns: Columns, wo
 
 
 def _of_all_rows(
-    reader: Reader, read: list[ReadPart], column: int, workers: Workers
+    reader: Reader, read: list[ReadPart], column: int, workers: WorkerCollective
 ) -> tuple[Codes, FloatArray | None]:
     """The places of the categories of a column, and the weights, of those rows of all workers that have one."""
     codes, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
@@ -290,5 +298,5 @@ def _of_all_rows(
         there = ~np.isnan(own)
         codes.append(part.place_of[column][own[there].astype(np.int64)].astype(np.int64))
         weights.append(np.zeros(0) if part.weights is None else part.weights[there])
-    of_all = workers.gathered(np.concatenate(weights))
-    return workers.gathered(np.concatenate(codes)), of_all if len(of_all) else None
+    of_all = workers.all_gather_array(np.concatenate(weights))
+    return workers.all_gather_array(np.concatenate(codes)), of_all if len(of_all) else None

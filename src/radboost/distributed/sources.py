@@ -13,8 +13,8 @@ from sklearn.frozen import FrozenEstimator
 from radboost._typing import FloatArray
 from radboost.distributed.arguments import TRAINING, UNLABELLED, VALIDATION
 from radboost.distributed.domains import fit_on_sample
-from radboost.distributed.parts import LazyPart
-from radboost.distributed.talking import Workers
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import Partition
 from radboost.distributed.validation import parts_of, staying
 from radboost.estimators._learning import FitSettings
 from radboost.estimators._sources import check_fitting, check_watched_sources
@@ -25,10 +25,10 @@ from radboost.rows.sources import Sources, ids_among, known_sources, on_share_gr
 
 def sources_of(
     estimator: Any,
-    parts: Sequence[LazyPart],
+    parts: Sequence[Partition],
     training: CheckedRows,
     prepared: PreparedRows,
-    workers: Workers,
+    workers: WorkerCollective,
     settings: FitSettings,
     *,
     first: bool,
@@ -37,7 +37,7 @@ def sources_of(
     """The names of all sources, and of each row of this worker its source and Q; the same of validation rows."""
     rows = [part for part in parts_of(parts, TRAINING) if part.n_rows]
     own = _names_of(rows, training.kept, "sources")
-    told = [names for names in workers.tell(np.unique(own)) if len(names)]
+    told = [names for names in workers.all_gather(np.unique(own)) if len(names)]
     names = known_sources(np.concatenate(told))
     ids = ids_among(own, names, "sources") if len(own) else np.zeros(0, dtype=np.uint16)
     several, n_threads, n_classes = len(names) > 1, settings.growth.n_threads, len(training.known_classes)
@@ -46,7 +46,7 @@ def sources_of(
         named = replace(prepared, sources=Sources(names, ids, np.zeros((len(ids), 1)), None))
         domain = _domain(estimator, parts, training, named, workers, settings, first)
 
-    def shares(X: Any, of: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None) -> FloatArray:
+    def shares(X: Any, of: Sequence[Partition], kept: npt.NDArray[np.int64] | None) -> FloatArray:
         if domain is None:
             return np.ones((X.shape[0], 1))
         if isinstance(domain, DomainModel):
@@ -69,17 +69,17 @@ def sources_of(
     return {"sources": of_rows, "validation_sources": of_watched}
 
 
-def _names_of(parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
+def _names_of(parts: Sequence[Partition], kept: npt.NDArray[np.int64] | None, name: str) -> npt.NDArray[Any]:
     found = [read_sources(part.load().sources, part.n_rows, name) for part in parts]
     return staying(np.concatenate(found), kept) if found else np.zeros(0)
 
 
 def _domain(
     estimator: Any,
-    parts: Sequence[LazyPart],
+    parts: Sequence[Partition],
     training: CheckedRows,
     prepared: PreparedRows,
-    workers: Workers,
+    workers: WorkerCollective,
     settings: FitSettings,
     first: bool,
 ) -> Any:

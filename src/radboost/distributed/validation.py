@@ -12,8 +12,8 @@ import numpy.typing as npt
 from radboost._typing import FloatArray
 from radboost._validation import check_total_weight, read_sample_weight
 from radboost.distributed.arguments import SUFFIXES
-from radboost.distributed.parts import LazyPart
-from radboost.distributed.talking import Workers
+from radboost.distributed.metadata import WorkerCollective
+from radboost.distributed.partitions import Partition
 from radboost.rows.costs import Costs, make_costs, read_some_costs
 from radboost.rows.offsets import read_offset
 from radboost.rows.prepare import CheckedRows, Watched
@@ -36,7 +36,7 @@ def reader_of(estimator: Any, training: CheckedRows) -> Any:
 
 
 def watched_rows(
-    estimator: Any, parts: Sequence[LazyPart], training: CheckedRows, workers: Workers, *, weighted: bool
+    estimator: Any, parts: Sequence[Partition], training: CheckedRows, workers: WorkerCollective, *, weighted: bool
 ) -> Watched:
     """The validation rows of this worker, of which there may be none; `weighted`: whether weights were given."""
     given = [part.load() for part in parts if part.n_rows]
@@ -46,10 +46,10 @@ def watched_rows(
     if weighted:
         of_parts = [read_sample_weight(part.sample_weight, part.n_rows, "sample_weight_val") for part in given]
         weights = np.concatenate([np.zeros(0), *of_parts])
-        told = workers.tell((float(weights.max(initial=0.0)), float(weights.sum())))
+        told = workers.all_gather((float(weights.max(initial=0.0)), float(weights.sum())))
         check_total_weight(max(one[0] for one in told), sum(one[1] for one in told), "sample_weight_val")
     dense = [dense_rows(rows.X) for rows in read]
-    found = workers.tell([(str(X.dtype), len(X)) for X in dense])
+    found = workers.all_gather([(str(X.dtype), len(X)) for X in dense])
     if not any(height for of_worker in found for _, height in of_worker):
         raise ValueError("X_val has no rows: every partition is empty. At least one row is needed.")
     dtype = np.float64 if any(name == "float64" for of_worker in found for name, _ in of_worker) else np.float32
@@ -75,7 +75,11 @@ def watched_rows(
 
 
 def offsets_of(
-    parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, training: CheckedRows, workers: Workers, role: str
+    parts: Sequence[Partition],
+    kept: npt.NDArray[np.int64] | None,
+    training: CheckedRows,
+    workers: WorkerCollective,
+    role: str,
 ) -> FloatArray | None:
     """Where the scores of rows begin; None where that is 0 for all rows of all workers."""
     suffix, n_outputs = SUFFIXES[role], training.n_outputs
@@ -86,7 +90,7 @@ def offsets_of(
     }
     given = [part for part in parts if part.n_rows]
     found = [read_offset(part.load().offset, part.n_rows, n_outputs, **names) for part in given]
-    if not any(workers.tell(any(one is not None for one in found))):
+    if not any(workers.all_gather(any(one is not None for one in found))):
         return None
     shape = () if n_outputs == 1 else (n_outputs,)
     filled = [np.zeros((part.n_rows, *shape)) if one is None else one for part, one in zip(given, found, strict=True)]
@@ -94,7 +98,11 @@ def offsets_of(
 
 
 def costs_of(
-    parts: Sequence[LazyPart], kept: npt.NDArray[np.int64] | None, training: CheckedRows, workers: Workers, role: str
+    parts: Sequence[Partition],
+    kept: npt.NDArray[np.int64] | None,
+    training: CheckedRows,
+    workers: WorkerCollective,
+    role: str,
 ) -> Costs:
     """What each answer costs for each row, in units of the largest cost of all workers."""
     suffix, classes = SUFFIXES[role], training.known_classes
@@ -102,9 +110,9 @@ def costs_of(
     given = [part for part in parts if part.n_rows]
     found = [read_some_costs(part.load().cost, part.n_rows, classes, name, f"X{suffix}") for part in given]
     examples = staying(np.concatenate([np.zeros((0, len(classes))), *found]), kept)
-    return make_costs(None, examples, len(classes), name=name, largest_of_all=lambda own: max(workers.tell(own)))
+    return make_costs(None, examples, len(classes), name=name, largest_of_all=lambda own: max(workers.all_gather(own)))
 
 
-def parts_of(parts: Sequence[LazyPart], role: str) -> list[LazyPart]:
+def parts_of(parts: Sequence[Partition], role: str) -> list[Partition]:
     """Those whose rows have this role."""
     return [part for part in parts if part.role == role]

@@ -8,69 +8,78 @@ from typing import Any
 import numpy as np
 import pytest
 
-from radboost.distributed.meeting import BRANCHES, MeetingPlace, WorkerLostError, above, add_to, below, combine, packed
+from radboost.distributed.collective import (
+    BRANCHES,
+    TreeCollective,
+    WorkerLostError,
+    add_contribution,
+    children_of,
+    combine,
+    pack_long_sums,
+    parent_of,
+)
 
 
-def places_of(n_workers: int) -> list[MeetingPlace]:
-    places: list[MeetingPlace] = []
+def collectives(n_workers: int) -> list[TreeCollective]:
+    trees: list[TreeCollective] = []
 
     def asking(rank: int) -> Any:
-        async def ask(number: int, kind: str, sender: int, brought: Any) -> Any:
-            parent = above(rank)
+        async def ask(number: int, kind: str, sender: int, contribution: Any) -> Any:
+            parent = parent_of(rank)
             assert parent is not None
-            return await places[parent].bring(number, kind, sender, brought)
+            return await trees[parent].contribute(number, kind, sender, contribution)
 
         return ask
 
-    places.extend(MeetingPlace(rank, n_workers, asking(rank)) for rank in range(n_workers))
-    return places
+    trees.extend(TreeCollective(rank, n_workers, asking(rank)) for rank in range(n_workers))
+    return trees
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 7, 9, 10, 30, 100])
 def test_everybody_has_the_worker_above_it(n_workers: int) -> None:
     for rank in range(n_workers):
-        assert len(below(rank, n_workers)) <= BRANCHES
-        assert all(above(one) == rank for one in below(rank, n_workers))
-    assert sorted(one for rank in range(n_workers) for one in below(rank, n_workers)) == list(range(1, n_workers))
+        assert len(children_of(rank, n_workers)) <= BRANCHES
+        assert all(parent_of(one) == rank for one in children_of(rank, n_workers))
+    assert sorted(one for rank in range(n_workers) for one in children_of(rank, n_workers)) == list(range(1, n_workers))
 
 
 @pytest.mark.parametrize("n_workers", [2, 9, 30])
 def test_everybody_learns_what_all_have_brought(n_workers: int) -> None:
-    async def work(place: MeetingPlace, rank: int) -> list[Any]:
+    async def work(tree: TreeCollective, rank: int) -> list[Any]:
         found = []
         for number in range(3):
             await asyncio.sleep(0.001 * ((rank * 7 + number) % 5))
-            found.append(await place.bring(3 * number, "sum", rank, np.array([rank, 2**60 - rank])))
-            found.append(await place.bring(3 * number + 1, "maximum", rank, np.array([rank / 4.0, -rank])))
-            found.append(await place.bring(3 * number + 2, "gather", rank, {rank: b"x" * rank}))
+            found.append(await tree.contribute(3 * number, "sum", rank, np.array([rank, 2**60 - rank])))
+            found.append(await tree.contribute(3 * number + 1, "maximum", rank, np.array([rank / 4.0, -rank])))
+            found.append(await tree.contribute(3 * number + 2, "gather", rank, {rank: b"x" * rank}))
         return found
 
     async def everybody() -> list[list[Any]]:
-        return await asyncio.gather(*(work(place, rank) for rank, place in enumerate(places_of(n_workers))))
+        return await asyncio.gather(*(work(tree, rank) for rank, tree in enumerate(collectives(n_workers))))
 
     ranks = np.arange(n_workers)
     sums = [int(ranks.sum()), sum(2**60 - rank for rank in range(n_workers))]
     for found in asyncio.run(everybody()):
-        for place in range(0, 9, 3):
-            assert found[place].tolist() == [(total + 2**63) % 2**64 - 2**63 for total in sums]
-            assert found[place + 1].tolist() == [(n_workers - 1) / 4.0, 0.0]
-            assert found[place + 2] == {rank: b"x" * rank for rank in range(n_workers)}
+        for tree in range(0, 9, 3):
+            assert found[tree].tolist() == [(total + 2**63) % 2**64 - 2**63 for total in sums]
+            assert found[tree + 1].tolist() == [(n_workers - 1) / 4.0, 0.0]
+            assert found[tree + 2] == {rank: b"x" * rank for rank in range(n_workers)}
 
 
 def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
     async def everybody() -> list[Any]:
-        places = places_of(12)
+        trees = collectives(12)
         waiting = [
-            asyncio.ensure_future(place.bring(0, "sum", rank, np.ones(1, dtype=np.int64)))
-            for rank, place in enumerate(places)
+            asyncio.ensure_future(tree.contribute(0, "sum", rank, np.ones(1, dtype=np.int64)))
+            for rank, tree in enumerate(trees)
             if rank != 11
         ]
         await asyncio.sleep(0.01)
-        for place in places:
-            place.give_up("worker 11 is gone")
+        for tree in trees:
+            tree.abort("worker 11 is gone")
         found = await asyncio.gather(*waiting, return_exceptions=True)
         with pytest.raises(WorkerLostError):
-            await places[4].bring(1, "sum", 4, np.ones(1))
+            await trees[4].contribute(1, "sum", 4, np.ones(1))
         return found
 
     for error in asyncio.run(everybody()):
@@ -80,10 +89,10 @@ def test_a_worker_that_gives_up_ends_the_meeting_of_all() -> None:
 
 def test_workers_that_come_for_different_things() -> None:
     async def both() -> list[Any]:
-        place = places_of(2)[0]
-        first = asyncio.ensure_future(place.bring(0, "sum", 0, np.ones(1)))
+        tree = collectives(2)[0]
+        first = asyncio.ensure_future(tree.contribute(0, "sum", 0, np.ones(1)))
         await asyncio.sleep(0)
-        found = await asyncio.gather(place.bring(0, "maximum", 1, np.ones(1)), return_exceptions=True)
+        found = await asyncio.gather(tree.contribute(0, "maximum", 1, np.ones(1)), return_exceptions=True)
         first.cancel()
         return found
 
@@ -97,14 +106,16 @@ def test_sums_of_many_numbers_are_packed_on_their_way() -> None:
     numbers = [np.random.default_rng(rank).integers(-5, 6, 4000) for rank in range(12)]
 
     async def everybody() -> list[Any]:
-        places = places_of(12)
-        return await asyncio.gather(*(place.bring(0, "sum", rank, numbers[rank]) for rank, place in enumerate(places)))
+        trees = collectives(12)
+        return await asyncio.gather(
+            *(tree.contribute(0, "sum", rank, numbers[rank]) for rank, tree in enumerate(trees))
+        )
 
     for found in asyncio.run(everybody()):
         assert isinstance(found, bytes)
         assert len(found) < 4100  # a byte each
         sums = np.zeros(4000, dtype=np.int64)
-        add_to(sums, found)
+        add_contribution(sums, found)
         np.testing.assert_array_equal(sums, np.sum(numbers, axis=0))
 
 
@@ -116,4 +127,4 @@ def test_bytes_that_announce_more_than_they_have(bad: bytes) -> None:
 
 def test_packed_numbers_must_be_as_many_as_those_of_others() -> None:
     with pytest.raises(RuntimeError, match=r"\[2000, 2001\] numbers"):
-        combine("sum", {0: np.zeros(2000, dtype=np.int64), 1: packed("sum", np.zeros(2001, dtype=np.int64))})
+        combine("sum", {0: np.zeros(2000, dtype=np.int64), 1: pack_long_sums("sum", np.zeros(2001, dtype=np.int64))})

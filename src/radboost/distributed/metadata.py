@@ -1,4 +1,4 @@
-"""What workers of a collective tell each other besides numbers."""
+"""Exchange of Python objects and arrays between workers, beside the engine's sums, and a count of what is sent."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Traffic:
-    """What one worker has exchanged with the others so far."""
+class WorkerTraffic:
+    """Collective operations of one worker so far."""
 
     n_exchanges: int = 0
-    bytes_brought: int = 0  # its own numbers and bytes, before they are packed
-    bytes_sent: int = 0  # what it has sent on to other workers: with Dask to the one above it, so none from the first
-    seconds_waiting: float = 0.0  # from the call of an exchange to its end
+    bytes_contributed: int = 0  # own numbers and bytes, before packing
+    bytes_sent: int = 0  # to other workers; with Dask to the parent in the tree, so 0 for the first worker
+    seconds_waiting: float = 0.0  # from the call of an operation to its result
 
     @contextmanager
     def exchange(self, n_bytes: int) -> Iterator[None]:
-        """Counts one exchange, which is what the block does."""
+        """Count the block as one operation with a contribution of `n_bytes`."""
         begin = time.perf_counter()
         yield
         self.n_exchanges += 1
-        self.bytes_brought += n_bytes
+        self.bytes_contributed += n_bytes
         self.seconds_waiting += time.perf_counter() - begin
 
 
-class Workers(Collective):
-    """Workers that each own a part of the rows and run the same program: the engine's collective, with its methods.
+class WorkerCollective(Collective):
+    """The engine's collective over workers that each hold some of the rows, with gathers of objects and arrays.
 
-    Each method is called by all workers, in the same order. `traffic` counts what they exchange.
+    All workers run the same program: each method is called by all of them, in the same order.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.traffic = Traffic()
+        self.traffic = WorkerTraffic()
 
     @property
     def alone(self) -> bool:
@@ -54,23 +54,23 @@ class Workers(Collective):
         raise NotImplementedError
 
     def sum(self, values: npt.NDArray[np.int64]) -> None:
-        """Replaces each integer by its sum over the workers."""
+        """Replace each integer by its sum over the workers."""
         raise NotImplementedError
 
     def maximum(self, values: npt.NDArray[np.float64]) -> None:
-        """Replaces each number by the largest of the workers'."""
+        """Replace each number by its maximum over the workers."""
         raise NotImplementedError
 
     def gather(self, data: bytes) -> list[bytes]:
-        """The bytes of all workers, in the order of the workers."""
+        """Bytes of all workers, by rank."""
         raise NotImplementedError
 
-    def tell(self, value: Value) -> list[Value]:
-        """The values of all workers, in the order of the workers. They trust each other: values are pickled."""
+    def all_gather(self, value: Value) -> list[Value]:
+        """Objects of all workers, by rank. They are pickled: workers trust each other."""
         return [value] if self.alone else [pickle.loads(data) for data in self.gather(pickle.dumps(value))]
 
-    def gathered(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
-        """The entries of all workers, one worker after the other; arrays of one dimension and one type."""
+    def all_gather_array(self, array: npt.NDArray[Entry]) -> npt.NDArray[Entry]:
+        """Concatenation of the workers' arrays, by rank; one dimension, one dtype, any lengths."""
         if self.alone:
             return array
         return np.concatenate([np.frombuffer(data, dtype=array.dtype) for data in self.gather(array.tobytes())])

@@ -1,4 +1,4 @@
-"""Partitions that a worker keeps in a file of its own, so that their values leave the memory of the cluster."""
+"""Spilling of partitions to files of their worker, so that their values leave the memory of the cluster."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from radboost.distributed.meeting import WorkerLostError
-from radboost.distributed.parts import Part
+from radboost.distributed.collective import WorkerLostError
+from radboost.distributed.partitions import LoadedPartition
 
 
-class StoredPart:
+class SpilledPartition:
     """A partition in a file, which is read for each pass over the rows and deleted with the last who has it.
 
     It is good in the process that wrote it. Where the file is gone, or another process was given it, the rows count as
     lost with their worker.
     """
 
-    def __init__(self, part: Part, folder: str) -> None:
+    def __init__(self, part: LoadedPartition, folder: str) -> None:
         self.n_rows, self.role = part.n_rows, part.role
         try:
             handle, self.path = tempfile.mkstemp(prefix="radboost-", suffix=".part", dir=folder)
@@ -35,10 +35,10 @@ class StoredPart:
             ) from error
         self._take()
 
-    def load(self) -> Part:
+    def load(self) -> LoadedPartition:
         try:
             with Path(self.path).open("rb") as file:
-                part: Part = pickle.load(file)
+                part: LoadedPartition = pickle.load(file)
         except OSError as error:
             raise WorkerLostError(f"stored rows are gone ({error})") from None
         return part
@@ -64,8 +64,8 @@ def _unlink(path: str, pid: int) -> None:
             Path(path).unlink()
 
 
-def store_here(part: Part) -> StoredPart:
+def spill(part: LoadedPartition) -> SpilledPartition:
     """Called in a task of Dask's: stores a partition in the local directory of its worker."""
     from distributed import get_worker
 
-    return StoredPart(part, get_worker().local_directory)
+    return SpilledPartition(part, get_worker().local_directory)

@@ -13,14 +13,14 @@ import pytest
 from distributed_tools import everything, fit_by_threads
 from fingerprints import table
 from radboost import RGBClassifier
-from radboost.distributed.meeting import WorkerLostError
-from radboost.distributed.parts import Part
-from radboost.distributed.stored import StoredPart
+from radboost.distributed.collective import WorkerLostError
+from radboost.distributed.partitions import LoadedPartition
+from radboost.distributed.spill import SpilledPartition
 
 
 def test_a_fit_of_stored_parts_is_that_of_the_rows(tmp_path: Path) -> None:
     X, y = table(1, 120, 4, missing=0.1)
-    parts = [StoredPart(Part(X[k::3], y[k::3]), str(tmp_path)) for k in range(3)]
+    parts = [SpilledPartition(LoadedPartition(X[k::3], y[k::3]), str(tmp_path)) for k in range(3)]
     assert [part.n_rows for part in parts] == [40, 40, 40]
     expected = everything(RGBClassifier(2, calibration=None).fit(X, y))
     for model in fit_by_threads(RGBClassifier(2, calibration=None), parts, 2):
@@ -32,7 +32,7 @@ def test_a_fit_of_stored_parts_is_that_of_the_rows(tmp_path: Path) -> None:
 
 
 def test_a_part_that_was_written_to_disk_by_dask_keeps_its_file(tmp_path: Path) -> None:
-    part = StoredPart(Part(np.eye(3), np.arange(3)), str(tmp_path))
+    part = SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path))
     written = pickle.dumps(part)
     del part
     gc.collect()
@@ -44,8 +44,8 @@ def test_a_part_that_was_written_to_disk_by_dask_keeps_its_file(tmp_path: Path) 
 
 
 def test_a_copy_in_another_process_leaves_the_file_alone(tmp_path: Path) -> None:
-    part = StoredPart(Part(np.eye(3), np.arange(3)), str(tmp_path))
-    sent = StoredPart.__new__(StoredPart)
+    part = SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path))
+    sent = SpilledPartition.__new__(SpilledPartition)
     sent.__setstate__({**part.__getstate__(), "_pid": os.getpid() + 1})
     del sent
     gc.collect()
@@ -53,7 +53,7 @@ def test_a_copy_in_another_process_leaves_the_file_alone(tmp_path: Path) -> None
 
 
 def test_rows_whose_file_is_gone_are_lost(tmp_path: Path) -> None:
-    part = StoredPart(Part(np.eye(3), np.arange(3)), str(tmp_path))
+    part = SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path))
     Path(part.path).unlink()
     with pytest.raises(WorkerLostError, match="stored rows are gone"):
         part.load()
@@ -61,4 +61,4 @@ def test_rows_whose_file_is_gone_are_lost(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="--local-directory"):
-        StoredPart(Part(np.eye(3), np.arange(3)), str(tmp_path / "missing"))
+        SpilledPartition(LoadedPartition(np.eye(3), np.arange(3)), str(tmp_path / "missing"))

@@ -34,8 +34,8 @@ class Curve:
 
     def load(self) -> tuple[Any, Any, dict[str, Any]]:
         """Rows, labels, and which columns are categorical."""
-        from radboost import datasets
-        from radboost.experiments.multi_source_fits import load_sourced
+        from papers import datasets
+        from papers.multi_source_fits import load_sourced
 
         if self.name == "fashion_mnist":
             data = load_sourced(self.name, None)

@@ -23,7 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier, datasets
+from papers import datasets
+from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier
 from radboost.plot._style import COLOURS, FAINT, INK, tidy
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"

@@ -33,7 +33,7 @@ def breast_cancer() -> Data:
 
 
 def _loaded(name: str) -> Any:
-    from radboost import datasets
+    from papers import datasets
 
     # A checkout often has the data folder beside it; elsewhere the registry's own search goes on.
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"

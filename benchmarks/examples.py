@@ -133,8 +133,8 @@ def sources() -> None:
     """Q along the first component, the weights of the sources, their losses: Figures 4.3, B.2, B.3 and B.4."""
     from matplotlib.figure import Figure
 
+    from papers.multi_source_fits import load_sourced
     from radboost import MultiSourceBoostClassifier, plot
-    from radboost.experiments.multi_source_fits import load_sourced
 
     figure = Figure(figsize=(10.5, 8.6), layout="constrained")
     for line, name in zip(figure.subplots(3, 3), ("adult", "fashion_mnist", "amazon"), strict=True):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from papers.federated_fits import Memory
 from radboost import MultiSourceBoostClassifier
-from radboost.experiments.federated_fits import Memory
 from radboost.families import Candidates, stumps_at
 from radboost.federated.answers import Owner, OwnRows
 from radboost.federated.desk import Transport

@@ -32,7 +32,7 @@ LAYERS: list[set[str]] = [
     {"baselines"},
     {"structured"},
     {"distributed", "federated", "torch"},
-    {"guarantees", "experiments"},
+    {"guarantees"},
     {"plot", "report"},
     {"cli"},
     {"demo"},

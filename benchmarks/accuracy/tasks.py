@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from radboost import datasets
+from papers import datasets
 
 #: two classes: name -> how many rows are drawn (None: all)
 TWO_CLASSES: dict[str, int | None] = {

@@ -37,7 +37,7 @@ from benchmarks.accuracy.tasks import (
     tuned_tasks,
 )
 from benchmarks.accuracy.tuning import ALWAYS, SPACES, Searched, Whole, brier_score
-from radboost import datasets
+from papers import datasets
 
 
 def majority(seed: int, **parameters: Any) -> Any:

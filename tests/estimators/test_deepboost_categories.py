@@ -21,7 +21,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import radboost
 from model_files import assert_same_model
-from radboost import DeepBoostClassifier, KernelFamily, complexity, datasets
+from papers import datasets
+from radboost import DeepBoostClassifier, KernelFamily, complexity
 from radboost.rows import RareCategoriesWarning
 from radboost.trees import with_tree_options
 

@@ -1,4 +1,4 @@
-"""The command `radboost`: from a table to a model, its predictions and a report; and the tables of the papers."""
+"""The command `radboost`: from a table to a model, its predictions and a report."""
 
 from radboost.cli.entry import main
 

@@ -1,7 +1,7 @@
 """What happens between the shell and a command: which one is called, and what its end means.
 
-`reproduce` and `datasets` need nothing but RadBoost itself; the others are declared with typer (`radboost.cli.app`),
-which is loaded for them alone.
+The commands are declared with typer (`radboost.cli.app`), which is loaded when one of them is called: help and the
+version need nothing but RadBoost itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 
 from radboost import __version__
-from radboost.cli import papers
 from radboost.cli.talking import visible
 
 # What the commands of `radboost.cli.app` are for.
@@ -54,14 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("radboost: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # nobody reads any more (`radboost datasets | head`)
+        # nobody reads any more (`radboost --help | head`)
         _let_go_of_stdout()
         return 0
     except (ValueError, OSError, ImportError, MemoryError) as error:
         print(f"radboost: {_one_line(error)}", file=sys.stderr)
         try:
             sys.stdout.flush()
-        except OSError:  # it was this that failed (`radboost datasets > /dev/full`)
+        except OSError:  # it was this that failed (`radboost > /dev/full`)
             _let_go_of_stdout()
         return 2
 
@@ -78,12 +77,9 @@ def _run(given: list[str]) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, about in COMMANDS.items():
         commands.add_parser(name, help=about)
-    papers.add_commands(commands)
-    chosen = parser.parse_args(given)
-    if chosen.command is None:
-        parser.print_help()
-        return 0
-    return int(chosen.run(chosen))
+    parser.parse_args(given)
+    parser.print_help()
+    return 0
 
 
 def _require_extra(command: str) -> None:
@@ -105,7 +101,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Python has None for a stream that was closed (`radboost datasets >&-`)."""
+    """Python has None for a stream that was closed (`radboost >&-`)."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,14 +41,14 @@ def write_whole(path: Path, content: bytes) -> None:
 def check_output(option: str, path: Path) -> None:
     """Hours of fits are not to end in a file that cannot be written."""
     try:
-        wrong = _what_is_wrong_with(path, moved_into_place=option == "--json")
+        wrong = _what_is_wrong_with(path)
     except OSError as error:
         wrong = f"it cannot be written here ({error.strerror}); name another file"
     if wrong is not None:
         raise ValueError(f"{option} {path}: {wrong}")
 
 
-def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
+def _what_is_wrong_with(path: Path) -> str | None:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
     if path.is_dir():
@@ -61,7 +60,4 @@ def _what_is_wrong_with(path: Path, *, moved_into_place: bool) -> str | None:
         pass
     if is_new:
         path.unlink()
-    if moved_into_place:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +10,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.experiments.multi_source import SourcesTable
-from radboost.experiments.studies import Outcome
-from radboost.plot._style import COLOURS, axes, pyplot, tidy, verbatim
+from radboost.plot._style import COLOURS, axes, tidy, verbatim
 from radboost.rows.read import read_matrix
 from radboost.rows.sources import ids_among, read_sources
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def sources(model: Any, X: Any, sources: Any, ax: Axes | None = None, *, bins: int = 20) -> Axes:
@@ -80,28 +76,3 @@ def _first_component(matrix: Any) -> NDArray[np.float64]:
     _, vectors = np.linalg.eigh(standard.T @ standard)
     component = vectors[:, -1]
     return np.asarray(standard @ (component * np.sign(component[np.argmax(np.abs(component))])))
-
-
-def draw_sources_table(study: SourcesTable, outcomes: Sequence[Outcome]) -> Figure:
-    """A panel for each data set: dots are errors on the sources, bars the worst of them, rings the paper's worst."""
-    names = list(dict.fromkeys(outcome.facts[study.named_by] for outcome in outcomes))
-    figure: Figure
-    figure, grid = pyplot().subplots(
-        1, len(names), figsize=(4.2 * len(names), 4.0), layout="constrained", squeeze=False, sharey=True
-    )
-    for name, panel in zip(names, grid.flat, strict=True):
-        for place, algorithm in enumerate(reversed(study.algorithms)):
-            found = study.errors(outcomes, name, algorithm)
-            if not len(found):
-                continue
-            colour = COLOURS[0] if "MultiBoost" in algorithm else "#999999"
-            panel.barh(place, found.max(axis=1).mean(), color=colour, alpha=0.35, height=0.7)
-            panel.plot(found.mean(axis=0), [place] * found.shape[1], ".", color=colour)
-            paper = study.paper[name].get(algorithm)
-            if paper is not None:
-                panel.plot(paper[-1], place, "o", color="#333333", fillstyle="none")
-        panel.set_yticks(range(len(study.algorithms)), list(reversed(study.algorithms)))
-        panel.set_title(name, fontsize=10)
-        panel.set_xlabel("test error")
-        tidy(panel)
-    return figure

@@ -1,0 +1,178 @@
+"""The comparison of supervised kernel projection: rivals that are what they say, equal tuning, an honest report."""
+
+import gzip
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from papers import STUDIES, studies
+from papers.kernel_projection import DATASETS
+from papers.kernel_projection_fits import (
+    METHODS,
+    Method,
+    base_kernels,
+    learn_mixture,
+    load_half,
+    make_half,
+    pair_duals,
+    tuned,
+)
+from papers.plots import draw_study
+from papers.plots.projection import draw_wrong_direction
+from radboost import SupervisedKernelProjection, column_kernels
+
+STUDY = STUDIES["kernel-projection-7"]
+FACTS = {"projection": "sonar", "fold": 0, "n_train": 40, "n_test": 30, "inner_folds": 2, "seed": 0}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A stand-in for sonar: one column tells, one is constant, one has gaps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)).round(3)
+    lines = ["a,b,c,d,target", *(f"{a},{b if b > -1 else ''},{c},7,{'MR'[int(a > 0)]}" for a, b, c in X)]
+    (tmp_path / "sonar.csv.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return str(tmp_path)
+
+
+def noisy_kernels(n_rows=60, n_classes=2, seed=0):
+    """Kernels of single columns, of which only the second knows the classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, 4))
+    X[:, 1] = y + 0.2 * rng.normal(size=n_rows)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return np.array([np.outer(column, column) for column in X.T]), y
+
+
+def test_all_methods_try_as_many_settings():
+    assert {len(method.settings) for method in METHODS.values()} == {12}
+    for method in METHODS.values():
+        assert len({tuple(setting.items()) for setting in method.settings}) == 12
+    single = METHODS["best kernel + SVM"].settings
+    assert {setting["kernel"] for setting in single} == set(range(len(base_kernels(3))))
+
+
+def test_all_methods_choose_by_the_same_folds(folder: str):
+    half = load_half(FACTS, folder)
+    seen = {}
+    for name in ("first", "second"):
+        calls = seen.setdefault(name, [])
+
+        def learn(half, setting, learned, judged, calls=calls):
+            calls.append((learned.tolist(), judged.tolist()))
+            return METHODS["average + SVM"].learn(half, setting, learned, judged)
+
+        tuned(half, Method(learn, METHODS["average + SVM"].settings), 2, 0)
+    assert seen["first"] == seen["second"]
+    assert len(seen["first"]) == 2 * 12 + 1
+    for learned, held in seen["first"][:-1]:
+        assert sorted(learned + held) == list(range(half.n_train))  # no test row before the end
+    assert seen["first"][-1] == (list(range(half.n_train)), list(range(half.n_train, len(half.y))))
+
+
+def test_halves_are_standardised_by_their_training_rows(folder: str):
+    half, other = load_half(FACTS, folder), load_half(FACTS | {"fold": 1}, folder)
+    assert half.kernels.shape == (4, 70, 70)
+    assert half.n_train == 40
+    assert not np.array_equal(half.kernels, other.kernels)
+    for one in half.kernels:
+        assert np.mean(np.diag(one)[:40]) == pytest.approx(1.0)
+        assert np.linalg.eigvalsh(one)[0] > -1e-10
+    linear = half.kernels[0][:40, :40]
+    np.testing.assert_allclose(linear.sum(axis=0), 0.0, atol=1e-9)  # training rows are centred
+
+
+@pytest.mark.parametrize("norm", [1.0, 4.0 / 3.0, 2.0])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_mixture_learner_descends_and_finds_the_kernel_that_tells(norm: float, n_classes: int):
+    kernels, y = noisy_kernels(n_classes=n_classes)
+    found = learn_mixture(kernels, y, 1.0, norm)
+    assert found.weights.argmax() == 1
+    assert (found.weights >= 0.0).all()
+    assert np.sum(found.weights**norm) == pytest.approx(1.0)
+    objective = np.array(found.objective)
+    assert np.all(np.diff(objective) <= 1e-3 * objective[:-1])  # within the tolerance of the SVM
+    assert objective[-1] < objective[0]
+    if norm == 1.0:
+        assert found.weights[1] > 0.9
+
+
+def test_the_mixture_learner_is_at_the_grids_minimum():
+    kernels, y = noisy_kernels(40)
+    kernels = kernels[:2] + 0.05 * np.eye(len(y))
+
+    def objective(first: float) -> float:
+        svm = SVC(C=1.0, kernel="precomputed", tol=1e-6).fit(first * kernels[0] + (1.0 - first) * kernels[1], y)
+        dual = pair_duals(svm, len(y))[0]
+        mixed = first * kernels[0] + (1.0 - first) * kernels[1]
+        return float(np.abs(dual).sum() - 0.5 * dual @ mixed @ dual)
+
+    found = learn_mixture(kernels, y, 1.0, 1.0)
+    best = min(objective(first) for first in np.linspace(0.0, 1.0, 201))
+    assert found.objective[-1] <= best * 1.005
+    assert objective(found.weights[0]) == pytest.approx(found.objective[-1], rel=1e-3)
+
+
+def test_pair_duals_are_those_of_the_pairs_alone():
+    kernels, y = noisy_kernels(45, 3)
+    K = kernels.sum(axis=0) + np.eye(45)
+    duals = pair_duals(SVC(kernel="precomputed", tol=1e-8).fit(K, y), 45)
+    for line, (a, b) in zip(duals, ((0, 1), (0, 2), (1, 2)), strict=True):
+        pair = np.flatnonzero((y == a) | (y == b))
+        alone = pair_duals(SVC(kernel="precomputed", tol=1e-8).fit(K[np.ix_(pair, pair)], y[pair]), len(pair))[0]
+        np.testing.assert_allclose(np.abs(line[pair]), np.abs(alone), atol=1e-5)
+        assert not line[np.setdiff1d(np.arange(45), pair)].any()
+
+
+def test_every_method_learns_what_is_easy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    half = make_half(X, (X[:, 0] > 0.0).astype(int), 60)
+    train, test = np.arange(60), np.arange(60, 120)
+    for name, method in METHODS.items():
+        setting = {key: 4 if key == "rank" else value for key, value in method.settings[6].items()}
+        predicted = method.learn(half, setting, train, test).predicted
+        assert np.mean(predicted != half.y[test]) < 0.2, name
+
+
+def test_report_and_plot(folder: str):
+    wanted = studies.units(STUDY, quick=True)
+    assert [facts["method"] for facts in wanted[: len(METHODS)]] == list(METHODS)
+    assert len(studies.units(STUDY)) == len(DATASETS) * 5 * len(METHODS)
+    with pytest.raises(ValueError, match="no data set 'mnist'"):
+        studies.units(STUDY, ["mnist"])
+    rivals = [facts for facts in studies.units(STUDY, ["sonar"], quick=True) if facts["method"] != "projection"]
+    outcomes = list(studies.run(STUDY, rivals, data_dir=folder))
+    kernel_pca = outcomes[0]
+    ours = studies.Outcome(kernel_pca.facts | {"method": "projection"}, kernel_pca.result | {"error": 0.125})
+    lines = STUDY.rows([ours, *outcomes])
+    assert [line.split()[0] for line in lines] == ["sonar", "mean", "mean", "directions", "seconds"]
+    assert lines[0].split()[1:3] == ["0.1250", "(0.0000)"]
+    assert len(lines[3].split()) == 3  # two methods count directions
+    figure = draw_study(STUDY, [ours, *outcomes])
+    assert figure.axes[0].get_title(loc="left") == "sonar"
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(METHODS)
+
+
+def test_the_picture_of_figure_7_1():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = np.column_stack([np.tile(rng.uniform(-4, 4, 50), 2), 2 * y - 1 + 0.2 * rng.normal(size=100)])
+    model = SupervisedKernelProjection(column_kernels(2), rank=1).fit(X, y)
+    _, blind, seeing = draw_wrong_direction(X, y, model).axes
+    assert seeing.texts[0].get_text() == "best threshold: 0% wrong"
+    assert int(blind.texts[0].get_text().split()[2].rstrip("%")) > 40

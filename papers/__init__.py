@@ -6,7 +6,7 @@
     for cell in papers.reproduce(table, datasets=["diabetes"], quick=True):
         print(cell.dataset, cell.algorithm, cell.error, cell.paper.error)
 
-`python -m papers deep-boosting-2` does the same from the command line.
+`python -m papers run deep-boosting-2` does the same from the command line.
 """
 
 from papers.almo import STUDIES as _ALMO

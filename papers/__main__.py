@@ -87,8 +87,9 @@ def _add_data_dir(parser: argparse.ArgumentParser) -> None:
 def _list(_: argparse.Namespace) -> int:
     import papers as experiments
 
-    for table in (*experiments.TABLES.values(), *experiments.STUDIES.values(), *experiments.COMPARISONS.values()):
-        print(f"{table.name:<36} {table.title}")
+    for tables in (experiments.TABLES, experiments.STUDIES, experiments.COMPARISONS):
+        for name, table in tables.items():
+            print(f"{name:<36} {table.title}")
     return 0
 
 

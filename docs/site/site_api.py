@@ -123,7 +123,7 @@ PAGES = (
     ),
     Page("report", "radboost.report", "A model judged on held-out rows, as a page of HTML.", "radboost.report"),
     Page("sparsity", "radboost.sparsity", "What [sparse models](../sparsity.md) are made of.", "radboost.sparsity"),
-    Page("datasets", "radboost.datasets", "Data of the papers, and data that is hard on purpose.", "radboost.datasets"),
+    Page("datasets", "radboost.datasets", "Data that is hard on purpose, and wrong labels.", "radboost.datasets"),
     Page("export", "radboost.export", "What [exporting a model](../exporting.md) may raise.", "radboost.export"),
     Page(
         "federated",

@@ -1,7 +1,7 @@
 """`python -m benchmarks.examples`: the figures beside examples in the documents.
 
 python -m benchmarks.examples digits         the test errors of docs/recipes.md, on handwritten digits
-python -m benchmarks.examples costs --write  the table and the picture of docs/costs.md, from the code on that page
+python -m benchmarks.examples costs --write  table and picture of docs/guide-imbalance-and-costs.md, from its code
 python -m benchmarks.examples sources        the pictures of docs/sources.md, from the sources of Table 4.1
 python -m benchmarks.examples reliability    the picture of docs/probabilities.md, on handwritten digits
 python -m benchmarks.examples explaining     the pictures of docs/explaining.md, from the code on that page
@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.accuracy.competitors import PEERS, ours
 from benchmarks.bounds import bounds
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "guide-imbalance-and-costs.md"
 PICTURE = PAGE.parent / "images" / "costs.png"
 SOURCES_PICTURE = PAGE.parent / "images" / "multiboost-sources.png"
 RELIABILITY_PICTURE = PAGE.parent / "images" / "reliability.png"
@@ -213,7 +213,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     commands.add_parser("sources", help="the pictures of docs/sources.md")
     commands.add_parser("reliability", help="the picture of docs/probabilities.md")
     commands.add_parser("explaining", help="the pictures of docs/explaining.md")
-    of_costs = commands.add_parser("costs", help="the table of docs/costs.md")
+    of_costs = commands.add_parser("costs", help="the table of docs/guide-imbalance-and-costs.md")
     of_bounds = commands.add_parser("bounds", help="the table of docs/guarantees.md")
     for writing in (of_costs, of_bounds):
         writing.add_argument("--write", action="store_true", help="also write it, and the picture, into the documents")

@@ -51,7 +51,7 @@ PAGES = (
     Page(
         "rgb",
         "Regularized gradient boosting",
-        "Numbers, and classes: [the guide](../rgb.md).",
+        "Regression, and classes: [the guide](../rgb.md).",
         listed=("RGBRegressor", "RGBRegressorCV", "RGBClassifier", "RGBClassifierCV"),
     ),
     Page(
@@ -98,7 +98,8 @@ PAGES = (
     Page(
         "files",
         "Model files",
-        "A fitted model has `save`; this opens the file, without running code: [the format](../model-file.md).",
+        "A fitted model has `save`; this opens the file, without running code:"
+        " [the format](../developers/model-file.md).",
         listed=("load", "ModelFileError"),
     ),
     Page(

@@ -1,4 +1,4 @@
-"""One name for one thing: the tables of docs/names.md, and advice where a name is another library's."""
+"""One name for one thing: the tables of docs/coming-from.md, and advice where a name is another library's."""
 
 import inspect
 import re
@@ -37,7 +37,7 @@ COLUMNS: dict[str, list[Any]] = {
 ESTIMATORS = [
     getattr(radboost, name) for name in radboost.__all__ if hasattr(getattr(radboost, name), "fit")
 ] + BASELINES
-DOCUMENT = Path(__file__).parents[2] / "docs" / "names.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "coming-from.md"
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
 # What only some estimators have, because there is no such thing in the others.
@@ -77,7 +77,7 @@ def parameters(estimator: Any) -> dict[str, inspect.Parameter]:
 
 def tables() -> list[list[list[str]]]:
     found: list[list[list[str]]] = []
-    for line in DOCUMENT.read_text().splitlines():
+    for line in DOCUMENT.read_text(encoding="utf-8").partition("\n## All estimators\n")[2].splitlines():
         if not line.startswith("|"):
             found.append([])
         elif not line.startswith("|---"):

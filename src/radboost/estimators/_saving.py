@@ -24,7 +24,7 @@ class SavingMixin(ExportingMixin, ReportingMixin):
     _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted model to a file that `radboost.load` opens, without pickle (docs/model-file.md)."""
+        """Write the fitted model to a file for `radboost.load`, without pickle (docs/developers/model-file.md)."""
         model = copy(self)  # of one fit, whatever another thread does meanwhile
         check_is_fitted(model)
         save_model(model, path)

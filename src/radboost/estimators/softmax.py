@@ -59,7 +59,7 @@ BYTES_PER_SCORE = 9  # 4 for the score, 4 for the rule, 1 for what a tree says
 DRAWS_PER_CLASS, MOST_DRAWS, DRAWS_PER_ROW = 2**12, 2**15, 16
 MOST_DRAWS_BY_ROWS = 2**22  # where it is that of the rows
 DECISIONS = ["auto", "argmax", "minimum_cost", "sample"]
-# Rules learned from fewer different rows of a class are too sure of themselves (docs/costs.md).
+# Rules learned from fewer different rows of a class are too sure of themselves (docs/guide-imbalance-and-costs.md).
 FEW_ROWS_OF_CLASS = 250
 INSTEAD = {
     "max_leaves": "It is a parameter here: SoftmaxBoostClassifier(max_leaves=...).",
@@ -91,7 +91,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         What `predict` answers: "argmax" is the label that the rule prefers (Geist's own), "minimum_cost" the one of
         least expected cost under `cost` if g were the probabilities of the classes, "sample" a label drawn from the
         rule. "auto" is "minimum_cost" where `cost` is given and a class has fewer than 250 different rows, whose rule
-        is too sure of itself (docs/costs.md), and otherwise "argmax". The fit is the same for all.
+        is too sure of itself (docs/guide-imbalance-and-costs.md), and otherwise "argmax". The fit is the same for all.
     max_leaves : int
         Leaves of a tree, which grows best-first.
     samples_per_round : int, "rows", "all" or None

@@ -1,9 +1,9 @@
 """The container of a model file: a JSON header and raw arrays, sealed by a checksum.
 
-``docs/model-file.md`` describes the bytes. This module knows nothing of models: it stores one JSON-able
-``dict`` and named NumPy arrays, and gives back exactly these or raises :class:`ModelFileError`. Reading runs
-no code from the file, and allocates at most in proportion to its real size (``docs/model-file.md`` says how much),
-whatever the header claims.
+``docs/developers/model-file.md`` describes the bytes. This module knows nothing of models: it stores one JSON-able
+``dict`` and named NumPy arrays, and gives back exactly these or raises :class:`ModelFileError`. Reading runs no code
+from the file, and allocates at most in proportion to its real size (that page says how much), whatever the header
+claims.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from radboost.model_file.sections import Content
 
 
 def save_model(estimator: Any, path: PathLike) -> None:
-    """Write a fitted estimator to ``path``, all or nothing; ``docs/model-file.md`` describes the file.
+    """Write a fitted estimator to ``path``, all or nothing; ``docs/developers/model-file.md`` describes the file.
 
     A loss, a kernel or a generator of the user's own is not stored: the file notes its ``repr``, and the loaded
     model asks for it where it is needed.

@@ -443,12 +443,18 @@ def test_leaks_and_names_of_rows_are_told_before_the_fit(capsys: pytest.CaptureF
     n = 400
     delay, other, number = rng.normal(0, 30, n).round(1), rng.normal(size=n).round(3), rng.permutation(7 * n)[:n]
     lot = rng.integers(0, 10**9, n)  # numbers that chance alone keeps apart
-    rows = [f"{number[i]},{delay[i]},{other[i]},{lot[i]},{'yes' if delay[i] > 15 else 'no'}" for i in range(n)]
-    data = write_csv(tmp_path / "t.csv", rows, "rownames,delay,other,lot,late")
+    late = np.where(delay > 15, "yes", "no")
+    refund = np.where(late == "yes", other, np.nan)
+    columns = [number, delay, other, lot, lot[::-1], refund, late]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    data = write_csv(tmp_path / "t.csv", rows, "rownames,delay,other,lot,CaseID,refund,late")
     found = fitted(capsys, data, "--target", "late", *FAST)
     told = " ".join(found["notes"])
     assert "Possible leakage: 'delay' (whether it is above 1" in told
-    assert "'rownames' has a value of its own in nearly every row" in told
+    assert "whether 'refund' is missing nearly decides the target" in told
+    assert "'rownames', 'CaseID' have a value of its own in nearly every row" in told
+    assert "leave them out" in told
+    assert "inf" not in told
     assert "lot" not in told
     assert "other" not in told
 

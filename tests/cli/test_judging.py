@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -172,7 +173,23 @@ def test_few_rows_are_called_few() -> None:
     found = verdict(np.array([1.0, 2.0]), np.array([1.5, 2.5]), constant=1.0)
     assert "interval" not in found.text("rows held out")
     y = np.arange(60) % 2
-    assert verdict(y, y).lines("rows")[-1].startswith("balanced accuracy 1")
+    assert verdict(y, y).lines("rows")[-2].startswith("balanced accuracy 1.000")
     lines = verdict(y, y, units=np.arange(60) % 3).lines("rows")
     assert lines[0].startswith("error 0 (95% interval 0 to 0.7076) on 60 rows (3 groups); ")
     assert lines[-1] == "Only 3 groups are held out: too few to say how good the model is on new groups."
+    assert "(1 group)" in verdict(y, y, units=0 * y).text("rows")
+
+
+def test_each_measure_has_its_interval() -> None:
+    y = np.arange(200) % 2
+    answers = np.where(np.arange(200) < 40, 1 - y, y)
+    chances = np.column_stack([1 - 0.6 * answers - 0.2, 0.6 * answers + 0.2])
+    _, whole, by_class = verdict(y, answers, chances=chances).lines("rows")[:3]
+    share = r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)"
+    assert re.fullmatch(f"AUC {share}, balanced accuracy {share}, log loss {share}", whole)
+    low, high = exact_interval(80, 100)
+    assert f"precision 0.800 ({low:.3f} to {high:.3f})" in by_class
+    targets = np.linspace(0.0, 1e-3, 60)
+    lines = verdict(targets, targets + 2e-4 * (-1.0) ** np.arange(60)).lines("rows")
+    assert lines[1].startswith("MAE 0.0002 (")  # four digits in units of the target, however small
+    assert re.search(f", R squared {share}$", lines[1])

@@ -36,7 +36,7 @@ def _fit(source: Source, options: FitOptions, talk: Talk) -> int:
         f"{source.reason}"
     )
     rows = source.divide(talk)
-    talk.say(f"estimator: {plan.about}; {len(schema.columns)} columns ({_kinds_of(schema)})")
+    talk.say(f"estimator: {plan.about}; {_kinds_of(schema)}")
     if rows.train is not None:
         for text in warnings_of(rows.train, schema):
             talk.note(text)
@@ -132,9 +132,17 @@ def _fitted_to(judged: bool, verdict: Verdict | None) -> str:
 
 
 def _kinds_of(schema: Schema) -> str:
-    words = {"number": "numbers", "category": "categories", "date": "dates", "boolean": "true or false"}
-    counts = {kind: sum(column.kind == kind for column in schema.columns) for kind in words}
-    return ", ".join(f"{count} {words[kind]}" for kind, count in counts.items() if count)
+    from radboost.report.figures import count  # which takes a while to load
+
+    nouns = {
+        "number": ["number"],
+        "category": ["category", "categories"],
+        "date": ["date"],
+        "boolean": ["true or false"] * 2,
+    }
+    found = {kind: sum(column.kind == kind for column in schema.columns) for kind in nouns}
+    kinds = ", ".join(count(n, *nouns[kind]) for kind, n in found.items() if n)
+    return f"{count(len(schema.columns), 'column')} ({kinds})"
 
 
 def _document(

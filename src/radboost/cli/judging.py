@@ -78,26 +78,28 @@ class Verdict:
 
     def text(self, of: str) -> str:
         """In one line."""
+        from radboost.report.figures import count  # which takes a while to load
+
         sure = "" if math.isnan(self.low) else f" (95% interval {number_text(self.low)} to {number_text(self.high)})"
         line = f"{self.measure} {number_text(self.score)}{sure} on {self.rows:,} {of}"
         if self.different_rows < self.rows:
-            line += f" ({self.different_rows:,} {'groups' if self.grouped else 'different'})"
+            line += (
+                f" ({count(self.different_rows, 'group') if self.grouped else f'{self.different_rows:,} different'})"
+            )
         if self.baseline is not None:
             line += f"; {self.alone} alone {number_text(self.baseline)}"
         return line if self.linear is None else f"{line}, linear model {number_text(self.linear)}"
 
     def lines(self, of: str) -> list[str]:
         """All that is told."""
-        return [one for one in (self.text(of), self.comparison(), self._more(), *self.remarks) if one]
+        return [one for one in (self.text(of), self.comparison(), *self._more(), *self.remarks) if one]
 
-    def _more(self) -> str:
-        """Further measures."""
-        by_class = {name: one for name, one in self.further.items() if name in OF_A_CLASS}
-        whole = [_measure_text(name, one) for name, one in self.further.items() if name not in by_class]
-        if not by_class:
-            return ", ".join(whole)
+    def _more(self) -> list[str]:
+        """Further measures with their 95% intervals: those of all rows, and those of the rare class."""
+        whole = [_measure_text(name, one) for name, one in self.further.items() if name not in OF_A_CLASS]
+        by_class = [_measure_text(name, one) for name, one in self.further.items() if name in OF_A_CLASS]
         whose = "means over the classes" if self.rare is None else f"of {self.rare!r}"
-        return f"{', '.join(whole)}; {whose}: {', '.join(_measure_text(name, one) for name, one in by_class.items())}"
+        return [", ".join(whole), f"{whose}: {', '.join(by_class)}" if by_class else ""]
 
     def comparison(self) -> str:
         """What is to be said beside the numbers."""
@@ -116,9 +118,10 @@ class Verdict:
 
 
 def _measure_text(name: str, one: dict[str, Any]) -> str:
-    """With three decimals of a share; intervals are in JSON and in the report."""
-    value = one["score"]
-    return f"{name} {number_text(round(value, 3) if abs(value) < 1.0 else value)}"
+    """Three decimals, of costs and of measures in units of the target four digits."""
+    in_units = name in ("RMSE", "MAE", "quantile loss", "mean cost")
+    score, low, high = (number_text(one[key]) if in_units else f"{one[key]:.3f}" for key in ("score", "low", "high"))
+    return f"{name} {score}" + ("" if math.isnan(one["low"]) else f" ({low} to {high})")
 
 
 def subject_of(

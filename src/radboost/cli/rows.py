@@ -192,6 +192,8 @@ NOTHING_TO_LEARN = "all rows have the same values in the columns of the model; t
 
 def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions, talk: Talk) -> None:
     """Of how many rows the verdict is."""
+    from radboost.report.figures import count  # which takes a while to load
+
     if not n_out:
         raise ValueError("there are too few different rows to hold some out; give --holdout 0, or more rows")
     how = f"drawn by their content (seed {options.seed})"
@@ -199,9 +201,9 @@ def say_held_out(n_learned: int, n_out: int, n_copies: int, options: FitOptions,
         how = f"the latest ones by {options.time!r}"
     elif options.group is not None:
         how = f"whole groups of {options.group!r} (seed {options.seed})"
-    copies = f", and {n_copies:,} copies of rows that are learned from" if n_copies else ""
+    copies = f", and {count(n_copies, 'copy', 'copies')} of rows that are learned from" if n_copies else ""
     talk.say(
-        f"held out: {n_out:,} rows, {how}{copies}; the verdict"
+        f"held out: {count(n_out, 'row')}, {how}{copies}; the verdict"
         f"{' and the report are' if options.report is not None else ' is'} about a model of the other {n_learned:,}"
     )
 

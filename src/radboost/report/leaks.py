@@ -24,7 +24,9 @@ PURE, MIXED = 0.9, 0.7  # shares of a class among rows with a missing value, and
 FEWEST_MISSING = 20
 LEVEL = 1e-3
 NAMED = 5
-ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|row|rownum|nr|number)$", re.IGNORECASE)
+ID_NAME = re.compile(
+    r"(^|[^A-Za-z])(?i:id|ids|uuid|guid|key|index|row|rownum|nr|number)$|[a-z](ID|Id|Key|Index|Nr|No|Number)$|^[A-Z]{1,4}ID$"
+)
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,17 @@ class Suspicion:
     missingness: bool  # whether a value is missing nearly decides the target
     id_like: bool
 
+    @property
+    def by_gaps(self) -> bool:
+        """Whether the one question that decides is whether there is a value: these are taken for -inf."""
+        return self.threshold == -np.inf
+
 
 def findings(columns: Sequence[Suspicion]) -> list[Finding]:
     """What is to be said of them, possible leakage first."""
     told = []
-    decisive = sorted((one for one in columns if (one.alone or 0.0) >= DECIDES), key=lambda one: -(one.alone or 0.0))
+    decisive = [one for one in columns if (one.alone or 0.0) >= DECIDES and not (one.missingness and one.by_gaps)]
+    decisive.sort(key=lambda one: -(one.alone or 0.0))
     if decisive:
         verb = "decides" if len(decisive) == 1 else "decide, each of them,"
         what = f"{_listed([_question(one) for one in decisive])} alone nearly {verb} the target"
@@ -63,15 +71,17 @@ def findings(columns: Sequence[Suspicion]) -> list[Finding]:
         told.append(Finding(f"Possible leakage: {what}. {why}", "serious", what))
     ids = [one for one in columns if one.id_like]
     if ids:
-        has = "has" if len(ids) == 1 else "have"
+        has, rest = ("has", "it") if len(ids) == 1 else ("have", "them")
         what = f"{quoted([one.name for one in ids])} {has} a value of its own in nearly every row"
-        told.append(Finding(f"{what}, as names and numbers of rows do: leave it out."))
+        told.append(Finding(f"{what}, as names and numbers of rows do: leave {rest} out."))
     return told
 
 
 def _question(one: Suspicion) -> str:
     name = repr(shortened(one.name))
-    return name if one.threshold is None else f"{name} (whether it is above {number_text(one.threshold)})"
+    if one.threshold is None:
+        return name
+    return f"{name} (whether it is {'missing' if one.by_gaps else f'above {number_text(one.threshold)}'})"
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What scikit-learn, LightGBM, XGBoost, CatBoost and earlier versions call what has another name here."""
+"""Names in scikit-learn, LightGBM, XGBoost and CatBoost, and the names here."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 # Ours, the first that there is where the name is given, and theirs.
 NAMES_ELSEWHERE = {
-    ("n_rounds",): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter "
-    "max_rounds n_layers",
+    ("n_rounds",): "n_estimators num_boost_round num_iterations num_round num_trees iterations max_iter n_iter",
     ("learning_rate",): "eta shrinkage shrinkage_rate lr",
     ("complexity_penalty", "alpha"): "reg_lambda lambda_l2 l2_regularization l2_leaf_reg lambda gamma min_split_gain "
     "min_gain_to_split min_split_loss ccp_alpha",
@@ -15,7 +14,7 @@ NAMES_ELSEWHERE = {
     ("l1_penalty", "alpha", "complexity_penalty"): "reg_alpha lambda_l1 l1_regularization",
     ("max_depth", "family", "max_leaves"): "depth max_tree_depth",
     ("max_leaves", "max_depth", "family"): "max_leaf_nodes num_leaves",
-    ("min_leaf_weight",): "min_samples_leaf min_child_samples min_data_in_leaf min_child_weight min_leaf_pairs "
+    ("min_leaf_weight",): "min_samples_leaf min_child_samples min_data_in_leaf min_child_weight "
     "min_sum_hessian_in_leaf",
     ("max_bins",): "max_bin border_count",
     ("max_features",): "colsample_bytree colsample_bylevel colsample_bynode feature_fraction rsm",
@@ -42,7 +41,7 @@ NAMES_ELSEWHERE = {
     ("offset_val",): "eval_init_score base_margin_eval_set",
     ("resume_from",): "init_model xgb_model",
     ("sample_weight",): "weight weights",
-    ("family",): "features families base_estimator estimator",
+    ("family",): "base_estimator estimator",
 }
 # Losses: ours, where the estimator has it, and theirs, in any case.
 LOSSES_ELSEWHERE = {

@@ -165,28 +165,6 @@ def test_names_of_other_libraries(estimator: Any, given: str) -> None:
         estimator().fit(X, Y, **{f"{given}z": 1})
 
 
-EARLIER = [
-    (SparseBoostClassifier, "max_rounds", "n_rounds"),
-    (SparseBoostRegressor, "features", "family"),
-    (RGBRegressor, "families", "family"),
-    (RGBRegressor, "monotonic_constraints", r"TreeOptions\(monotonic_constraints="),
-    (SoftmaxBoostClassifier, "min_leaf_pairs", r"TreeOptions\(min_leaf_weight="),
-    (SoftmaxBoostClassifier, "max_bins", r"TreeOptions\(max_bins="),
-    (DeepBoostClassifier, "thresholds", r"TreeOptions\(thresholds="),
-    (DeepBoostClassifier, "split_criterion", r"TreeOptions\(split_criterion="),
-    (baselines.MartiBoostClassifier, "n_layers", "n_rounds"),
-]
-
-
-@pytest.mark.parametrize(("estimator", "given", "ours"), EARLIER)
-def test_names_of_earlier_versions(estimator: Any, given: str, ours: str) -> None:
-    with pytest.raises(TypeError, match=f"no parameter '{given}'.*{ours}"):
-        estimator(**{given: 1})
-    renamed = estimator._under_names_of_today({given: 1})
-    assert given not in renamed
-    estimator(**renamed)
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
 def test_what_is_public_is_meant_to_be(estimator: Any) -> None:
     scikit_learn = {"get_metadata_routing", "get_params", "set_params", "set_fit_request", "set_score_request"}

@@ -216,7 +216,7 @@ def test_weights_of_the_fit_do_not_matter_to_the_bound() -> None:
         bound(model, X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("name", ["model_format_1_trees", "model_format_2_two_classes", "model_format_2_three_classes"])
+@pytest.mark.parametrize("name", ["model_format_1_two_classes", "model_format_1_three_classes"])
 def test_old_files_have_all_that_is_needed(name: str) -> None:
     model = radboost.load(DATA / f"{name}.radb")
     if "three" in name:

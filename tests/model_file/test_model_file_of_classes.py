@@ -11,7 +11,7 @@ from model_files import assert_same_model, damaged_in_many_ways, dropper, forged
 from radboost import DeepBoostClassifier, ModelFileError
 from radboost.ensemble import Ensemble
 from radboost.families.kernel import KernelHypothesis
-from radboost.model_file import FORMAT_VERSION, MissingPartError, NotStored, read
+from radboost.model_file import MissingPartError, NotStored, read
 from radboost.trees.tree import Tree
 
 X = np.abs(random_rows(0)) + 0.25
@@ -219,25 +219,9 @@ def test_many_labels_of_which_one_is_long(saved: Path) -> None:
         radboost.load(forged(saved, setter("classes", value={"dtype": "str", "values": values})))
 
 
-def test_several_classes_were_not_in_format_1(saved: Path) -> None:
-    assert FORMAT_VERSION == 2
-    with pytest.raises(ModelFileError, match=r"a leaf has a value other than -1 and \+1"):
-        radboost.load(resealed(saved, 1))
-
-
-def test_two_classes_read_as_format_1(tmp_path: Path) -> None:
-    model = fitted(random_ensemble(2, 1, kernels=True), [0, 1], objective="max", loss="exponential")
-    model.save(tmp_path / "m")
-    old = radboost.load(resealed(tmp_path / "m", 1))
-    np.testing.assert_array_equal(old.decision_function(X), model.decision_function(X))
-    assert old.objective_ == "sum"  # format 1 does not say: with two classes all are the same
-    with pytest.raises(ModelFileError, match="3 class labels and 1 scores per row"):
-        radboost.load(resealed(forged(tmp_path / "m", labels(0, 1, 2)), 1))
-
-
 def test_files_of_the_next_format_ask_for_an_upgrade(saved: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"format version 3.*reads up to format 2; upgrade radboost"):
-        radboost.load(resealed(saved, 3))
+    with pytest.raises(ModelFileError, match=r"format version 2.*reads up to format 1; upgrade radboost"):
+        radboost.load(resealed(saved, 2))
 
 
 def test_mended_checksums(saved: Path) -> None:

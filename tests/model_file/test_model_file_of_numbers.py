@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import radboost
-from model_files import assert_same_model, damaged_in_many_ways, dropper, forged, setter
+from model_files import assert_same_model, damaged_in_many_ways, forged, setter
 from radboost import ModelFileError, RGBClassifier, RGBRegressor, TreeFamilies
 from radboost.losses import HuberLoss, QuantileLoss
 from radboost.model_file import MissingPartError, NotStored, read
@@ -80,10 +80,6 @@ def test_auto_comes_back(estimator: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     header, _ = read(tmp_path / "m")
     assert (header["params"]["loss"], header["given_params"]) == (model.loss_, {"loss": "auto"})
-    # As earlier versions wrote it.
-    loaded = radboost.load(forged(tmp_path / "m", dropper("given_params")))
-    assert loaded.loss == loaded.loss_ == model.loss_
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
 def test_a_loss_set_after_the_fit_comes_back(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def write_ensemble(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, npt.ND
         ],
     }
     arrays: dict[str, npt.NDArray[Any]] = {
-        "is_tree": kinds,  # of format 1, which knew trees and kernels only
+        "is_tree": kinds,  # 1: a tree; other numbers: the other kinds
         "complexities": ensemble.entered_complexities,
         "step_round": ensemble.steps["round"].copy(),
         "step_hypothesis": ensemble.steps["hypothesis"].copy(),

@@ -289,9 +289,8 @@ class GradientBoosting(BoostingEstimator):
             "thresholds": options.thresholds == "auto",
             "largest_size": self.family is None,
         }
-        then = getattr(self, "chosen_", now)
-        # Models of before have no note of some.
-        changed = [name for name, is_open in left_open.items() if is_open and then.get(name, now[name]) != now[name]]
+        then = self.chosen_
+        changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
         if changed:
             was = ", ".join(f"{name} {_shown(then[name])}" for name in changed)
             is_now = ", ".join(_shown(now[name]) for name in changed)
@@ -432,8 +431,7 @@ class GradientBoosting(BoostingEstimator):
         return make_rows(loss, targets, weights, n_outputs, n_threads)
 
     def _fixed_by_fit(self, prepared: PreparedRows) -> dict[str, tuple[Any, Any]]:
-        # Models of before have no note of it.
-        return {"loss": (getattr(self, "_loss_given", self.loss_), self._name_of_loss())}
+        return {"loss": (self._loss_given, self._name_of_loss())}
 
     def _last_fit(self, prepared: PreparedRows) -> Trace:
         trace = super()._last_fit(prepared)

@@ -1,4 +1,4 @@
-"""Parameters that do not exist: what another library, or an earlier version, calls what has another name here."""
+"""Advice on parameters that do not exist: the name here of what another library calls so."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from typing import Any, Self
 
-from radboost._names import OTHER_NAMES, ours_for, size_of
-from radboost.trees import TreeOptions, with_tree_options
-
-# Of the other names, those that model files of earlier versions have.
-EARLIER = ("max_rounds", "n_layers", "min_leaf_pairs", "features", "families")
-
+from radboost._names import ours_for, size_of
+from radboost.trees import TreeOptions
 
 # How parameters of the parameter `tree_options` begin.
 OPTION = "tree_options__"
@@ -99,17 +95,6 @@ class NamedParameters:
             except TypeError as error:  # of a name that is none
                 raise ValueError(str(error)) from None
         return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
-
-    @classmethod
-    def _under_names_of_today(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters from the file of an earlier version; options of the trees find their way into TreeOptions."""
-        known = _parameters_of(cls)
-        kept: dict[str, Any] = {}
-        for given, value in parameters.items():
-            candidates = (given, *OTHER_NAMES[given]) if given in EARLIER else (given,)
-            name = next((ours for ours in candidates if ours in (*known, *cls._tree_options_read)), given)
-            kept[name] = 1.0 / 3.0 if name == "max_features" and isinstance(value, str) and value == "third" else value
-        return with_tree_options(kept, set(cls._tree_options_read) - set(known))
 
 
 def check_prediction_names(method: Callable[..., Any], model: object, named: Mapping[str, Any]) -> None:

@@ -36,7 +36,6 @@ from radboost.losses import (
     ask,
     get_target_loss,
 )
-from radboost.losses.huber import FIXED_DELTA, HuberLoss
 from radboost.losses.several import SeveralTargets
 from radboost.model_file import MissingPartError, NotStored, storable_estimator
 from radboost.objectives.targets import coarse
@@ -415,11 +414,6 @@ feature_names_in_
         if targets.ndim == 1 or not getattr(self._read_loss(), "scales", False):
             return None
         return _units_of(targets, weights, n_threads)
-
-    def _take_parameters_of_fit(self) -> None:
-        if self.loss == "huber" or self.loss == HuberLoss():  # of before deltas were taken from the rows
-            self.loss = HuberLoss(FIXED_DELTA)
-        super()._take_parameters_of_fit()
 
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
         if targets is None:

@@ -18,8 +18,7 @@ def _numbered(boosted: bool) -> dict[int, Kind[Any]]:
     return dict(sorted(numbers.items()))
 
 
-# Kinds with smaller numbers than these, for sparse and for boosted models, were there when format 2 was made: their
-# arrays are in every file, empty ones too.
+# Arrays of kinds with smaller numbers than these, for sparse and for boosted models, are in every file, empty ones too.
 ALWAYS = {False: 5, True: 2}
 
 

@@ -13,8 +13,6 @@ from radboost.losses.target import NativeTargetLoss, WeightedRows, check_squares
 # Of the rows, around the median: as in Friedman's gradient boosting (2001, section 4.4), but of the first residuals, so
 # that there is one objective, which falls in every round.
 SHARE_WITHIN = 0.9
-# What delta was before it was taken from the rows; files of that time have the name of the loss alone.
-FIXED_DELTA = 1.0
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from radboost.model_file.errors import ModelFileError
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
 _COUNTS = ("n_iter_", "n_skipped_rounds_")
-_OF_POWER = {"power", "ground"}  # entries of a calibration
 
 
 def describe(estimator: Any) -> Content:
@@ -30,7 +29,7 @@ def describe(estimator: Any) -> Content:
         "counts": {key: int(getattr(estimator, key)) for key in _COUNTS},
         "stop_reason": str(estimator.stop_reason_),
         **({"chosen": dict(estimator.chosen_)} if hasattr(estimator, "chosen_") else {}),
-        **({"calibration": _calibration_numbers(calibration)} if calibration is not None else {}),
+        **({"calibration": asdict(calibration)} if calibration is not None else {}),
         "ensemble": ensemble_header,
     }
     arrays = {ENSEMBLE + key: array for key, array in ensemble_arrays.items()}
@@ -98,38 +97,15 @@ def _read_chosen(found: Any, names: Sequence[str], words: Sequence[str]) -> dict
     return found
 
 
-def _calibration_numbers(calibration: Calibration) -> dict[str, float]:
-    """Those of a power only where there is one."""
-    return {key: value for key, value in asdict(calibration).items() if calibration.power or key not in _OF_POWER}
-
-
 def _read_calibration(found: Any, n_classes: int) -> Calibration:
-    keys = {"temperature", "doubt"}
+    names = [field.name for field in fields(Calibration)]
     numbers = isinstance(found, dict) and all(type(value) is float for value in found.values())
-    if not numbers or set(found) not in (keys, keys | _OF_POWER):
-        raise ModelFileError("a calibration must be a temperature and a doubt, and perhaps a power and a ground.")
+    if not numbers or set(found) != set(names):
+        raise ModelFileError(f"a calibration must have the numbers {', '.join(names)}.")
     if not 0.0 < found["temperature"] < math.inf or not 0.0 <= found["doubt"] <= 1.0:
         raise ModelFileError("the temperature of a calibration must be positive, and its doubt lie between 0 and 1.")
-    if "power" in found and (n_classes < 3 or not all(0.0 < found[key] < math.inf for key in _OF_POWER)):
-        raise ModelFileError("power and ground of a calibration must be positive, and are of three classes or more.")
+    if not 0.0 <= found["power"] < math.inf or not 0.0 < found["ground"] < math.inf:
+        raise ModelFileError("the power of a calibration must be 0 or more, and its ground positive.")
+    if found["power"] > 0.0 and n_classes < 3:
+        raise ModelFileError("a calibration has a power with three classes or more.")
     return Calibration(**found)
-
-
-def bring_up_objective(header: dict[str, Any]) -> None:
-    """Early files of format 2 have the parameter objective="auto", which no fit takes any more: what it stood for."""
-    params = header["params"]
-    if isinstance(params, dict) and params.get("objective") == "auto":
-        params["objective"] = header["objective"]
-
-
-def bring_up_from_format_1(header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
-    """Add what format 1, which knew two classes and no categories, left unsaid."""
-    ensemble = header["ensemble"]
-    if isinstance(ensemble, dict):
-        ensemble["n_outputs"] = 1
-        ensemble["categories"] = []
-    header["objective"] = "sum"  # with two classes all objectives are the same
-    n_kernels = arrays.get(f"{ENSEMBLE}kernel_gammas", np.zeros(0)).size
-    arrays[f"{ENSEMBLE}kernel_classes"] = np.zeros(n_kernels, dtype="<i4")
-    arrays[f"{ENSEMBLE}category_nodes"] = np.zeros(0, dtype="<i8")
-    arrays[f"{ENSEMBLE}category_sets"] = np.zeros((0, 4), dtype="<u8")

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.replacing import replacing
 
-FORMAT_VERSION = 2
-"""The format that this version writes; it reads this and every older one. The container is the same in all of them."""
+FORMAT_VERSION = 1
+"""The format that this version writes; it reads this one and every older one."""
 
 # As in PNG: a byte above 127 and both kinds of line end, so that a copy made in text mode is noticed at once.
 MAGIC = b"\x89RADB\r\n\x1a"
@@ -53,8 +53,7 @@ def write(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, AnyArr
     """Write ``header`` and ``arrays`` to ``path`` so that the file is there whole or not at all.
 
     The bytes go to a new file in the same folder, are flushed to the disk and then take the name ``path`` in
-    one step. If anything fails the new file is removed and whatever stood at ``path`` before is untouched. What
-    processes that were killed while they wrote to ``path`` have left beside it is removed first.
+    one step. If anything fails the new file is removed and whatever stood at ``path`` before is untouched.
 
     Parameters
     ----------
@@ -82,13 +81,7 @@ def n_bytes(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> int:
 
 
 def read(path: PathLike) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Return the header and the arrays of the model file at ``path``; see :func:`read_versioned`."""
-    _, header, arrays = read_versioned(path)
-    return header, arrays
-
-
-def read_versioned(path: PathLike) -> tuple[int, dict[str, Any], dict[str, AnyArray]]:
-    """Return the format version, the header and the arrays of the model file at ``path``.
+    """Return the header and the arrays of the model file at ``path``.
 
     The arrays are read-only views of one buffer that holds the file. Raises :class:`ModelFileError` for
     anything but a whole, unaltered file of a known format.
@@ -100,7 +93,7 @@ def read_versioned(path: PathLike) -> tuple[int, dict[str, Any], dict[str, AnyAr
     with where.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(_PREAMBLE.size)
-        version, header_length = _check_preamble(where, head, size)
+        header_length = _check_preamble(where, head, size)
         buffer = np.empty(size, dtype=np.uint8)
         file.seek(0)
         filled = file.readinto(buffer.data)
@@ -111,7 +104,7 @@ def read_versioned(path: PathLike) -> tuple[int, dict[str, Any], dict[str, AnyAr
         _damaged(where, "its checksum does not match: it was altered or damaged after it was saved")
     document = _parse_header(where, buffer[_PREAMBLE.size : _PREAMBLE.size + header_length].tobytes())
     arrays = _view_arrays(where, document["arrays"], buffer, _PREAMBLE.size + header_length, sealed)
-    return version, document["content"], arrays
+    return document["content"], arrays
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -197,8 +190,8 @@ def _damaged(path: Path, reason: str) -> NoReturn:
     raise ModelFileError(f"{path} is not a usable RadBoost model file: {reason}.")
 
 
-def _check_preamble(path: Path, head: bytes, size: int) -> tuple[int, int]:
-    """Check magic, version and the stated sizes against the real one; return version and length of the header."""
+def _check_preamble(path: Path, head: bytes, size: int) -> int:
+    """Check magic, version and the stated sizes against the real one; return the length of the header."""
     if not head.startswith(MAGIC):
         if head and MAGIC.startswith(head):
             _damaged(path, f"it is truncated ({size} bytes)")
@@ -224,7 +217,7 @@ def _check_preamble(path: Path, head: bytes, size: int) -> tuple[int, int]:
         _damaged(path, f"its {size} bytes are fewer than the smallest model file has ({_SMALLEST_FILE})")
     if header_length > min(size - _PREAMBLE.size - _CHECKSUM_BYTES, MAX_HEADER_BYTES):
         _damaged(path, f"its header claims {header_length:,} bytes, more than the file or the format allows")
-    return int(version), int(header_length)
+    return int(header_length)
 
 
 def _parse_header(path: Path, raw: bytes) -> dict[str, Any]:

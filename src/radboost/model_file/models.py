@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from radboost.model_file import boosted, projections, sequences, sparse
-from radboost.model_file.container import AnyArray, PathLike, n_bytes, read_versioned, write
+from radboost.model_file.container import AnyArray, PathLike, n_bytes, read, write
 from radboost.model_file.encoding import decode, encode, is_stored
 from radboost.model_file.errors import ModelFileError
 from radboost.model_file.registry import estimator_named, known_estimators, known_values
@@ -75,7 +75,7 @@ def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
     Loading runs no code from the file. Anything but a whole, unaltered model file is a
     :class:`~radboost.ModelFileError` that names the reason.
     """
-    model = restored(*read_versioned(path), f"{path} is not a usable RadBoost model file")
+    model = restored(*read(path), f"{path} is not a usable RadBoost model file")
     if domain_classifier is not None:
         supply = getattr(model, "_supply_domain_classifier", None)
         if supply is None:
@@ -84,11 +84,9 @@ def load_model(path: PathLike, *, domain_classifier: Any = None) -> Any:
     return model
 
 
-def restored(version: int, header: dict[str, Any], arrays: dict[str, AnyArray], complaint: str) -> Any:
+def restored(header: dict[str, Any], arrays: dict[str, AnyArray], complaint: str) -> Any:
     """The model of a header, which is changed, and of arrays; errors begin with the complaint."""
     try:
-        if version == 1:
-            boosted.bring_up_from_format_1(header, arrays)
         return _restore(header, arrays)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
@@ -103,7 +101,6 @@ def _restore(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Any:
     estimator = estimator_named(name)
     if estimator is None:
         raise ModelFileError(f"it holds a {str(name)[:40]!r}, and known are {', '.join(known_estimators())}.")
-    boosted.bring_up_objective(header)
     params, given = _decode_params(estimator, header)
     model = estimator(**params)
     KINDS[model._kind_of_file].restore(model, header, arrays)
@@ -138,7 +135,7 @@ def _changed_params(of_fit: Mapping[str, Any], now: Mapping[str, Any]) -> dict[s
 def _decode_params(estimator: type[Any], header: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters of the fit, and those that the model has instead; checked as far as `fit` does without rows."""
     params = _restore_params(estimator, header["params"])
-    given = _restore_params(estimator, header.get("given_params", {}))
+    given = _restore_params(estimator, header["given_params"])
     unknown = [key for key in given if not is_stored(params.get(key))]
     if unknown:
         raise ModelFileError(f"it has {unknown[0]} twice, once as an object that is not stored.")
@@ -156,7 +153,7 @@ def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
     name = type(estimator).__name__
     if estimator_named(name) is not type(estimator):
         return None
-    return {"model": name, "params": _encode_params(estimator.get_params(deep=False))}
+    return {"model": name, "params": _encode_params(estimator.get_params(deep=False)), "given_params": {}}
 
 
 def restore_unfitted(header: Mapping[str, Any]) -> Any:
@@ -173,9 +170,7 @@ def _restore_params(estimator: type[Any], params: Any) -> dict[str, Any]:
     """Decode the constructor's parameters; a name that this version lacks comes from a newer one."""
     if not isinstance(params, dict):
         raise ModelFileError("its parameters are not a dict.")
-    decoded: dict[str, Any] = estimator._under_names_of_today(
-        {key: decode(data, key, known_values()) for key, data in params.items()}
-    )
+    decoded = {key: decode(data, key, known_values()) for key, data in params.items()}
     known = set(inspect.signature(estimator).parameters)
     unknown = sorted(set(decoded) - known)
     if unknown:

@@ -42,10 +42,10 @@ def from_plain(data: Any, name: str) -> Any:
             f"A RadBoost model as a dict has the entries {', '.join(sorted(_KEYS))}, and its kind is {KIND!r}; got "
             f"{_shown(data)}. to_dict() makes such a dict."
         )
-    if type(data["format"]) is not int or not 2 <= data["format"] <= FORMAT_VERSION:
+    if type(data["format"]) is not int or not 1 <= data["format"] <= FORMAT_VERSION:
         raise ModelFileError(
-            f"The dict has the format {_shown(data['format'])}, and this version of RadBoost reads up to format "
-            f"{FORMAT_VERSION}, beginning with 2; upgrade radboost to read it."
+            f"The dict has the format {_shown(data['format'])}, and this version of RadBoost reads formats 1 to "
+            f"{FORMAT_VERSION}; upgrade radboost to read it."
         )
     if not isinstance(data["content"], dict) or not isinstance(data["arrays"], list):
         raise ModelFileError("The content of a model as a dict must be a dict, and its arrays a list.")
@@ -56,7 +56,7 @@ def from_plain(data: Any, name: str) -> Any:
     arrays = dict(_read_array(found) for found in data["arrays"])
     if len(arrays) < len(data["arrays"]):
         raise ModelFileError("Two arrays have the same name.")
-    return restored(data["format"], header, arrays, "The dict is not a usable RadBoost model")
+    return restored(header, arrays, "The dict is not a usable RadBoost model")
 
 
 def _write_array(name: str, array: AnyArray) -> dict[str, Any]:

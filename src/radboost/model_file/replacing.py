@@ -1,32 +1,23 @@
-"""A file takes the place of another whole or not at all, and what killed processes have left behind goes."""
+"""Atomic writing: a new file takes the place of the old one whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-import platform
 import secrets
 import stat
 import time
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-# None on Windows, where a file that somebody has open cannot be removed.
-fcntl: Any = import_module("fcntl") if find_spec("fcntl") else None
-
-# Where locks may not reach other machines, a file that nobody has written to for so many seconds is left over.
+# Seconds without a write after which a temporary file is taken to be from a process that was killed.
 LONGEST_PAUSE = 3600.0
-
-# Of this process. A lock may be one of the process as a whole, which does not keep its own threads apart.
-_being_written: set[Path] = set()
 
 
 def check_can_save(path: str | os.PathLike[str]) -> Path:
-    """Refuses what no file can be saved to, before there is anything to save; returns where a link leads."""
+    """The file that `path` leads to, links followed; an OSError where no regular file can be written there."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot save to {path}: the folder {target.parent} does not exist.")
@@ -42,28 +33,37 @@ def check_can_save(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside ``path`` that takes its place when the block ends without an error."""
+    """Open a new file beside `path` that takes its place when the block ends without an error."""
     target = check_can_save(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    _remove_left_over(target)
-    file, temporary = _create(target)
+    # A hash of the name, which may itself be as long as the file system allows.
+    prefix = f".radboost-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+    _remove_abandoned(target.parent, prefix)
+    temporary = target.with_name(f"{prefix}{secrets.token_hex(8)}.tmp")
     try:
-        with file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if mode is not None:
-                temporary.chmod(mode)
-            if fcntl is not None:  # the lock goes with the file handle, and must not before the name does
-                temporary.replace(target)
-        if fcntl is None:
-            temporary.replace(target)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    finally:
-        _being_written.discard(temporary)
     _flush_folder(target.parent)
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove regular files of these names that nobody has written to for `LONGEST_PAUSE`."""
+    oldest = time.time() - LONGEST_PAUSE
+    # Saving must not fail for a folder that cannot be listed, or for a file of another user.
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    if entry.is_file(follow_symlinks=False) and entry.stat().st_mtime < oldest:
+                        folder.joinpath(entry.name).unlink()
 
 
 def _flush_folder(folder: Path) -> None:
@@ -73,87 +73,4 @@ def _flush_folder(folder: Path) -> None:
         try:
             os.fsync(descriptor)
         finally:
-            os.close(descriptor)
-
-
-def _short_hash(text: str) -> str:
-    return hashlib.sha256(os.fsencode(text)).hexdigest()[:16]
-
-
-def _prefix(target: Path) -> str:
-    """How the names of temporary files for ``target`` begin; a hash, since the target's name may fill its length."""
-    return f".radboost-{_short_hash(target.name)}-"
-
-
-def _machine() -> str:
-    return _short_hash(platform.node())
-
-
-def _create(target: Path) -> tuple[BinaryIO, Path]:
-    """Create a temporary file that is locked until it is closed or its process ends, however that comes about."""
-    while True:
-        temporary = target.with_name(f"{_prefix(target)}{_machine()}-{secrets.token_hex(8)}.tmp")
-        _being_written.add(temporary)
-        try:
-            file = temporary.open("xb")
-            try:
-                _lock(file.fileno(), wait=True)
-                # Between its creation and its lock another process may have taken it for left over.
-                if temporary.exists():
-                    return file, temporary
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                file.close()
-                raise
-            file.close()
-        except BaseException:
-            _being_written.discard(temporary)
-            raise
-        _being_written.discard(temporary)
-
-
-def _lock(descriptor: int, *, wait: bool) -> bool | None:
-    """Lock a file; False if somebody else has it, None where the system or the file system knows no locks."""
-    if fcntl is None:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def _remove_left_over(target: Path) -> None:
-    """Remove temporary files for ``target`` whose process was killed, and no file that somebody writes."""
-    # Saving must not fail for what others have left: a folder that cannot be listed, a file of another user.
-    with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
-        prefix = _prefix(target)
-        for entry in entries:
-            if entry.name.startswith(prefix) and entry.name.endswith(".tmp"):
-                with contextlib.suppress(OSError):
-                    _remove_if_dead(target.with_name(entry.name), entry.name.removeprefix(prefix))
-
-
-def _remove_if_dead(temporary: Path, rest_of_name: str) -> None:
-    if temporary in _being_written:
-        return
-    # Neither waits for the other end of a named pipe nor follows a link.
-    flags = os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(temporary, flags)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            return
-        free = _lock(descriptor, wait=False)
-        # A lock that is free tells of processes of this machine only.
-        known = free is True and rest_of_name.startswith(f"{_machine()}-")
-        if free is not False and (known or time.time() - found.st_mtime > LONGEST_PAUSE):
-            if fcntl is None:
-                os.close(descriptor)
-                descriptor = -1
-            temporary.unlink()
-    finally:
-        if descriptor >= 0:
             os.close(descriptor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from radboost._number_formats import FORMS as NUMBER_FORMS
@@ -16,9 +16,6 @@ Fact = str | int | float | bool | None
 KINDS = ("number", "category", "date", "boolean")
 TASKS = ("classes", "numbers")
 FORMS = ("table", "numbers")
-_KEYS = {"target", "task", "form", "columns", "left_out", "missing_words", "facts"}
-_KEYS_OF_COLUMN = {"name", "kind", "categories", "mean", "may_miss"}
-_KEYS_OF_FORMAT = {"decimal", "thousands", "currency", "percent"}
 
 
 @dataclass(frozen=True)
@@ -77,38 +74,18 @@ class Schema:
 
 
 def write_schema(schema: Schema) -> dict[str, Any]:
-    """As an entry of a header."""
-    columns = [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "categories": list(column.categories),
-            "mean": column.mean,
-            "may_miss": column.may_miss,
-            **_written_format("number_format", column.number_format),
-        }
-        for column in schema.columns
-    ]
-    return {
-        "target": schema.target,
-        "task": schema.task,
-        "form": schema.form,
-        "columns": columns,
-        "left_out": list(schema.left_out),
-        "missing_words": list(schema.missing_words),
-        "facts": dict(schema.facts),
-        **_written_format("target_format", schema.target_format),
-    }
+    """The schema as an entry of a header."""
+    return {**asdict(schema), "facts": dict(schema.facts)}
 
 
-def _written_format(name: str, found: NumberFormat | None) -> dict[str, Any]:
-    """An entry that is there only where a format is: readers of earlier versions know none."""
-    return {} if found is None else {name: asdict(found)}
+_KEYS, _KEYS_OF_COLUMN, _KEYS_OF_FORMAT = (
+    {one.name for one in fields(kind)} for kind in (Schema, ColumnSchema, NumberFormat)
+)
 
 
 def read_schema(found: Any) -> Schema:
     """The schema in a header that nobody vouches for."""
-    if not isinstance(found, dict) or set(found) - {"target_format"} != _KEYS or not isinstance(found["columns"], list):
+    if not isinstance(found, dict) or set(found) != _KEYS or not isinstance(found["columns"], list):
         raise ModelFileError(f"a schema must have the entries {', '.join(sorted(_KEYS))}.")
     _choice("task of a schema", found["task"], TASKS)
     _choice("form of a schema", found["form"], FORMS)
@@ -125,7 +102,7 @@ def read_schema(found: Any) -> Schema:
         left_out=_texts("columns that are left out", found["left_out"]),
         missing_words=_texts("words for missing values", found["missing_words"]),
         facts=facts,
-        target_format=_read_format(found.get("target_format")),
+        target_format=_read_format(found["target_format"]),
     )
     if len(set(schema.names)) < len(schema.columns):
         raise ModelFileError("two columns of the schema have the same name.")
@@ -149,7 +126,7 @@ def fits(schema: Schema, model: Any) -> bool:
 
 
 def _read_column(found: Any) -> ColumnSchema:
-    if not isinstance(found, dict) or set(found) - {"number_format"} != _KEYS_OF_COLUMN:
+    if not isinstance(found, dict) or set(found) != _KEYS_OF_COLUMN:
         raise ModelFileError(f"a column of a schema must have the entries {', '.join(sorted(_KEYS_OF_COLUMN))}.")
     name, mean = found["name"], found["mean"]
     _choice("kind of a column", found["kind"], KINDS)
@@ -161,7 +138,7 @@ def _read_column(found: Any) -> ColumnSchema:
     if list(categories) != sorted(set(categories)):
         raise ModelFileError(f"the categories of {name[:40]!r} must be different and ascending.")
     mean = None if mean is None else float(mean)
-    number_format = _read_format(found.get("number_format"))
+    number_format = _read_format(found["number_format"])
     return ColumnSchema(name, found["kind"], categories, mean, found["may_miss"], number_format)
 
 

@@ -13,7 +13,7 @@ from radboost.model_file.container import AnyArray
 from radboost.model_file.encoding import decode_labels, encode_labels
 from radboost.model_file.sections import ENSEMBLE, FIT, Content, history_arrays, read_history, section
 
-# Parameters that a fit may find by itself. Files from before it could have them among the parameters.
+# Parameters that a fit may choose by itself: their values in the fit.
 _NUMBERS = ("alpha", "epsilon")
 # Of estimators that choose alpha.
 _CHOICE = {"alphas": 1, "validation_losses": 2}
@@ -90,13 +90,10 @@ def _restore_fit(model: Any, arrays: Mapping[str, AnyArray]) -> None:
     require("gaps" in arrays and arrays["gaps"].shape == (2,), "the two gaps are missing")  # NaN: not known
     model.optimality_gap_, model.duality_gap_ = (float(gap) for gap in arrays["gaps"])
     for name in _NUMBERS:
-        if name in arrays:
+        if hasattr(model, name) or (name == "alpha" and hasattr(model, "cv")):
             setattr(model, f"{name}_", float(read_array(arrays, name, "<f8", 1)[0]))
-        elif isinstance(getattr(model, name, None), int | float):
-            setattr(model, f"{name}_", float(getattr(model, name)))
     if not hasattr(model, "cv"):
         return
-    read_array(arrays, "alpha", "<f8", 1)  # must be there
     for key, n_dimensions in _CHOICE.items():
         fits = key in arrays and arrays[key].dtype == np.dtype("<f8") and arrays[key].ndim == n_dimensions
         require(fits, f"the array {key!r} is missing or of a wrong kind")

@@ -12,7 +12,7 @@ import pytest
 from fingerprints import table
 from radboost import DeepBoostClassifier, RGBClassifier, SoftmaxBoostClassifier, SparseBoostClassifier
 from radboost.baselines import AdaBoostMHClassifier, SAMMEClassifier
-from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._estimator import of_one_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

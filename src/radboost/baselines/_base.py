@@ -1,4 +1,4 @@
-"""What the estimators of older algorithms share."""
+"""Base of the older algorithms."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from radboost.boosting import RoundMaker, Trace
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import ClassicWatch
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
+from radboost.estimators._documents import described_like
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families.raw_rows import RawRows
@@ -23,9 +24,10 @@ INSTEAD = {"max_leaves": "It is a parameter here: max_leaves=... ."}
 
 
 class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
-    """The frame of a fit; each algorithm says what a round is."""
+    """Base of the estimators that are here to compare with."""
 
     _stores_objective: ClassVar[bool] = False
+    _takes_offset: ClassVar[bool] = False
 
     n_jobs: int | None
     early_stopping: bool | int | EarlyStopping
@@ -33,7 +35,8 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
     tree_options: TreeOptions | None
     _tree_options_read = ("max_bins",)
 
-    def fit(
+    @described_like(BoostingEstimator.fit)
+    def fit(  # type: ignore[override]  # without offsets
         self,
         X: Any,
         y: Any,
@@ -46,25 +49,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         callbacks: Any = None,
         resume_from: Any = None,
     ) -> Self:
-        """Learns from rows X and labels y.
-
-        Parameters
-        ----------
-        X : matrix, data frame or sparse matrix
-            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
-        y : array of labels
-            Numbers, strings or booleans.
-        sample_weight : array or None
-            A row of weight w counts as w copies of it. Rows of weight zero are left out.
-        X_val, y_val, sample_weight_val : the same for rows to watch, and to stop early on if `early_stopping` is set.
-        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
-            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
-            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
-        callbacks : list of objects, or None
-            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
-        resume_from : path or None
-            A checkpoint of a fit with the same rows and parameters, to go on from.
-        """
+        """Learns from rows X and labels y."""
         return self._fit(
             X,
             y,

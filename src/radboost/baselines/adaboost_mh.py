@@ -16,8 +16,8 @@ from radboost.boosting.adaboost_mh import AdaBoostMH
 from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import AdaBoostMHWatch
 from radboost.boosting.watch import EarlyStopping
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._predicting import of_one_fit
 from radboost.export.parts import ExportedAnswer, Rule, ScoreSum, sum_of_trees
 from radboost.model_file import storable_estimator
 from radboost.trees import TreeOptions
@@ -103,17 +103,17 @@ class AdaBoostMHClassifier(Baseline):
         self.tree_options = tree_options
 
     @of_one_fit
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
         """The scores psi(x, c) of Algorithm 3, one column per class; with two classes psi(x, second class)."""
-        return super().decision_function(X) + self._constant_of_scores()
+        return super().decision_function(X, offset) + self._constant_of_scores()
 
     @of_one_fit
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+    def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """The scores after each round."""
         self._require_fitted()
         steps = self.ensemble_.steps
         sums = np.bincount(steps["round"], weights=steps["eta"], minlength=self.ensemble_.n_rounds).cumsum()
-        for total, scores in zip(sums, super().staged_decision_function(X), strict=True):
+        for total, scores in zip(sums, super().staged_decision_function(X, offset), strict=True):
             yield scores + _abstaining(total, self.ensemble_.n_outputs)
 
     def _constant_of_scores(self) -> float:

@@ -15,7 +15,7 @@ from radboost._validation import check_choice
 from radboost.calibration import JudgedRows, fit_calibration, shrunk
 from radboost.estimators._held_back import how_much_longer, thirds
 from radboost.estimators._learning import FitSettings, learn
-from radboost.estimators._offset import OffsetMixin
+from radboost.estimators._predicting import PredictingMixin
 from radboost.rows.prepare import PreparedRows, Watched
 from radboost.rows.weights import RowWeights
 
@@ -27,7 +27,7 @@ MOST_GATHERED = 2**23  # scores that every worker takes from the others
 FEW_ROWS = 50
 
 
-class CalibratedMixin(OffsetMixin):
+class CalibratedMixin(PredictingMixin):
     """A classifier with a parameter `calibration`."""
 
     calibration: str | None

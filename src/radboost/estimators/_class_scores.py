@@ -10,8 +10,8 @@ import numpy.typing as npt
 from scipy.special import expit, softmax
 
 from radboost._typing import FloatArray
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._predicting import of_one_fit
 from radboost.export.parts import ExportedAnswer, Rule
 
 

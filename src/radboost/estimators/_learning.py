@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._validation import check_integer, check_verbose
@@ -20,12 +20,10 @@ from radboost.boosting.metrics import TAKEN, read_metrics
 from radboost.boosting.watch import EarlyStopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._checkpoints import Saver, read_checkpoint, trace_of
-from radboost.estimators._describing import TreesDescribing
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._evaluating import measures_of
-from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._pruning import PRUNED, PruningMixin
-from radboost.estimators._scikit_callbacks import CallbackSupport, tell_callbacks
+from radboost.estimators._scikit_callbacks import has_callbacks, tell_callbacks
 from radboost.model_file import ModelFileError, NotStored
 from radboost.rows.categories import Categories
 from radboost.rows.prepare import (
@@ -223,8 +221,8 @@ def _check_same_watching(earlier: Trace, watch: Follower | None) -> None:
         )
 
 
-class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedParameters, BaseEstimator):
-    """What the boosting estimators share: parameters that are checked first, `fit`, warm starts."""
+class BoostingEstimator(PruningMixin):
+    """Base of the boosting estimators: `fit`, warm starts, callbacks of scikit-learn."""
 
     history_: dict[str, list[float]]
     n_iter_: int
@@ -237,6 +235,72 @@ class BoostingEstimator(CallbackSupport, PruningMixin, TreesDescribing, NamedPar
     n_rounds: Any
     warm_start: bool
     verbose: int
+    _skl_callbacks: list[Any]
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        offset_val: Any = None,
+        eval_metric: Any = None,
+        callbacks: Any = None,
+        resume_from: Any = None,
+    ) -> Self:
+        """Learns from rows X and labels or targets y.
+
+        Parameters
+        ----------
+        X : matrix, data frame or sparse matrix
+            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too, and None and pandas.NA
+            are missing values there; they need a matrix or a frame.
+        y : array
+            Labels (numbers, strings or booleans), or the numbers to be predicted; RGBRegressor takes a column for each
+            of several targets.
+        sample_weight : array or None
+            A row of weight w counts as w copies of it. Rows of weight zero are left out.
+        offset : array or None
+            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
+            per row and class. The model does not keep them; predictions take an `offset` of their own
+            (docs/training.md). With loss="poisson" or "gamma": the logarithm of the exposure.
+        X_val, y_val, sample_weight_val, offset_val : validation rows, or None
+            The fit stops early on them if `early_stopping` is set.
+            In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
+        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
+            Metrics on the validation rows besides the loss: "roc_auc", say; larger is better. `history_` has them
+            after each round, and early stopping goes by the first one (docs/training.md).
+        callbacks : list of objects, or None
+            Called after every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
+        resume_from : path or None
+            A checkpoint of a fit with the same rows and parameters, to go on from.
+        """
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            callbacks=callbacks,
+            resume_from=resume_from,
+            validation=(X_val, y_val, sample_weight_val),
+            offsets=(offset, offset_val),
+            eval_metric=eval_metric,
+        )
+
+    @available_if(has_callbacks)
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Callbacks of scikit-learn, `sklearn.callback.ProgressBar()` for instance, for all fits to come.
+
+        They are called at the beginning and end of the fit and of each round, and may end it; inside of a search or a
+        pipeline they are given to that. Without arguments: none any more. Needs scikit-learn 1.9 or newer.
+        """
+        from sklearn.callback import CallbackSupportMixin  # loads optional packages
+
+        CallbackSupportMixin.set_callbacks(self, *callbacks)
+        return self
 
     @property
     @of_one_fit

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,12 +13,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost._validation import check_sample_weight, free_memory, resolve_n_jobs
+from radboost._validation import check_choice, check_integer_or, check_sample_weight, free_memory, resolve_n_jobs
 from radboost.ensemble import SparseEnsemble
-from radboost.estimators._describing import TermsDescribing
-from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._saving import SavingMixin
+from radboost.estimators._describing import Describing, as_reader, unnamed
+from radboost.estimators._estimator import of_one_fit
+from radboost.explain.build import Verdict, explained_by_terms, verdict_on_classes, verdict_on_number
+from radboost.explain.explanation import Explanation
+from radboost.explain.row import read_one_row
+from radboost.explain.text import sparse_text
 from radboost.export.parts import ScoreSum, sum_of_features
 from radboost.families.columns import Column
 from radboost.linear import canonical_rows
@@ -36,9 +39,10 @@ class Read:
     total_weight: float  # m
 
 
-class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
-    """A sum of weighted hypotheses, mostly the columns themselves, and an intercept for each output."""
+class LinearEstimator(Describing):
+    """Base of the estimators whose scores are weighted hypotheses, mostly columns of X, and an intercept."""
 
+    _kinds_of_importance = ("weight",)
     _kind_of_file: ClassVar[str] = "sparse"
     _family_of_size = "family=radboost.sparsity.Trees(max_depth={depth})"
     _type_of_ensemble: ClassVar[type[Any]] = SparseEnsemble
@@ -126,6 +130,68 @@ class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
             importances[slice(None) if used is None else list(used)] += np.abs(weights).sum()
         return importances
 
+    @of_one_fit
+    def feature_importance(self, kind: str = "weight") -> FloatArray:
+        """The importance of each column.
+
+        Parameters
+        ----------
+        kind : {"weight"}
+            The sizes of the weights, summed over outputs and the terms that use the column: `feature_importances_`.
+        """
+        check_is_fitted(self)
+        check_choice("kind", kind, self._kinds_of_importance)
+        return np.asarray(self.feature_importances_)
+
+    @of_one_fit
+    def to_text(self, max_trees: int | None = None) -> str:
+        """The formula of the model, a term on a line, the largest weights first. Numbers are rounded to four digits.
+
+        Parameters
+        ----------
+        max_trees : int or None
+            So many terms of an output at most; None for all.
+        """
+        check_is_fitted(self)
+        check_integer_or([None], "max_trees", max_trees, 0)
+        return sparse_text(self.ensemble_, max_trees)
+
+    @of_one_fit
+    def explain(self, x: Any) -> Explanation:
+        """Why the model answers as it does for one row: the terms of its formula, each a coefficient times a value.
+
+        With more than two classes coefficients are those of the answer, less those of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of numbers, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        return self._explain_terms(x)
+
+    def _explain_terms(self, x: Any, **asked: Any) -> Explanation:
+        check_is_fitted(self)
+        row = read_one_row(x, getattr(self, "feature_names_in_", None))
+        matrix = read_matrix(as_reader(self, row), row.table, {}, self._accepted)
+        verdict = unnamed(self, row)._verdict(row.table, self.ensemble_.scores(matrix)[0], **asked)
+        return explained_by_terms(self.ensemble_, matrix, verdict)
+
+    def _verdict(self, table: Any, scores: FloatArray) -> Verdict:
+        """What the model says of a table of one row with these scores."""
+        if not hasattr(self, "classes_"):
+            return verdict_on_number(scores, scores)
+        model: Any = self
+        return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])
+
+    def _used_columns(self) -> Sequence[int]:
+        return [int(column) for column in np.flatnonzero(self.feature_importances_)]
+
     def _output_names(self) -> list[str] | None:
         return None
 
@@ -137,7 +203,7 @@ class LinearEstimator(TermsDescribing, SavingMixin, NamedParameters, ABC):
         return hasattr(self, "ensemble_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Self, TypeVar
 
 from radboost._names import ours_for, size_of
 from radboost.trees import TreeOptions
@@ -44,22 +45,36 @@ OTHER_PREDICTIONS = {other: ours for ours, others in PREDICTIONS_ELSEWHERE.items
 # Methods that take arguments, wherever they come from; and the mark of those that refuse names which they do not have.
 ANSWERS = ("score", "predict", "predict_marginals", "decision_function", "losses", "explain", "alpha_max", "path")
 CHECKED = "_checks_names"
+# Mark of constructors whose **keywords are parameters of the constructors of their bases.
+PASSING = "_passes_keywords_to_bases"
+
+Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+
+def with_parameters_of_bases(constructor: Constructor) -> Constructor:
+    """Decorator: the **keywords of a constructor are the parameters of its bases, and in its signature by name."""
+    setattr(constructor, PASSING, True)
+    return constructor
 
 
 class NamedParameters:
-    """Constructors, `fit`, `set_params` and answers that say what a name which they do not know is called here."""
+    """Constructors, `fit`, `set_params` and predictions that refuse unknown names with the name used here."""
 
     # The fields of TreeOptions that the estimator reads; none where it takes no TreeOptions.
     _tree_options_read: tuple[str, ...] = ()
     # What a `family` with trees of some size is.
     _family_of_size: str = "family=Trees(max_depth={depth})"
+    # Parameters of bases that keep their default here, and are no parameters.
+    _fixed_parameters: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **others: Any) -> None:
         super().__init_subclass__(**others)
         for name, advice in (("__init__", _advice_to_constructor), ("fit", _advice_to_fit)):
-            method = cls.__dict__.get(name)
-            if method is not None:
-                setattr(cls, name, _knowing_names(method, advice))
+            method: Any = getattr(cls, name, None)
+            if hasattr(method, PASSING):
+                setattr(cls, name, _knowing_names(inspect.unwrap(method), advice, _full_signature(cls)))
+            elif name in cls.__dict__ and not _passes_on(method):  # of a subclass of the user's own
+                setattr(cls, name, _knowing_names(method, advice, inspect.signature(method)))
         for name in ANSWERS:
             method = getattr(cls, name, None)  # that of scikit-learn among them
             if inspect.isfunction(method) and not hasattr(method, CHECKED):
@@ -130,16 +145,26 @@ def _passes_on(method: Callable[..., Any]) -> bool:
     return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(method).parameters.values())
 
 
+def _full_signature(estimator: type[Any]) -> inspect.Signature:
+    """The parameters of the constructor and, for its **keywords, those of the next base's, which are named alone."""
+    constructors = [
+        inspect.unwrap(kind.__dict__["__init__"]) for kind in estimator.__mro__ if "__init__" in kind.__dict__
+    ]
+    found = dict(inspect.signature(constructors[0]).parameters)
+    for constructor, base in pairwise(constructors):
+        if not _passes_on(constructor):
+            break
+        own = {name: one for name, one in found.items() if one.kind is not one.VAR_KEYWORD}
+        more = inspect.signature(base).parameters.items()
+        named = {name: one if one.kind is one.VAR_KEYWORD else one.replace(kind=one.KEYWORD_ONLY) for name, one in more}
+        fixed = (*own, *estimator._fixed_parameters)
+        found = own | {name: one for name, one in named.items() if name not in fixed}
+    return inspect.Signature([one for one in found.values() if one.kind is not one.VAR_KEYWORD])
+
+
 def _parameters_of(estimator: type[Any]) -> list[str]:
-    """Those of the constructor and, where it has **keywords, of the constructors that these are for."""
-    names: list[str] = []
-    for kind in estimator.__mro__:
-        constructor = kind.__dict__.get("__init__")
-        if constructor is not None:
-            names += [name for name in _names_of(constructor) if name not in names]
-            if not _passes_on(constructor):
-                break
-    return names
+    """Names of the constructor's parameters, those that it passes on to its bases included."""
+    return [name for name in _full_signature(estimator).parameters if name != "self"]
 
 
 @cache
@@ -151,18 +176,17 @@ def _names_taken(method: Callable[..., Any]) -> tuple[str, ...] | None:
     return tuple(one.name for one in parameters)[1:]
 
 
-def _knowing_names(method: Any, advice: Callable[[type[Any], str, Any], str]) -> Any:
-    known = frozenset(_names_of(method))
-    if _passes_on(method):  # of a subclass of the user's own
-        return method
+def _knowing_names(method: Any, advice: Callable[[type[Any], str, Any], str], signature: inspect.Signature) -> Any:
+    """The method with this signature; names that it lacks are refused with advice."""
 
     @wraps(method)
     def with_advice(self: Any, /, *arguments: Any, **named: Any) -> Any:
         for given, value in named.items():
-            if given not in known:
+            if given not in signature.parameters:
                 raise TypeError(advice(type(self), given, value))
         return method(self, *arguments, **named)
 
+    setattr(with_advice, "__signature__", signature)  # noqa: B010
     return with_advice
 
 

@@ -1,118 +1,41 @@
-"""What a fitted model answers: scores, labels, probabilities, importances, a file."""
+"""Predictions of boosted classifiers: scores, labels and probabilities, also after each round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metadata_routing import UNUSED
 
-from radboost._typing import Category, FloatArray
-from radboost._validation import resolve_n_jobs
+from radboost._typing import FloatArray
 from radboost.calibration import Calibration
-from radboost.ensemble import Ensemble
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, margin_rule
-from radboost.estimators._naming import CHECKED, check_prediction_names
-from radboost.estimators._saving import SavingMixin
-from radboost.export.parts import ExportedAnswer, ScoreSum, refuse_model, sum_of_trees
+from radboost.estimators._trees_model import TreesModel
+from radboost.export.parts import ExportedAnswer
 from radboost.losses import MarginLoss, get_loss
 from radboost.model_file import ModelFileError, NotStored
 from radboost.objectives import OBJECTIVES, resolve_objective, row_cost
-from radboost.rows.read import dense_rows, read_matrix, row_blocks
-
-Model = TypeVar("Model")
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+from radboost.rows.offsets import read_offset
 
 
-def of_one_fit(method: Callable[Concatenate[Model, Given], Answer]) -> Callable[Concatenate[Model, Given], Answer]:
-    """Lets a method that reads several attributes of a fitted estimator see those of one fit.
+def begun_at(offset: Any, scores: FloatArray) -> FloatArray:
+    """Scores of a model plus the offset; None: the scores."""
+    given = read_offset(offset, len(scores), 1 if scores.ndim == 1 else scores.shape[1])
+    return scores if given is None else scores + given
 
-    `fit` replaces the dict of the attributes as a whole, perhaps in another thread and between two of the reads. The
-    method gets an estimator that keeps the dict which was there when it was called. Arguments that it does not have are
-    refused with what other libraries mean by them.
+
+class PredictingMixin(TreesModel):
+    """Predictions of a classifier, for two classes (one score per row) and for more (one per row and class).
+
+    `offset` of a method: scores that are added to those of the model, which does not keep the offsets of its fit; one
+    number for each row, with more than two classes an array of shape (n_rows, n_classes).
     """
 
-    @wraps(method)
-    def of_the_fit_there_is(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Answer:
-        if named:
-            check_prediction_names(method, self, named)
-        view = object.__new__(type(self))
-        view.__dict__ = self.__dict__
-        return method(view, *arguments, **named)
-
-    setattr(of_the_fit_there_is, CHECKED, True)
-    return of_the_fit_there_is
-
-
-class ScoringMixin(SavingMixin):
-    """Scores, importances and files: for classifiers and regressors alike."""
-
-    # Whether the model is one of an objective and a loss, which its probabilities follow from.
-    _stores_objective: ClassVar[bool] = False
-    _kind_of_file: ClassVar[str] = "boosted"
-    # What `chosen_` says of a fit, where there is one, and which of it are words.
-    _chosen: ClassVar[tuple[str, ...]] = ()
-    _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
-    # What `ensemble_` is; its `from_arrays` reads that of a model file.
-    _type_of_ensemble: ClassVar[type[Any]] = Ensemble
-
-    ensemble_: Ensemble
-    n_jobs: int | None
-
-    def _exported_scores(self) -> ScoreSum:
-        if not isinstance(self.ensemble_, Ensemble):
-            refuse_model(type(self).__name__, f"its {type(self.ensemble_).__name__} is no sum of trees")
-        return sum_of_trees(self.ensemble_)
-
-    def _name_classes(self) -> None:
-        """Lets the trees of the ensemble say the labels that they vote for, or that they answer for targets."""
-        names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
-        if names is not None and classes is not None:
-            names.classes = tuple(classes.tolist())
-        elif names is not None:
-            names.outputs = "targets"
-
-    @property
-    @of_one_fit
-    def categories_(self) -> dict[int, tuple[Category, ...]]:
-        """For each categorical column, by its index, the sorted categories of the training rows."""
-        check_is_fitted(self)
-        return self.ensemble_.categories
-
-    @property
-    @of_one_fit
-    def feature_importances_(self) -> FloatArray:
-        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
-        self._require_fitted()
-        return self.ensemble_.feature_importances()
-
-    def _require_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # raises; asking it first would cost a tenth of a short prediction
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ensemble_")
-
-    def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
-        self._require_fitted()
-        n_threads = resolve_n_jobs(self.n_jobs)
-        for block in row_blocks(read_matrix(self, X, self.ensemble_.categories), n_outputs, len(self.ensemble_)):
-            yield self.ensemble_.decision_function(dense_rows(block), n_threads)
-
-    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
-        self._require_fitted()
-        rows = dense_rows(read_matrix(self, X, self.ensemble_.categories))
-        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
-
-
-class PredictingMixin(ScoringMixin):
-    """The predicting side of a classifier, for two classes (one score per row) and for more (one per row and class)."""
-
     _stores_objective: ClassVar[bool] = True
+    _takes_offset: ClassVar[bool] = True
 
     classes_: npt.NDArray[Any]
     loss_: Any  # a name or an object: each estimator has losses of its own kind
@@ -120,41 +43,52 @@ class PredictingMixin(ScoringMixin):
     loss: Any
     calibration_: Calibration | None = None
 
+    def __init_subclass__(cls, **others: Any) -> None:
+        if not cls._takes_offset:  # nothing that scikit-learn could route
+            for method in ("decision_function", "predict", "predict_proba", "predict_log_proba", "score"):
+                setattr(cls, f"__metadata_request__{method}", {"offset": UNUSED})
+        super().__init_subclass__(**others)
+
     @property
     def n_classes_(self) -> int:
         """The number of classes."""
         return len(self.classes_)
 
     @of_one_fit
-    def decision_function(self, X: Any) -> FloatArray:
-        """The scores f(x): the larger, the clearer.
+    def decision_function(self, X: Any, offset: Any = None) -> FloatArray:
+        """The scores f(x), plus the offset: the larger, the clearer.
 
         With two classes one number per row, positive for the second class. With more an array of shape
-        (n_rows, n_classes); the class with the largest score is predicted.
+        (n_rows, n_classes); the class with the largest score is predicted. `offset` has the same shape.
         """
+        self._check_takes(offset)
         blocks = list(self._scores_by_block(X))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return begun_at(offset, blocks[0] if len(blocks) == 1 else np.concatenate(blocks))
 
     @of_one_fit
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+    def staged_decision_function(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """The scores after each round."""
-        return self._staged_scores(X)
+        self._check_takes(offset)
+        stages = self._staged_scores(X)
+        return stages if offset is None else (begun_at(offset, scores) for scores in stages)
 
     @of_one_fit
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[Any]:
         """The label of each row."""
         self._require_fitted()
+        if offset is not None:
+            return self._answers(self.decision_function(X, offset))
         # The scores of many classes need not be in memory all at once.
         blocks = self._scores_by_block(X, n_outputs=self.ensemble_.n_outputs)
         return np.concatenate([self._answers(scores) for scores in blocks])
 
     @of_one_fit
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+    def staged_predict(self, X: Any, offset: Any = None) -> Iterator[npt.NDArray[Any]]:
         """The label of each row after each round."""
-        yield from map(self._answers, self.staged_decision_function(X))
+        yield from map(self._answers, self.staged_decision_function(X, offset))
 
     @of_one_fit
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Probabilities of the classes, by the scores that minimise the expected loss (docs/theory.md).
 
         With two classes p = Phi'(1+f) / (Phi'(1-f) + Phi'(1+f)) for the second: a row of probability p minimises
@@ -163,18 +97,29 @@ class PredictingMixin(ScoringMixin):
         hypotheses behind its scores, and its probabilities are still close to each other, unless they are calibrated:
         `calibration_`, where there is one, says by how much scores are divided first (docs/probabilities.md).
         """
-        return self._calibrated(self.decision_function(X))
+        return self._calibrated(self.decision_function(X, offset))
 
     @of_one_fit
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+    def staged_predict_proba(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
         """Probabilities after each round, with the calibration of the last."""
-        yield from map(self._calibrated, self.staged_decision_function(X))
+        yield from map(self._calibrated, self.staged_decision_function(X, offset))
 
     @of_one_fit
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> FloatArray:
         """Logarithms of predict_proba."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)), dtype=np.float64)
+            return np.asarray(np.log(self.predict_proba(X, offset)), dtype=np.float64)
+
+    @of_one_fit
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Accuracy: the fraction of the rows that are predicted rightly."""
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    def _check_takes(self, offset: Any) -> None:
+        if offset is not None and not self._takes_offset:
+            raise TypeError(f"{type(self).__name__} takes no offset; DeepBoostClassifier and RGBClassifier do.")
 
     def _answers(self, scores: FloatArray) -> npt.NDArray[Any]:
         """The labels that `predict` makes of scores."""

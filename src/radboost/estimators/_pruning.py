@@ -12,7 +12,8 @@ import numpy as np
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real, check_sample_weight, resolve_n_jobs
 from radboost.ensemble import Ensemble
-from radboost.estimators._predicting import ScoringMixin, of_one_fit
+from radboost.estimators._estimator import of_one_fit
+from radboost.estimators._trees_model import TreesModel
 from radboost.model_file import model_bytes
 from radboost.pruning import (
     Choice,
@@ -49,7 +50,7 @@ class HowToPrune:
     errors: Costs
 
 
-class PruningMixin(ScoringMixin):
+class PruningMixin(TreesModel):
     """`prune`, for estimators that say how in `_how_to_prune`."""
 
     size_curve_: dict[str, list[float]]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Self
-
-from sklearn.utils.metaestimators import available_if
+from typing import Any
 
 from radboost.boosting import FitContext
 
@@ -15,26 +13,9 @@ STOPPED = "stopped by a callback of scikit-learn"
 OF_ONE_FIT = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
-def _has_callbacks(estimator: Any) -> bool:
+def has_callbacks(estimator: Any) -> bool:
+    """Whether this scikit-learn has callbacks."""
     return find_spec("sklearn.callback") is not None
-
-
-class CallbackSupport:
-    """`set_callbacks` of scikit-learn. Its module is imported when it is asked for: it loads optional packages."""
-
-    _skl_callbacks: list[Any]
-
-    @available_if(_has_callbacks)
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Callbacks of scikit-learn, `sklearn.callback.ProgressBar()` for instance, for all fits to come.
-
-        They are told of the fit and of each round, and may end it; inside of a search or a pipeline they are given to
-        that. Without arguments: none any more. Needs scikit-learn 1.9 or newer.
-        """
-        from sklearn.callback import CallbackSupportMixin
-
-        CallbackSupportMixin.set_callbacks(self, *callbacks)
-        return self
 
 
 class Bridge:

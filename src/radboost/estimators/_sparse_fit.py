@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,8 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.ensemble import SparseEnsemble
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
-from radboost.estimators._predicting import of_one_fit
 from radboost.families.columns import Column
 from radboost.families.generators import Training, get_generator
 from radboost.linear import (
@@ -53,11 +53,9 @@ UPDATES = ("newton", "adaboost", "gradboost")
 MAX_STEPS, MAX_INDUCTIONS = 1000, 100
 
 
-class SparseBoost(LinearEstimator):
-    """The fitting side of the three estimators; what they learn from y is in `_read_targets` and `_make_loss`."""
+class PassedOn(TypedDict, total=False):
+    """Keywords that the constructors of the estimators pass on to that of `SparseBoost`."""
 
-    penalty: str
-    alpha: float | str
     update: str
     template: str | int
     family: Any
@@ -71,8 +69,110 @@ class SparseBoost(LinearEstimator):
     random_state: Any
     verbose: int
 
+
+class SparseBoost(LinearEstimator):
+    """Base of the estimators with structural sparsity; `_read_targets` and `_make_loss` say what they learn from y.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
+        What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
+        Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
+        weights together. "l2" is half the sum of the squares, "smooth_l1" the sum of log(1 + e^w) + log(1 + e^-w), like
+        squares near zero and like absolute values far out: with these two nothing becomes zero.
+    alpha : float
+        The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
+    update : {"newton", "adaboost", "gradboost"}
+        The solver; all end at the same optimum. "newton" is the fastest; the others are the paper's bounds,
+        exponential (equation (8), Figures 2 and 3) and quadratic ((25), Figure 5, (35)).
+    template : {"auto", "one", "all"} or int
+        How many columns the paper's updates move at a time.
+    family : {"given", "products", "kernel", "stumps", "trees"} or Generator
+        Where features come from: the columns of X, products of columns of any degree, kernels around centres, stumps,
+        trees. Of all but the columns the fit sees only what is proposed (docs/sparsity.md#where-features-come-from).
+    features_per_round : int or None
+        How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
+        set, otherwise 8.
+    totally_corrective : bool
+        Whether all weights in the model are optimised after features have entered, or only those of the features that
+        were chosen, by one step (sequential boosting).
+    n_rounds : int or "auto"
+        Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
+        inductions, or 1000 steps.
+    tol : float
+        Largest violation of the optimality conditions at the end, for columns scaled to a spread of 1.
+    standardize : bool
+        Whether the price is one for columns scaled to a spread of 1. False: for columns as they are.
+    fit_intercept : bool
+        Whether there is an intercept; it costs nothing.
+    n_jobs : int or None
+        Threads; None for all cores. The model does not depend on it.
+    random_state : int, generator or None
+        Seed of the order in which a perceptron looks for centres, and of trees.
+    verbose : int
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        With family="given", in the units of X and in scikit-learn's shapes.
+    alpha_ : float
+        The price of the fit.
+    ensemble_ : SparseEnsemble
+        The hypotheses and their weights; its `repr` is a formula.
+    n_features_used_ : int
+        Hypotheses with a weight.
+    optimality_gap_ : float
+        The largest violation of the termination conditions of section 8, over the features outside the model too that
+        were proposed last.
+    duality_gap_ : float
+        The objective of this model is at most so far above the smallest one over all features that were proposed; what
+        rounding may hide is added, so that it is never 0. NaN where the proposals change from round to round (products,
+        trees, generators that are not `finite`) or are too many to keep.
+    history_ : dict of lists, one entry per round
+        "objective" and "n_features".
+    stop_reason_ : str
+        "optimal": no column of X can help within `tol`. "optimal among ...": none of the features that were proposed
+        can, and which these were; others may. "n_rounds": there were so many. "precision": the objective does not fall
+        any more in floating-point numbers.
+    feature_importances_, n_iter_, n_features_in_, feature_names_in_
+    """
+
     alpha_: float
     history_: dict[str, list[float]]
+
+    def __init__(
+        self,
+        alpha: float | str = 0.01,
+        *,
+        penalty: str = "l1/l2",
+        update: str = "newton",
+        template: str | int = "auto",
+        family: Any = "given",
+        features_per_round: int | None = None,
+        totally_corrective: bool = True,
+        n_rounds: int | str = "auto",
+        tol: float = 1e-6,
+        standardize: bool = True,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.penalty = penalty
+        self.update = update
+        self.template = template
+        self.family = family
+        self.features_per_round = features_per_round
+        self.totally_corrective = totally_corrective
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows X and targets y.

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from radboost._progress import progress_bar
@@ -28,8 +28,8 @@ from radboost._validation import (
 )
 from radboost.ensemble import SparseEnsemble
 from radboost.estimators._class_scores import ClassScores
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import LinearEstimator, Read
-from radboost.estimators._predicting import of_one_fit
 from radboost.families.columns import Column
 from radboost.linear import Columns
 from radboost.linear.columns import matrix_times
@@ -51,7 +51,7 @@ class AgnosticSettings:
 
 
 @storable_estimator
-class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator, BaseEstimator):
+class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     """A linear model that minimises the worst mixture of several losses (Storcheus, PhD thesis, NYU 2021, chapter 5).
 
     It is for models that are judged by more than one loss, where nobody knows which one will count. The losses are

@@ -17,11 +17,11 @@ from radboost._validation import check_integer, check_real
 from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
 from radboost.estimators._class_scores import chances
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._gradient_boosting import GradientBoosting, TargetWatch
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._offset import OffsetMixin
-from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._predicting import PredictingMixin
 from radboost.export.parts import ExportedAnswer, Rule
 from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
@@ -52,7 +52,7 @@ class AgnosticWatch(TargetWatch):
 
 
 @storable_estimator
-class AgnosticBoostClassifier(OffsetMixin, ClassifierMixin, GradientBoosting):
+class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting):
     """Gradient boosting that minimises the worst mixture of several losses, for two classes and for more.
 
     The losses and their units are those of `AgnosticClassifier` (Storcheus, PhD thesis, NYU 2021, chapter 5), the trees

@@ -293,58 +293,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        offset_val: Any = None,
-        eval_metric: Any = None,
-        callbacks: Any = None,
-        resume_from: Any = None,
-    ) -> Self:
-        """Learns from rows X and labels y.
-
-        Parameters
-        ----------
-        X : matrix, data frame or sparse matrix
-            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too, and None and pandas.NA
-            are missing values there; they need a matrix or a frame.
-        y : array of labels
-            Numbers, strings or booleans.
-        sample_weight : array or None
-            A row of weight w counts as w copies of it. Rows of weight zero are left out.
-        offset : array or None
-            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
-            per row and class. The model does not keep them; predictions take an `offset` of their own
-            (docs/training.md).
-        X_val, y_val, sample_weight_val, offset_val : the same for rows to watch
-            The fit stops early on them if `early_stopping` is set.
-            In a pipeline they must be transformed like X: `Pipeline(..., transform_input=["X_val"])`.
-        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
-            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
-            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
-        callbacks : list of objects, or None
-            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
-        resume_from : path or None
-            A checkpoint of a fit with the same rows and parameters, to go on from.
-        """
-        return self._fit(
-            X,
-            y,
-            sample_weight,
-            callbacks=callbacks,
-            resume_from=resume_from,
-            validation=(X_val, y_val, sample_weight_val),
-            offsets=(offset, offset_val),
-            eval_metric=eval_metric,
-        )
-
     def _warn(self, fitted: Self) -> None:
         if len(fitted.ensemble_) == 0:
             warnings.warn(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._blas import one_blas_thread
@@ -32,9 +32,7 @@ from radboost._validation import (
 from radboost.ensemble.projected import ProjectedEnsemble
 from radboost.estimators._class_scores import ClassScores
 from radboost.estimators._describing import Describing, Unexplained
-from radboost.estimators._naming import NamedParameters
-from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._saving import SavingMixin
+from radboost.estimators._estimator import of_one_fit
 from radboost.linear import canonical_rows
 from radboost.linear.columns import check_known
 from radboost.model_file import storable_estimator
@@ -72,9 +70,7 @@ class LabelledRows:
 
 
 @storable_estimator
-class SupervisedKernelProjection(
-    ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing, SavingMixin, NamedParameters, BaseEstimator
-):
+class SupervisedKernelProjection(ClassScores, ClassifierMixin, TransformerMixin, Unexplained, Describing):
     """Logistic regression on the top eigenfunctions of a mixture of kernels, all learned at once.
 
     Storcheus, PhD thesis (NYU 2021), chapter 7: the hypotheses (7.1) over the mixtures (7.2). KernelPCA keeps the

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.metadata_routing import UNUSED
 
 from radboost._typing import FloatArray, FloatMatrix
 from radboost._validation import check_choice, check_real, check_real_or, resolve_n_jobs
@@ -19,8 +18,9 @@ from radboost.boosting.multi_source import MultiSourceDescent
 from radboost.boosting.source_watch import SourceWatch
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._learning import FitSettings, Plan
-from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
@@ -132,12 +132,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     _steps: ClassVar[list[str]] = ["auto", "closed_form", "line_search", "decay"]
     _takes_offset: ClassVar[bool] = False
-    # Nothing that scikit-learn could route: it has no offsets.
-    __metadata_request__decision_function: ClassVar[dict[str, str]] = {"offset": UNUSED}
-    __metadata_request__predict: ClassVar[dict[str, str]] = {"offset": UNUSED}
-    __metadata_request__predict_proba: ClassVar[dict[str, str]] = {"offset": UNUSED}
-    __metadata_request__predict_log_proba: ClassVar[dict[str, str]] = {"offset": UNUSED}
-    __metadata_request__score: ClassVar[dict[str, str]] = {"offset": UNUSED}
     _looks = False
     _tree_options_read = tuple(
         name for name in DeepBoostClassifier._tree_options_read if name not in ("leaves", *CONSTRAINTS)
@@ -215,6 +209,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", split_criterion="edge")
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
+    @described_like(DeepBoostClassifier.fit)
     def fit(  # type: ignore[override]  # metrics and offsets are about one source
         self,
         X: Any,
@@ -235,10 +230,10 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight, callbacks, resume_from : as for `DeepBoostClassifier`
         sources : array, or None
             The source of each row: numbers, text or booleans. None: all rows come from one.
-        X_val, y_val, sample_weight_val, sources_val : the same for rows to watch, and to stop early on
+        sources_val : array, or None
+            The source of each validation row.
         X_unlabelled, sources_unlabelled : rows and their sources, or None
             More rows that Q may learn from; they need no labels.
         """

@@ -13,15 +13,18 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from radboost._typing import ClassIds, FloatArray
+from radboost._validation import check_integer
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._calibrated import CalibratedMixin
-from radboost.estimators._describing import TargetsDescribing
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer, target_rule
 from radboost.estimators._gradient_boosting import GradientBoosting
 from radboost.estimators._learning import FitSettings
-from radboost.estimators._offset import begun_at
-from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._predicting import begun_at
 from radboost.estimators._pruning import Costs, HowToPrune, adaptive_prices, keeps_order, wrong_labels
+from radboost.estimators._trees_model import TreesModel
+from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer, refuse_model
 from radboost.families import TreeFamilies
 from radboost.losses import (
@@ -281,7 +284,7 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
 
 
 @storable_estimator
-class RGBRegressor(RegressorMixin, TargetsDescribing, GradientBoosting):
+class RGBRegressor(RegressorMixin, GradientBoosting):
     """Gradient boosting that chooses among families of trees, for targets that are numbers.
 
     The same algorithm as RGBClassifier's, with other losses. y may have a column for each of several targets: a tree
@@ -346,6 +349,22 @@ feature_names_in_
         """The same after each round."""
         for scores in self._staged_scores(X):
             yield self._answers(begun_at(offset, scores))
+
+    @of_one_fit
+    @described_like(TreesModel.explain)
+    def explain(self, x: Any, *, target: int | None = None) -> Explanation:
+        """Why the model predicts this for one row: the contribution of each feature and each question.
+
+        Parameters
+        ----------
+        target : int or None
+            The column of y that is explained; None is for models of one target.
+        """
+        self._require_fitted()
+        n_targets = self.ensemble_.n_outputs
+        if target is None and n_targets > 1:
+            raise ValueError(f"The model has {n_targets} targets; say which one to explain: explain(x, target=0).")
+        return self._explain_trees(x, 0 if target is None else check_integer("target", target, 0, n_targets - 1))
 
     @of_one_fit
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:

@@ -31,9 +31,10 @@ from radboost.boosting.softmax import SoftmaxDescent, SoftmaxSettings
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.engine import current
 from radboost.estimators._calibrated import CalibratedMixin
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
 from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
-from radboost.estimators._predicting import of_one_fit
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
@@ -238,6 +239,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
             options = (options or TreeOptions()).filled(max_features=None, thresholds="best", min_leaf_weight=0.0)
         return cls(n_rounds, **{**plain, **parameters, "tree_options": options})
 
+    @described_like(BoostingEstimator.fit)
     def fit(
         self,
         X: Any,
@@ -259,27 +261,11 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
 
         Parameters
         ----------
-        X : matrix, data frame or sparse matrix
-            Numbers; NaN is a missing value. Categorical columns may hold text and booleans too.
-        y : array of labels
-            Numbers, strings or booleans.
-        sample_weight : array or None
-            A row of weight w counts as w copies of it. Rows of weight zero are left out.
-        offset : array or None
-            Scores that the rows begin with, which the model adds to: one number per row, with more than two classes one
-            per row and class. The model does not keep them; predictions take an `offset` of their own
-            (docs/training.md).
         cost : matrix of shape (n_rows, n_classes) or None
-            What each answer costs for each row, in the order of the sorted labels; takes the place of the constructor's
-            matrix. A row may have several labels of cost 0: then y names any one of them.
-        X_val, y_val, sample_weight_val, offset_val, cost_val : the same for rows to watch
-            The fit stops early on them if `early_stopping` is set. In a pipeline they must be transformed like X:
-            `Pipeline(..., transform_input=["X_val"])`.
-        eval_metric : name of a scorer of scikit-learn, function scorer(model, X, y), a list of these, or None
-            What the validation rows are judged by, besides the loss: "roc_auc", say; larger is better. `history_` has
-            it after each round, and early stopping goes by it, of several by the first (docs/training.md).
-        callbacks : list of objects, or None
-            Told of every round; they may end the fit (docs/training.md). `radboost.Checkpoint` is one.
+            Cost of each prediction for each row, in the order of the sorted labels; takes the place of the
+            constructor's matrix. A row may have several labels of cost 0: then y names any one of them.
+        cost_val : matrix or None
+            Costs for the validation rows; given exactly where `cost` is.
         resume_from : path or None
             A checkpoint of a fit with the same rows, costs and parameters, to go on from.
         """

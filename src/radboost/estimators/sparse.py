@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from radboost._typing import FloatArray
-from radboost._validation import check_choice, check_real_or
+from radboost._validation import check_choice, check_integer, check_real_or
 from radboost.estimators._class_scores import ClassScores
-from radboost.estimators._describing import TasksDescribing
+from radboost.estimators._documents import described_like
+from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._linear import Read
-from radboost.estimators._predicting import of_one_fit
-from radboost.estimators._sparse_fit import SparseBoost, no_columns
+from radboost.estimators._naming import with_parameters_of_bases
+from radboost.estimators._sparse_fit import PassedOn, SparseBoost, no_columns
+from radboost.explain.build import Verdict, verdict_on_task
+from radboost.explain.explanation import Explanation
 from radboost.export.parts import ExportedAnswer, Rule
 from radboost.linear import InductionSettings
 from radboost.losses import ScoreLoss
@@ -36,73 +40,10 @@ ALPHA_PER_CHANCE, ALPHA_PER_CHANCE_INDUCED = 1.0, 2.0
 # Of numbers with a normal distribution half lie within this share of a standard deviation around the median.
 HALF_WITHIN = 0.6745
 
-PARAMETERS = """
-    penalty : {"l1", "l1/l2", "l1/linf", "l2", "smooth_l1"}
-        What a feature pays for its weights, one for each class or task: the sum of their absolute values, their
-        Euclidean length, or the largest of them. With the two mixed norms a feature enters and leaves with all its
-        weights together. "l2" is half the sum of the squares, "smooth_l1" the sum of log(1 + e^w) + log(1 + e^-w), like
-        squares near zero and like absolute values far out: with these two nothing becomes zero.
-    alpha : float
-        The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
-    update : {"newton", "adaboost", "gradboost"}
-        How weights are found; all end at the same optimum. "newton" is the fast way; the others are the paper's bounds,
-        exponential (equation (8), Figures 2 and 3) and quadratic ((25), Figure 5, (35)).
-    template : {"auto", "one", "all"} or int
-        How many columns the paper's updates move at a time.
-    family : {"given", "products", "kernel", "stumps", "trees"} or Generator
-        Where features come from: the columns of X, products of columns of any degree, kernels around centres, stumps,
-        trees. Of all but the columns the fit sees only what is proposed (docs/sparsity.md#where-features-come-from).
-    features_per_round : int or None
-        How many features enter at a time, those with the best progress bounds. None: all of them if they are a finite
-        set, otherwise 8.
-    totally_corrective : bool
-        Whether all weights in the model are optimised after features have entered, or only those of the features that
-        were chosen, by one step (sequential boosting).
-    n_rounds : int or "auto"
-        Most rounds: inductions, or steps of the solver where all features are there from the start. "auto" is 100
-        inductions, or 1000 steps.
-    tol : float
-        Largest violation of the optimality conditions at the end, for columns scaled to a spread of 1.
-    standardize : bool
-        Whether the price is one for columns scaled to a spread of 1. False: for columns as they are.
-    fit_intercept : bool
-        Whether there is an intercept; it costs nothing.
-    n_jobs : int or None
-        Threads; None for all cores. The model does not depend on it.
-    random_state : int, generator or None
-        Seed of the order in which a perceptron looks for centres, and of trees.
-    verbose : int
-        Show a progress bar.
-
-    Attributes
-    ----------
-    coef_, intercept_ : arrays
-        With family="given", in the units of X and in scikit-learn's shapes.
-    alpha_ : float
-        The price of the fit.
-    ensemble_ : SparseEnsemble
-        The hypotheses and their weights; its `repr` is a formula.
-    n_features_used_ : int
-        Hypotheses with a weight.
-    optimality_gap_ : float
-        The largest violation of the termination conditions of section 8, over the features outside the model too that
-        were proposed last.
-    duality_gap_ : float
-        The objective of this model is at most so far above the smallest one over all features that were proposed; what
-        rounding may hide is added, so that it is never 0. NaN where the proposals change from round to round (products,
-        trees, generators that are not `finite`) or are too many to keep.
-    history_ : dict of lists, one entry per round
-        "objective" and "n_features".
-    stop_reason_ : str
-        "optimal": no column of X can help within `tol`. "optimal among ...": none of the features that were proposed
-        can, and which these were; others may. "n_rounds": there were so many. "precision": the objective does not fall
-        any more in floating-point numbers.
-    feature_importances_, n_iter_, n_features_in_, feature_names_in_
-"""
-
 
 @storable_estimator
-class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstimator):
+@described_like(SparseBoost)
+class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost):
     """Logistic or exponential boosting that learns which features are worth their price, for two or more classes.
 
     Parameters
@@ -113,46 +54,21 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstim
         What rows of each class weigh, times `sample_weight`. "balanced" gives all classes the same total weight.
     """
 
-    __doc__ = __doc__.rstrip() + PARAMETERS
-
     classes_: npt.NDArray[Any]
 
+    @with_parameters_of_bases
     def __init__(
         self,
         alpha: float = 0.01,
         *,
         loss: str = "logistic",
         penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        family: Any = "given",
-        features_per_round: int | None = None,
-        totally_corrective: bool = True,
-        n_rounds: int | str = "auto",
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
         class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
+        **others: Unpack[PassedOn],
     ) -> None:
-        self.alpha = alpha
+        super().__init__(alpha, penalty=penalty, **others)
         self.loss = loss
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.family = family
-        self.features_per_round = features_per_round
-        self.totally_corrective = totally_corrective
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _scale_of_odds(self) -> float:
         return 1.0 if self.loss_ == "logistic" else 2.0
@@ -187,7 +103,8 @@ class SparseBoostClassifier(ClassifierMixin, ClassScores, SparseBoost, BaseEstim
 
 
 @storable_estimator
-class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
+@described_like(SparseBoost)
+class SparseBoostRegressor(RegressorMixin, SparseBoost):
     """Smooth epsilon-insensitive boosting (equation (39)) that learns which features are worth their price.
 
     A residual within epsilon costs next to nothing, and a large one its size. Where y varies by 1 or less the loss is
@@ -198,62 +115,29 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost, BaseEstimator):
     epsilon : float or "auto"
         The width of the insensitive zone, in the unit of y. "auto": a tenth of the spread of y around its median
         (docs/sparsity.md#defaults-of-the-regressor).
-    """
+    alpha : float or "auto"
+        The price. The loss is a mean over rows, so alpha is the lambda of the paper divided by the number of rows.
+        "auto": the expected gain of a feature that is independent of y, or twice that where features are induced.
 
-    __doc__ = (
-        __doc__.rstrip()
-        + PARAMETERS.replace("    alpha : float\n", '    alpha : float or "auto"\n', 1)
-        .replace(
-            "number of rows.\n",
-            """number of rows.
-        "auto": what a feature that has nothing to do with y is worth by chance, or twice that where features are
-        induced.
-""",
-            1,
-        )
-        .rstrip()
-        + """
+    Attributes
+    ----------
     epsilon_ : float
         The epsilon of the fit.
-"""
-    )
+    """
 
     _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="numbers")
 
+    @with_parameters_of_bases
     def __init__(
         self,
         alpha: float | str = "auto",
         *,
         epsilon: float | str = "auto",
         penalty: str = "l1",
-        update: str = "newton",
-        template: str | int = "auto",
-        family: Any = "given",
-        features_per_round: int | None = None,
-        totally_corrective: bool = True,
-        n_rounds: int | str = "auto",
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
+        **others: Unpack[PassedOn],
     ) -> None:
-        self.alpha = alpha
+        super().__init__(alpha, penalty=penalty, **others)
         self.epsilon = epsilon
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.family = family
-        self.features_per_round = features_per_round
-        self.totally_corrective = totally_corrective
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @of_one_fit
     def predict(self, X: Any) -> FloatArray:
@@ -310,65 +194,26 @@ def spread_of(targets: FloatArray, weights: FloatArray) -> float:
 
 
 @storable_estimator
-class MultiTaskSparseBoostClassifier(ClassifierMixin, TasksDescribing, SparseBoost, BaseEstimator):
+@described_like(SparseBoost)
+class MultiTaskSparseBoostClassifier(ClassifierMixin, SparseBoost):
     """Several tasks with two classes each, which share the features they pay for (equation (3)).
 
     y has a column for each task, with two labels of any kind in it, for example -1 and +1; NaN is a missing label. A y
-    without columns is one task, and answers have no columns then either.
+    without columns is one task, and predictions have no columns then either.
 
-    Parameters
+    Attributes
     ----------
-    """
-
-    __doc__ = (
-        __doc__.rstrip()
-        + PARAMETERS.rstrip()
-        + """
     classes_ : array, or list of arrays
         The two labels, if they are the same for all tasks; otherwise those of each.
     task_labels_ : list of arrays
         The two labels of each task.
-"""
-    )
+    """
 
     _learns_tasks: ClassVar[bool] = True
     _accepted: ClassVar[Accepted] = Accepted(missing=False, formats=("csr", "csc"), targets="tasks")
 
     classes_: npt.NDArray[Any] | list[npt.NDArray[Any]]
     task_labels_: list[npt.NDArray[Any]]
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        family: Any = "given",
-        features_per_round: int | None = None,
-        totally_corrective: bool = True,
-        n_rounds: int | str = "auto",
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.family = family
-        self.features_per_round = features_per_round
-        self.totally_corrective = totally_corrective
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @of_one_fit
     def decision_function(self, X: Any) -> FloatArray:
@@ -406,6 +251,29 @@ class MultiTaskSparseBoostClassifier(ClassifierMixin, TasksDescribing, SparseBoo
         if not counts.any():
             raise ValueError("All labels in y are missing or have no weight: there is nothing to score.")
         return float((right * counts).sum() / counts.sum())
+
+    @of_one_fit
+    @described_like(SparseBoost.explain)
+    def explain(self, x: Any, *, task: int | None = None) -> Explanation:
+        """Why the model predicts this for one row: the terms of the formula of a task.
+
+        Parameters
+        ----------
+        task : int or None
+            The column of y that is explained; None is for models of one task.
+        """
+        check_is_fitted(self)
+        n_tasks = len(self.task_labels_)
+        if task is None and n_tasks > 1:
+            raise ValueError(f"The model has {n_tasks} tasks; say which one to explain: explain(x, task=0).")
+        return self._explain_terms(x, task=0 if task is None else check_integer("task", task, 0, n_tasks - 1))
+
+    def _verdict(self, table: Any, scores: FloatArray, *, task: int = 0) -> Verdict:
+        score = scores[[task]]
+        larger = float(expit(score[0]))
+        return verdict_on_task(
+            score, self.task_labels_[task].tolist(), np.array([1.0 - larger, larger]), task, len(scores)
+        )
 
     def _exported_answer(self) -> ExportedAnswer:
         if self._one_task:

@@ -14,7 +14,9 @@ from sklearn.base import is_classifier
 
 from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_sample_weight, resolve_n_jobs
+from radboost.estimators._documents import described_like
 from radboost.estimators._linear import Read
+from radboost.estimators._naming import with_parameters_of_bases
 from radboost.estimators._sparse_fit import SparseBoost, check_alphas, decreasing
 from radboost.estimators.sparse import (
     MultiTaskSparseBoostClassifier,
@@ -26,33 +28,6 @@ from radboost.linear.columns import Places
 from radboost.model_file import storable_estimator
 
 DEFAULT_FOLDS = 5
-
-PARAMETERS = """
-
-    Parameters
-    ----------
-    alphas : array or None
-        The alphas to try. None: as the next two say.
-    n_alphas, eps : int and float
-        `n_alphas` of them from alpha_max down to `eps` times that, in equal ratios.
-    cv : int, splitter, list of splits or None
-        A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
-        neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
-        are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
-        form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
-    penalty, update, template, n_rounds, tol, standardize, fit_intercept, n_jobs, random_state, verbose
-        As in the estimator without CV. Features are the columns of X.
-
-    Attributes
-    ----------
-    alpha_ : float
-        The alpha whose mean loss on the rows left out is smallest; the model is fitted with it to all rows.
-    alphas_ : array, decreasing
-    validation_losses_ : array of shape (n_alphas, n_folds)
-        The mean loss, as in the objective, on the rows left out.
-    coef_, intercept_ and the others
-        As in the estimator without CV.
-    """
 
 
 def _product(X: Any, weights: FloatArray) -> FloatArray:
@@ -67,19 +42,54 @@ def _product(X: Any, weights: FloatArray) -> FloatArray:
 
 
 class ChoosesAlpha(SparseBoost):
-    """Paths over the training parts of the folds, and the mean loss of each alpha on the parts left out."""
+    """Cross-validation of alpha: paths over the training parts of the folds, and their losses on the parts left out.
 
-    family = "given"
-    features_per_round = None
-    totally_corrective = True
+    Parameters
+    ----------
+    alphas : array or None
+        The alphas to try. None: as the next two say.
+    n_alphas : int
+        The number of alphas, in equal ratios.
+    eps : float
+        The smallest alpha as a fraction of alpha_max, the largest one.
+    cv : int, splitter, list of splits or None
+        A number of folds, five for None: rows are dealt out by their content, those of each class apart, so that
+        neither their order nor copies in place of weights matter; rows of weight zero are left out, and copies of a row
+        are in one fold. There are fewer folds where no class has as many different rows. A splitter of scikit-learn's
+        form, or a list of splits, is taken as it is: its folds may depend on the order of the rows.
+    n_rounds : int
+        Most steps of the solver for each alpha.
 
-    alphas: Any
-    n_alphas: int
-    eps: float
-    cv: Any
-    alpha_: float
+    Attributes
+    ----------
+    alpha_ : float
+        The alpha whose mean loss on the rows left out is smallest; the model is fitted with it to all rows.
+    alphas_ : array, decreasing
+    validation_losses_ : array of shape (n_alphas, n_folds)
+        The mean loss, as in the objective, on the rows left out.
+    """
+
+    _fixed_parameters = ("alpha", "family", "features_per_round", "totally_corrective")
+
     alphas_: FloatArray
     validation_losses_: FloatArray
+
+    @with_parameters_of_bases
+    def __init__(
+        self,
+        alphas: Any = None,
+        *,
+        n_alphas: int = 30,
+        eps: float = 1e-2,
+        cv: Any = None,
+        n_rounds: int = 1000,
+        **others: Any,
+    ) -> None:
+        super().__init__(n_rounds=n_rounds, **others)
+        self.alphas = alphas
+        self.n_alphas = n_alphas
+        self.eps = eps
+        self.cv = cv
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Chooses alpha, then learns from all rows with it."""
@@ -195,128 +205,21 @@ class ChoosesAlpha(SparseBoost):
 
 
 @storable_estimator
+@described_like(SparseBoostClassifier)
+@described_like(ChoosesAlpha)
 class SparseBoostClassifierCV(ChoosesAlpha, SparseBoostClassifier):
-    """SparseBoostClassifier with the alpha of the smallest loss in cross-validation."""
-
-    __doc__ = __doc__.rstrip() + PARAMETERS.replace(
-        "    penalty, update,", "    loss, class_weight, penalty, update,", 1
-    )
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 30,
-        eps: float = 1e-2,
-        cv: Any = None,
-        loss: str = "logistic",
-        penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        n_rounds: int = 1000,
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.loss = loss
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    """SparseBoostClassifier with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
 
 @storable_estimator
+@described_like(SparseBoostRegressor)
+@described_like(ChoosesAlpha)
 class SparseBoostRegressorCV(ChoosesAlpha, SparseBoostRegressor):
-    """SparseBoostRegressor with the alpha of the smallest loss in cross-validation."""
-
-    __doc__ = __doc__.rstrip() + PARAMETERS.replace("    penalty,", "    epsilon, penalty,", 1)
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 30,
-        eps: float = 1e-2,
-        cv: Any = None,
-        epsilon: float | str = "auto",
-        penalty: str = "l1",
-        update: str = "newton",
-        template: str | int = "auto",
-        n_rounds: int = 1000,
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.epsilon = epsilon
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    """SparseBoostRegressor with the alpha of the smallest loss in cross-validation; features are the columns of X."""
 
 
 @storable_estimator
+@described_like(MultiTaskSparseBoostClassifier)
+@described_like(ChoosesAlpha)
 class MultiTaskSparseBoostClassifierCV(ChoosesAlpha, MultiTaskSparseBoostClassifier):
-    """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation."""
-
-    __doc__ = __doc__.rstrip() + PARAMETERS
-
-    def __init__(
-        self,
-        alphas: Any = None,
-        *,
-        n_alphas: int = 30,
-        eps: float = 1e-2,
-        cv: Any = None,
-        penalty: str = "l1/l2",
-        update: str = "newton",
-        template: str | int = "auto",
-        n_rounds: int = 1000,
-        tol: float = 1e-6,
-        standardize: bool = True,
-        fit_intercept: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.alphas = alphas
-        self.n_alphas = n_alphas
-        self.eps = eps
-        self.cv = cv
-        self.penalty = penalty
-        self.update = update
-        self.template = template
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    """MultiTaskSparseBoostClassifier with the alpha of the smallest loss in cross-validation of the columns of X."""

@@ -90,7 +90,7 @@ def _restore_fit(model: Any, arrays: Mapping[str, AnyArray]) -> None:
     require("gaps" in arrays and arrays["gaps"].shape == (2,), "the two gaps are missing")  # NaN: not known
     model.optimality_gap_, model.duality_gap_ = (float(gap) for gap in arrays["gaps"])
     for name in _NUMBERS:
-        if hasattr(model, name) or (name == "alpha" and hasattr(model, "cv")):
+        if hasattr(model, name):
             setattr(model, f"{name}_", float(read_array(arrays, name, "<f8", 1)[0]))
     if not hasattr(model, "cv"):
         return

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from radboost._progress import progress_bar
@@ -24,8 +23,6 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.estimators._describing import Unexplained
-from radboost.estimators._naming import NamedParameters
-from radboost.estimators._saving import SavingMixin
 from radboost.model_file import NotStored, storable_estimator
 from radboost.structured.automata import LossCache, check_budget, loss_value
 from radboost.structured.chains import ChainShape
@@ -40,7 +37,7 @@ DECODINGS = ("viterbi", "expected_loss")
 
 
 @storable_estimator
-class SequenceClassifier(Unexplained, SavingMixin, NamedParameters, BaseEstimator):
+class SequenceClassifier(Unexplained):
     """Labels for the places of sequences, by a linear chain trained on a loss between whole strings of labels.
 
     It minimises (6.1) of Storcheus (PhD thesis, NYU 2021, chapter 6), a convex bound of the loss: the sum over all

@@ -10,11 +10,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from radboost.estimators._describing import TreesDescribing
-from radboost.estimators._exporting import ExportingMixin
-from radboost.estimators._offset import OffsetMixin
-from radboost.estimators._predicting import of_one_fit
+from radboost.estimators._estimator import Estimator, of_one_fit
+from radboost.estimators._predicting import PredictingMixin
 from radboost.estimators._pruning import PruningMixin
+from radboost.estimators._trees_model import TreesModel
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -69,17 +68,17 @@ class Answering:
     n_features_in_ = of_best("n_features_in_")
     feature_names_in_ = of_best("feature_names_in_")
 
-    predict_contributions = by_best(TreesDescribing.predict_contributions)
-    apply = by_best(TreesDescribing.apply)
-    to_text = by_best(TreesDescribing.to_text)
-    feature_importance = by_best(TreesDescribing.feature_importance)
-    permutation_importance = by_best(TreesDescribing.permutation_importance)
+    predict_contributions = by_best(TreesModel.predict_contributions)
+    apply = by_best(TreesModel.apply)
+    to_text = by_best(TreesModel.to_text)
+    feature_importance = by_best(TreesModel.feature_importance)
+    permutation_importance = by_best(TreesModel.permutation_importance)
     prune = by_best(PruningMixin.prune)
     # `save` and `to_dict` keep the whole search: `load` and `from_dict` give it back.
-    to_onnx = by_best(ExportingMixin.to_onnx)
-    to_treelite = by_best(ExportingMixin.to_treelite)
-    to_c = by_best(ExportingMixin.to_c)
-    rows_for_export = by_best(ExportingMixin.rows_for_export)
+    to_onnx = by_best(Estimator.to_onnx)
+    to_treelite = by_best(Estimator.to_treelite)
+    to_c = by_best(Estimator.to_c)
+    rows_for_export = by_best(Estimator.rows_for_export)
 
 
 class ClassesAnswering(Answering):
@@ -89,12 +88,12 @@ class ClassesAnswering(Answering):
     n_classes_ = of_best("n_classes_")
     calibration_ = of_best("calibration_")
 
-    predict = by_best(OffsetMixin.predict)
-    predict_proba = by_best(OffsetMixin.predict_proba)
-    predict_log_proba = by_best(OffsetMixin.predict_log_proba)
-    decision_function = by_best(OffsetMixin.decision_function)
-    staged_predict = by_best(OffsetMixin.staged_predict)
-    staged_predict_proba = by_best(OffsetMixin.staged_predict_proba)
-    staged_decision_function = by_best(OffsetMixin.staged_decision_function)
-    score = by_best(OffsetMixin.score)
-    explain = by_best(TreesDescribing.explain)
+    predict = by_best(PredictingMixin.predict)
+    predict_proba = by_best(PredictingMixin.predict_proba)
+    predict_log_proba = by_best(PredictingMixin.predict_log_proba)
+    decision_function = by_best(PredictingMixin.decision_function)
+    staged_predict = by_best(PredictingMixin.staged_predict)
+    staged_predict_proba = by_best(PredictingMixin.staged_predict_proba)
+    staged_decision_function = by_best(PredictingMixin.staged_decision_function)
+    score = by_best(PredictingMixin.score)
+    explain = by_best(TreesModel.explain)

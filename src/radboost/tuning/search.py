@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from radboost._progress import say
 from radboost._tables import known_form, without_arrow
@@ -29,9 +29,8 @@ from radboost._validation import (
     seed_from,
 )
 from radboost.estimators import learn
+from radboost.estimators._estimator import Estimator
 from radboost.estimators._learning import ONE_CLASS
-from radboost.estimators._naming import NamedParameters
-from radboost.estimators._saving import SavingMixin
 from radboost.model_file import MissingPartError, NotStored
 from radboost.rows.prepare import CheckedRows, PreparedRows, read_training
 from radboost.tuning.answering import Answering
@@ -117,7 +116,7 @@ to_treelite, to_c, staged_predict and others : methods
     """
 
 
-class Search(Answering, SavingMixin, NamedParameters, BaseEstimator):
+class Search(Answering, Estimator):
     """Chooses a setting, and predicts with it."""
 
     _kind_of_file: ClassVar[str] = "searches"

@@ -1,0 +1,204 @@
+"""What every estimator can do once it is fitted: be saved, exported to other programs, and reported on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import FloatArray
+from radboost.estimators._naming import CHECKED, NamedParameters, check_prediction_names
+from radboost.export.c_code import c_code
+from radboost.export.onnx_graph import onnx_model
+from radboost.export.parts import Exported, ExportedAnswer, ScoreSum, refuse_model
+from radboost.export.treelite_model import treelite_model
+from radboost.model_file import from_plain, save_model, to_plain
+from radboost.rows.read import dense_rows, read_matrix
+
+if TYPE_CHECKING:
+    import onnx
+    import treelite
+
+Model = TypeVar("Model")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def of_one_fit(method: Callable[Concatenate[Model, Given], Result]) -> Callable[Concatenate[Model, Given], Result]:
+    """Decorator: a method that reads several attributes of a fitted estimator sees those of one fit.
+
+    `fit` replaces the dict of the attributes as a whole, perhaps in another thread and between two of the reads. The
+    method gets an estimator that keeps the dict which was there when it was called. Arguments that it does not have are
+    refused with their names here.
+    """
+
+    @wraps(method)
+    def with_one_dict(self: Model, /, *arguments: Given.args, **named: Given.kwargs) -> Result:
+        if named:
+            check_prediction_names(method, self, named)
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__
+        return method(view, *arguments, **named)
+
+    setattr(with_one_dict, CHECKED, True)
+    return with_one_dict
+
+
+class Estimator(NamedParameters, BaseEstimator):
+    """Base of all estimators: checked names of parameters, model files, exports and the report."""
+
+    # The kind of the model in files: a key of `radboost.model_file.models.KINDS`.
+    _kind_of_file: ClassVar[str]
+    # Parameters that predictions need and that are never objects of the user's, which a file leaves out.
+    _always_stored: ClassVar[tuple[str, ...]] = ("n_jobs",)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file for `radboost.load`, without pickle (docs/developers/model-file.md)."""
+        save_model(self._view_of_fit(), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as a dict that JSON can write; `from_dict` makes an equal model of it."""
+        return to_plain(self._view_of_fit())
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The fitted model that `to_dict` gave, with the same scores to the last bit.
+
+        Nothing in the dict is run, and it is checked like a model file: a damaged or forged one is a `ModelFileError`.
+        """
+        return from_plain(data, cls.__name__)  # type: ignore[no-any-return]
+
+    def to_onnx(self, *, probabilities: bool = True) -> onnx.ModelProto:
+        """The model as an ONNX graph in double precision; needs the extra `radboost[export]`.
+
+        The input "X" is a matrix of doubles, as `rows_for_export` makes it. The outputs are "label", "probabilities"
+        (unless `probabilities` is False) and "scores" of a classifier, and "prediction" and "scores" of a regressor.
+        """
+        return onnx_model(self._exported(), probabilities)
+
+    def to_treelite(self) -> treelite.Model:
+        """The model as one of Treelite, in double precision; needs the extra `radboost[export]`.
+
+        It gives the scores of a classifier and the predictions of a regressor, of rows as `rows_for_export` makes them.
+        """
+        return treelite_model(self._exported())
+
+    def to_c(self, name: str = "model", *, probabilities: bool = True) -> str:
+        """The model as the text of one file of C99 that needs no library.
+
+        It has the functions `void NAME_scores(const double *x, double *scores)` and, of a classifier,
+        `int NAME_predict(const double *x)`, the index of the label in `classes_`, and
+        `void NAME_probabilities(const double *x, double *probabilities)` unless `probabilities` is False; of a
+        regressor, `double NAME_predict(const double *x)`. Rows are those that `rows_for_export` makes.
+        """
+        return c_code(self._exported(), name, probabilities)
+
+    def rows_for_export(self, X: Any) -> FloatArray:
+        """X as exported models take it: doubles, categories as their index in `categories_`, NaN where missing."""
+        model = self._view_of_fit()
+        categories = getattr(model.ensemble_, "categories", {})
+        accepted = {} if not hasattr(model, "_accepted") else {"accepted": model._accepted}
+        rows = dense_rows(read_matrix(model, X, categories, **accepted))
+        return np.ascontiguousarray(rows, dtype=np.float64)
+
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+        sources: Any = None,
+        row_numbers: Any = None,
+        row_numbers_train: Any = None,
+        context: Mapping[str, Any] | None = None,
+        title: str | None = None,
+        overwrite: bool = False,
+    ) -> Any:
+        """Report on the model's quality on held-out rows, its errors and their causes: an HTML file, or plain values.
+
+        Parameters
+        ----------
+        X, y : held-out rows and their targets
+            Rows that the model has not learned from, and that no setting was chosen by.
+        path : name of an HTML file, or None
+            None writes nothing. The file needs no network and holds its numbers as JSON.
+        X_train, y_train : the rows that the model learned from, or None
+            For the bound, fair baselines, copies of training rows among the held-out ones, and wrong labels.
+        sample_weight : array or None
+            Of the held-out rows.
+        sources : array or None
+            The source of each held-out row; errors are then shown by source.
+        row_numbers, row_numbers_train : arrays of whole numbers, or None
+            Where the rows stand in the table they come from, counted from 1; None to count them from 0 as given.
+        context : dict of texts, or None
+            What else the page should say, such as the name of a data file.
+        title : str or None
+            The heading; None for the name of the estimator.
+        overwrite : bool
+            Whether a file that is there may be replaced.
+
+        Returns
+        -------
+        radboost.report.Report
+            The sections of the report as plain values, the same for the same rows.
+        """
+        options = {
+            "X_train": X_train,
+            "y_train": y_train,
+            "sample_weight": sample_weight,
+            "sources": sources,
+            "row_numbers": row_numbers,
+            "row_numbers_train": row_numbers_train,
+            "context": context,
+            "title": title,
+        }
+        reports = import_module("radboost.report")  # above the estimators in the order of imports
+        if path is None:
+            return reports.build(self, X, y, **options)
+        return reports.write(self, X, y, path, overwrite=overwrite, **options)
+
+    def _view_of_fit(self) -> Any:
+        """A copy with the attributes of one fit, whatever another thread fits meanwhile."""
+        model = copy(self)
+        check_is_fitted(model)
+        return model
+
+    def _exported(self) -> Exported:
+        model = self._view_of_fit()
+        return Exported(type(model).__name__, model._exported_scores(), model._exported_answer())
+
+    def _exported_scores(self) -> ScoreSum:
+        """The scores as a sum; an `ExportError` where they are none."""
+        refuse_model(type(self).__name__, "its scores are no sum of trees or columns")
+
+    def _exported_answer(self) -> ExportedAnswer:
+        """The outputs that are made of the scores."""
+        refuse_model(type(self).__name__, "its answers are no labels or numbers made of scores")
+
+    def _parameters_of_fit(self) -> dict[str, Any]:
+        """Parameters that predictions depend on, with their values in the fit; a file keeps these."""
+        return {}
+
+    def _take_given_parameters(self) -> None:
+        """Called when the parameters of a loaded model are those that it was saved with."""
+
+    def _take_parameters_of_fit(self) -> None:
+        """Called when the parameters and labels of a file are in place."""
+
+    def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
+        """Other arrays that predictions depend on; a file keeps these as well."""
+        return {}
+
+    def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Takes the arrays of `_arrays_of_fit` from a file."""

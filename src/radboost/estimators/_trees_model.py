@@ -1,0 +1,238 @@
+"""Models that are sums of hypotheses, mostly trees: scores, importances, contributions of features, text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from radboost._typing import Category, FloatArray, FloatMatrix
+from radboost._validation import check_choice, check_integer_or, resolve_n_jobs
+from radboost.ensemble import Ensemble
+from radboost.ensemble.contributions import SumOfTrees, sum_of_trees
+from radboost.estimators._describing import Describing, as_reader, unnamed
+from radboost.estimators._estimator import of_one_fit
+from radboost.explain.build import Verdict, explained_by_trees, verdict_on_classes, verdict_on_number
+from radboost.explain.explanation import Explanation
+from radboost.explain.importance import cover_importances, split_counts
+from radboost.explain.row import as_numbers, read_one_row
+from radboost.explain.text import boosted_text
+from radboost.export import parts
+from radboost.export.parts import ScoreSum, refuse_model
+from radboost.rows.read import dense_rows, read_matrix, row_blocks
+
+
+class TreesModel(Describing):
+    """Base of the estimators whose `ensemble_` is a weighted sum of hypotheses."""
+
+    _kinds_of_importance = ("gain", "cover", "split")
+    # Whether the cover of a leaf is the weight of the training rows in it.
+    _covers_are_rows: ClassVar[bool] = True
+    # Whether the model is one of an objective and a loss, which its probabilities follow from.
+    _stores_objective: ClassVar[bool] = False
+    _kind_of_file: ClassVar[str] = "boosted"
+    # What `chosen_` says of a fit, where there is one, and which of it are words.
+    _chosen: ClassVar[tuple[str, ...]] = ()
+    _chosen_words: ClassVar[tuple[str, ...]] = ("thresholds", "leaves")
+    # What `ensemble_` is; its `from_arrays` reads that of a model file.
+    _type_of_ensemble: ClassVar[type[Any]] = Ensemble
+
+    ensemble_: Ensemble
+    n_jobs: int | None
+
+    def _exported_scores(self) -> ScoreSum:
+        if not isinstance(self.ensemble_, Ensemble):
+            refuse_model(type(self).__name__, f"its {type(self.ensemble_).__name__} is no sum of trees")
+        return parts.sum_of_trees(self.ensemble_)
+
+    def _name_classes(self) -> None:
+        """Lets the trees of the ensemble say the labels that they vote for, or that they answer for targets."""
+        names, classes = getattr(self.ensemble_, "names", None), getattr(self, "classes_", None)
+        if names is not None and classes is not None:
+            names.classes = tuple(classes.tolist())
+        elif names is not None:
+            names.outputs = "targets"
+
+    @property
+    @of_one_fit
+    def categories_(self) -> dict[int, tuple[Category, ...]]:
+        """For each categorical column, by its index, the sorted categories of the training rows."""
+        check_is_fitted(self)
+        return self.ensemble_.categories
+
+    @property
+    @of_one_fit
+    def feature_importances_(self) -> FloatArray:
+        """Gain of the splits on each feature, weighted like their trees; the shares sum to 1."""
+        self._require_fitted()
+        return self.ensemble_.feature_importances()
+
+    def _require_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises; asking it first would cost a tenth of a short prediction
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def _scores_by_block(self, X: Any, n_outputs: int = 1) -> Iterator[FloatArray]:
+        self._require_fitted()
+        n_threads = resolve_n_jobs(self.n_jobs)
+        for block in row_blocks(read_matrix(self, X, self.ensemble_.categories), n_outputs, len(self.ensemble_)):
+            yield self.ensemble_.decision_function(dense_rows(block), n_threads)
+
+    def _staged_scores(self, X: Any) -> Iterator[FloatArray]:
+        self._require_fitted()
+        rows = dense_rows(read_matrix(self, X, self.ensemble_.categories))
+        yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
+
+    @of_one_fit
+    def predict_contributions(self, X: Any, *, interactions: bool = False) -> FloatArray:
+        """What each feature contributes to the scores of each row: exact Shapley values (docs/explaining.md).
+
+        A feature that is not known is averaged over by the training weight at both sides of the questions about it, as
+        TreeSHAP does with `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (n_rows, n_features)
+        interactions : bool
+            Divide contributions into those of single features and of pairs.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features + 1)
+            The last column is the mean score by training weight, the same for all rows. A row sums to
+            `decision_function`, of a regressor to the score that `predict` is made of, which is `predict` itself unless
+            the loss has a link. With more than two classes (n_rows, n_classes, n_features + 1). With interactions
+            another axis of n_features + 1 at the end: symmetric matrices, with half of what a pair contributes on each
+            side of the diagonal, what is left of each feature's own contribution on it, and the mean score as its
+            last number.
+        """
+        self._require_fitted()
+        model = self._sum_of_trees("predict_contributions")
+        n_threads = resolve_n_jobs(self.n_jobs)
+        blocks = [model.contributions(rows, bool(interactions), n_threads) for rows in self._blocks_to_explain(X)]
+        found = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        found[(..., -1, -1) if interactions else (..., -1)] += self._constant_of_scores()
+        return found if model.n_outputs > 1 else found[:, 0]
+
+    @of_one_fit
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """The leaf that each row reaches in each tree, of shape (n_rows, n_trees).
+
+        Leaves have the numbers of their nodes in the tree, as in scikit-learn. Trees are those of
+        `ensemble_.hypotheses`, without the constant that gradient boosting starts from.
+        """
+        return self._leaves(X)[:, self._has_constant() :]
+
+    def _has_constant(self) -> bool:
+        """Whether the first hypothesis is a constant that the fit starts from."""
+        return False
+
+    def _leaves(self, X: Any) -> npt.NDArray[np.int32]:
+        """The same of all hypotheses."""
+        self._require_fitted()
+        model = self._sum_of_trees("apply")
+        n_threads = resolve_n_jobs(self.n_jobs)
+        return np.concatenate([model.leaves(rows, n_threads) for rows in self._blocks_to_explain(X)])
+
+    def _sum_of_trees(self, method: str) -> SumOfTrees:
+        return sum_of_trees(self.ensemble_, type(self).__name__, method)
+
+    def _blocks_to_explain(self, X: Any) -> Iterator[FloatMatrix]:
+        for block in row_blocks(read_matrix(self, X, self.ensemble_.categories)):
+            yield dense_rows(block)
+
+    def _constant_of_scores(self) -> float:
+        """What scores have beside those of the ensemble."""
+        return 0.0
+
+    @of_one_fit
+    def feature_importance(self, kind: str = "gain") -> FloatArray:
+        """The importance of each column, as shares that sum to 1 (all 0 where no column is asked about), or as counts.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "split"}
+            "gain": what the splits on a column gained, by the criterion that they were chosen with, times the weight of
+            their tree; this is `feature_importances_`. "cover": the weight of the training rows that answer a question
+            about the column, times the weight of the tree. "split": the number of splits on the column in all trees,
+            whatever these weigh. Hypotheses without splits, such as kernels, count in none.
+        """
+        check_is_fitted(self)
+        check_choice("kind", kind, self._kinds_of_importance)
+        if kind == "gain":
+            return np.asarray(self.feature_importances_)
+        return cover_importances(self.ensemble_) if kind == "cover" else split_counts(self.ensemble_)
+
+    @of_one_fit
+    def to_text(self, max_trees: int | None = None) -> str:
+        """The whole model in words: every tree, with the names of columns, categories and classes.
+
+        Hypotheses with the largest weights come first. Numbers are rounded to four digits; `save` keeps all.
+
+        Parameters
+        ----------
+        max_trees : int or None
+            So many hypotheses at most; None for all.
+        """
+        check_is_fitted(self)
+        check_integer_or([None], "max_trees", max_trees, 0)
+        return self._text(max_trees)
+
+    @of_one_fit
+    def explain(self, x: Any) -> Explanation:
+        """Why the model answers as it does for one row: what each feature and each question contributed.
+
+        Contributions of features are those of `predict_contributions`; with more than two classes those to the score of
+        the answer, less those to the score of the runner-up.
+
+        Parameters
+        ----------
+        x : one row
+            A list or an array of values, a data frame of one row, or a dict or pandas Series of values by the names of
+            the columns.
+
+        Returns
+        -------
+        Explanation
+            `print` shows it in words; a notebook shows a table.
+        """
+        return self._explain_trees(x)
+
+    def _explain_trees(self, x: Any, target: int = 0) -> Explanation:
+        check_is_fitted(self)
+        self._sum_of_trees("explain")  # raises where the model is none
+        row = read_one_row(x, getattr(self, "feature_names_in_", None))
+        matrix = as_numbers(read_matrix(as_reader(self, row), row.table, self.ensemble_.categories))
+        model = unnamed(self, row)
+        contributions = np.atleast_2d(model.predict_contributions(row.table)[0])
+        verdict = _verdict_of_trees(model, row.table, target)
+        leaves = model._leaves(row.table)[0]
+        return explained_by_trees(
+            self.ensemble_, row, matrix, verdict, contributions, leaves, covers_are_rows=self._covers_are_rows
+        )
+
+    def _text(self, max_trees: int | None) -> str:
+        return boosted_text(self.ensemble_, max_trees)
+
+    def _used_columns(self) -> Sequence[int]:
+        used = set()
+        for hypothesis in self.ensemble_.hypotheses:
+            columns = getattr(hypothesis, "columns", None)
+            if columns is None:  # a kernel, or one that does not say
+                return range(self.n_features_in_)
+            used.update(columns)
+        return sorted(used)
+
+
+def _verdict_of_trees(model: Any, table: Any, target: int) -> Verdict:
+    """What the model says of a table of one row; of several targets, of one."""
+    if not hasattr(model, "classes_"):
+        (scores,) = model._scores_by_block(table)
+        return verdict_on_number(np.atleast_1d(scores[0]), np.atleast_1d(model.predict(table)[0]), target)
+    scores = np.atleast_1d(model.decision_function(table)[0])
+    return verdict_on_classes(scores, model.classes_.tolist(), model.predict_proba(table)[0])

@@ -64,7 +64,7 @@ _FROM_OURS = {ours[0]: ours for ours in reversed(NAMES_ELSEWHERE)}  # of two lin
 
 
 def ours_for(given: str) -> tuple[str, ...]:
-    """What a name may be called here, itself first, in the order in which to look."""
+    """Names that `given` may have here, itself first, the most likely next."""
     return given, *OTHER_NAMES.get(given, _FROM_OURS.get(given, ()))
 
 
@@ -75,9 +75,9 @@ def our_loss(given: str, known: Collection[str]) -> str:
 
 
 def size_of(given: str, value: object) -> tuple[str, int] | None:
-    """Of a name that is a size of trees: which size is meant, and the leaves that a tree of it has at most.
+    """Size of trees in words and its most leaves, for a name that is such a size; otherwise None.
 
-    The value given, if it is a number that makes sense, otherwise an example.
+    The size is `value`, if it is a number that makes sense, otherwise an example.
     """
     whole = value if isinstance(value, int) and not isinstance(value, bool) else 0
     if "max_leaves" in ours_for(given)[:2]:

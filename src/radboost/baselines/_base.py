@@ -14,7 +14,7 @@ from radboost.boosting.classic import ClassicProblem
 from radboost.boosting.classic_watch import ClassicWatch
 from radboost.boosting.watch import EarlyStopping, resolve_early_stopping
 from radboost.estimators._documents import described_like
-from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._predicting import PredictingMixin
 from radboost.families.raw_rows import RawRows
 from radboost.rows.prepare import PreparedRows
@@ -68,7 +68,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
         growth = GrowthSettings(n_threads=resolve_n_jobs(self.n_jobs), options=options)
         return FitSettings(growth, resolve_early_stopping(self.early_stopping))
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         n_threads, stopping, watched = settings.growth.n_threads, settings.stopping, prepared.validation
         if stopping is not None and watched is None:
             prepared, watched, _ = prepared.hold_back(stopping.validation_fraction, settings.growth.seed, n_threads)
@@ -83,7 +83,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
             prepared.collective,
         )
         max_leaves = self._max_leaves(problem.n_classes)
-        return Plan(
+        return FitPlan(
             maker=self._maker(problem, max_leaves, trace),
             n_families=int(min(max_leaves, weights.n_copies)),
             sample_size=problem.weights.total,
@@ -102,7 +102,7 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Those of one algorithm, before the data are seen."""
+        """Check the parameters of one algorithm, before the data are seen."""
 
     @abstractmethod
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker: ...
@@ -116,9 +116,3 @@ class Baseline(PredictingMixin, ClassifierMixin, BoostingEstimator):
 
     def _take_parameters_of_fit(self) -> None:
         """Predictions depend on no parameter."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags

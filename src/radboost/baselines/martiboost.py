@@ -16,7 +16,7 @@ from radboost.boosting.classic_watch import MartingaleWatch
 from radboost.boosting.martiboost import MartingaleLayers
 from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._checkpoints import trace_of
-from radboost.estimators._learning import Outline, Plan
+from radboost.estimators._learning import FitPlan, Outline
 from radboost.explain.text import layered_text
 from radboost.model_file import storable_estimator
 from radboost.rows.prepare import CheckedRows, PreparedRows
@@ -127,7 +127,9 @@ class MartiBoostClassifier(Baseline):
     def _maker(self, problem: ClassicProblem, max_leaves: int, trace: Trace) -> RoundMaker:
         return MartingaleLayers(problem, max_leaves, trace)
 
-    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows | Outline) -> BranchingProgram:
+    def _ensemble(
+        self, trace: Trace, n_rounds: int, plan: FitPlan, prepared: PreparedRows | Outline
+    ) -> BranchingProgram:
         n_nodes = n_rounds * (n_rounds + 1) // 2
         return BranchingProgram(
             [tree for tree in trace.hypotheses[:n_nodes] if isinstance(tree, Tree)],

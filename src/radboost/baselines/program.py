@@ -78,7 +78,7 @@ class BranchingProgram:
         return scores
 
     def staged_decision_function(self, X: FloatMatrix, n_threads: int = 1) -> Iterator[FloatArray]:
-        """The same after each layer."""
+        """Scores after each layer."""
         for masses in self._walk(X, n_threads):
             yield 2.0 * ends_right(masses) - 1.0
 
@@ -173,6 +173,6 @@ class BranchingProgram:
 
 
 def layer_places(layer: int) -> slice:
-    """Where the trees of a layer, counted from 0, stand among all."""
+    """Slice of the trees of a layer, counted from 0, among all."""
     first = layer * (layer + 1) // 2
     return slice(first, first + layer + 1)

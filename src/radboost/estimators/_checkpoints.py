@@ -1,4 +1,4 @@
-"""What a checkpoint holds: the trace of a fit, and what tells its rows and parameters from others."""
+"""Checkpoints: the trace of a fit, with hashes of its rows and its parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST_SHOWN = 60
 
 @dataclasses.dataclass(frozen=True)
 class SavedFit:
-    """What a fit goes on from."""
+    """State that a fit continues from."""
 
     trace: Trace
     seed: int
@@ -90,7 +90,7 @@ def read_checkpoint(path: Any, estimator: Any, prepared: PreparedRows) -> SavedF
 
 @dataclasses.dataclass(frozen=True)
 class SavedData:
-    """What a checkpoint says of its rows."""
+    """Digests of the rows of a checkpoint."""
 
     path: str
     digests: Any
@@ -116,7 +116,7 @@ class OpenedCheckpoint:
 
 
 def open_checkpoint(path: Any, estimator: Any) -> OpenedCheckpoint:
-    """What can be read of a checkpoint before there are rows."""
+    """Read and check everything in a checkpoint but the digests of its rows."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"resume_from must be the path of a checkpoint, or None; got {path!r}.")
     header, arrays = read(path)
@@ -216,11 +216,7 @@ def describe_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _described(value: Any, depth: int = 0) -> Any:
-    """Numbers and text as they are; arrays and frames by a hash; other objects by their type and what they hold.
-
-    A loss of the user's own is compared in this way. A generator is compared by its type: it draws a seed, and a
-    resumed fit takes that of the checkpoint.
-    """
+    """Number or text as it is, array or frame as a hash, other object as its type and attributes."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -234,7 +230,7 @@ def _described(value: Any, depth: int = 0) -> Any:
         array = np.asarray(value)
         return {"array": list(array.shape), "hash": digest_of([array])}
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return {"object": type(value).__name__}
+        return {"object": type(value).__name__}  # it draws a seed, and a resumed fit takes that of the checkpoint
     if callable(value) and hasattr(value, "__qualname__"):
         return {"function": f"{value.__module__}.{value.__qualname__}"}
     name = f"{type(value).__module__}.{type(value).__qualname__}"

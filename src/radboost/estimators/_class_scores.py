@@ -66,7 +66,7 @@ class ClassScores:
 
 
 def chances(scores: FloatArray, scale: float = 1.0) -> FloatArray:
-    """Of scores that are, times a scale, logarithms of odds."""
+    """Probabilities from scores that are, times `scale`, logarithms of odds; shape (n_rows, n_classes)."""
     if scores.shape[1] > 1:
         return np.asarray(softmax(scores, axis=1))
     second = expit(scale * scores)

@@ -1,4 +1,4 @@
-"""What every estimator can do once it is fitted: be saved, exported to other programs, and reported on."""
+"""Base of all estimators: model files, exports to other programs, the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands for a model while metrics judge it: its answers for the validation rows, from scores that are known."""
+"""Stand-ins for a model while metrics are computed: predictions for the validation rows, from known scores."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from radboost.boosting.watch import Watch
 from radboost.rows.prepare import PreparedRows
 
 
-class Answers(BaseEstimator):
-    """A regressor that is asked about the validation rows alone; its answers follow from their scores."""
+class RegressorStandIn(BaseEstimator):
+    """A regressor that predicts the validation rows alone, from their scores."""
 
     def __init__(self, model: Any, X: Any, scores: FloatArray) -> None:
         self.model, self.X, self.scores = model, X, scores
@@ -46,8 +46,8 @@ class Answers(BaseEstimator):
         return self.model.__sklearn_tags__()
 
 
-class ClassAnswers(Answers):
-    """A classifier of the same kind. Its probabilities are those before a calibration, which follows the last round."""
+class ClassifierStandIn(RegressorStandIn):
+    """A classifier of the same kind; its probabilities are not calibrated, which follows the last round."""
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
@@ -81,17 +81,17 @@ def measures_of(estimator: Any, attributes: Any, watch: Any, prepared: PreparedR
     gather = rows.row_weights().gather
     if prepared.classes is not None:
         model.classes_ = prepared.classes
-        kind, y = ClassAnswers, prepared.classes[gather(rows.class_ids)]
+        kind, y = ClassifierStandIn, prepared.classes[gather(rows.class_ids)]
     else:
         assert rows.targets is not None
-        kind, y = Answers, gather(rows.targets)
+        kind, y = RegressorStandIn, gather(rows.targets)
     weights = None if rows.weights is None else gather(rows.weights)
     X = rows.X if rows.collective is None else _columns_of_all(prepared, rows.X, len(y), gather)
     return Measures(prepared.metrics, lambda scores: kind(model, X, scores), (X, y, weights), gather)
 
 
 def _columns_of_all(prepared: PreparedRows, X: Any, n_rows: int, gather: Callable[[Any], Any]) -> Any:
-    """Those of all workers where a function of the user's may look at them; scikit-learn's scorers ask the model."""
+    """Columns of all workers' rows for a metric of the user's; none for scikit-learn's scorers, which ask the model."""
     from sklearn.metrics._scorer import _BaseScorer
 
     if all(isinstance(metric.scorer, _BaseScorer) for metric in prepared.metrics):

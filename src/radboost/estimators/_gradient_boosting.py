@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -29,7 +30,7 @@ from radboost.boosting.norm_balls import NEEDS, NormBallDescent, RGBSettings, st
 from radboost.boosting.watch import EarlyStopping, Watch, resolve_early_stopping
 from radboost.ensemble import Ensemble
 from radboost.estimators._constraints import check_same_constraints, read_constraints
-from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._rgb_look import MOST_ROUNDS, look_at, with_chosen
 from radboost.families import NormBalls, TreeFamilies
 from radboost.families.raw_rows import RawRows
@@ -155,13 +156,15 @@ class GradientBoosting(BoostingEstimator):
     def _name_of_loss(self) -> str | TargetLoss:
         """The parameter `loss` without "auto"."""
 
-    @abstractmethod
     def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
-        """What the loss compares the scores of rows with."""
+        """Targets of the loss: -1 and +1, or with more classes their indices; shape (n_rows,)."""
+        indices = class_ids.astype(np.float64)
+        return indices if n_outputs > 1 else 2.0 * indices - 1.0
 
-    @abstractmethod
     def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        """What norms are counted in; `derivative` is that of the loss before the first round."""
+        """Unit of norms; `derivative` is that of the loss before the first round."""
+        # A leaf holds as many numbers as there are scores.
+        return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
 
     def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
         """Powers of two that several targets are divided by before they are learned; None where they are not."""
@@ -203,7 +206,7 @@ class GradientBoosting(BoostingEstimator):
     def _adapt(
         self, growth: GrowthSettings, settings: RGBSettings, n_features: int, n_outputs: int
     ) -> tuple[GrowthSettings, RGBSettings]:
-        """What depends on the rows."""
+        """Settings that depend on the shape of the rows."""
         several = n_outputs > 1 and not self._regression
         options = growth.options.filled(min_leaf_weight=MIN_LEAF_WEIGHTS[several], max_features=None, thresholds="best")
         rate = LEARNING_RATES[several] if isinstance(self.learning_rate, str) else float(self.learning_rate)
@@ -219,14 +222,14 @@ class GradientBoosting(BoostingEstimator):
     def _n_stages(self) -> int:
         return max(MOST_ROUNDS) if isinstance(self.n_rounds, str) else int(self.n_rounds)
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         plan = self._plan_of_rounds(prepared, settings, trace)
         if trace.n_rounds and self.warm_start:
             self._check_same_choice(plan.attributes["chosen_"])
         return plan
 
     def _check_same_choice(self, now: Mapping[str, Any]) -> None:
-        """What "auto" stands for depends on whether the number of rounds is given: a warm start must not change it."""
+        """Refuse a warm start with other values for "auto": they depend on whether the number of rounds is given."""
         options = self.tree_options or TreeOptions()
         left_open = {
             "learning_rate": isinstance(self.learning_rate, str),
@@ -252,7 +255,7 @@ class GradientBoosting(BoostingEstimator):
         same = isinstance(self.n_rounds, str) == isinstance(then.get("n_rounds"), str)
         return {"n_rounds"} if same else set()
 
-    def _plan_of_rounds(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan_of_rounds(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         if not isinstance(self.n_rounds, str):
             return self._plan_as_given(prepared, settings, trace)
         _, n_outputs = self._resolve_loss(prepared)
@@ -267,7 +270,7 @@ class GradientBoosting(BoostingEstimator):
         n_families = plan.n_families if self.family is not None else len(TreeFamilies().resolve())
         return replace(plan, n_stages=chosen.n_rounds, n_families=n_families)
 
-    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         loss, n_outputs = self._resolve_loss(prepared)
         (rgb, families), stopping, watched = settings.more, settings.stopping, prepared.validation
         rgb = replace(rgb, seed=settings.growth.seed)
@@ -301,7 +304,7 @@ class GradientBoosting(BoostingEstimator):
             watch = self._type_of_watch(watched, targets, loss, n_outputs, patience, growth.n_threads)
             watch.units = units
         maker = self._maker(prepared, learned, weights, loss, n_outputs, growth, rgb, families, trace, units)
-        return Plan(
+        return FitPlan(
             maker=maker,
             n_families=len(families),
             sample_size=maker.rows.weights.total,
@@ -351,7 +354,7 @@ class GradientBoosting(BoostingEstimator):
 
         def raw_scores(trace: Trace) -> FloatArray:
             raw_rows = RawRows(prepared.X, prepared.order, growth.n_threads)
-            plan = Plan(maker, len(families), rows.weights.total)
+            plan = FitPlan(maker, len(families), rows.weights.total)
             ensemble: Ensemble = self._ensemble(trace, trace.n_rounds, plan, prepared)
             return raw_rows.scores(ensemble.decision_function, prepared.offset)
 
@@ -399,12 +402,6 @@ class GradientBoosting(BoostingEstimator):
 
     def _take_given_parameters(self) -> None:
         self._loss_given = self._name_of_loss()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _shown(value: float | str) -> str:

@@ -50,8 +50,8 @@ class FitSettings:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What the driver runs, and what the model will say of itself."""
+class FitPlan:
+    """Rounds for the driver, and attributes of the model."""
 
     maker: RoundMaker | None  # None where the rounds are made elsewhere
     n_families: int
@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outline:
-    """What a model says of the rows that it was learned from, without the rows."""
+    """Facts about the training rows that a model keeps."""
 
     n_features: int
     n_outputs: int
@@ -84,18 +84,18 @@ class ModelOf:
     """Makes models of the rounds of a fit."""
 
     estimator: Any
-    plan: Plan
+    plan: FitPlan
     rows: PreparedRows | Outline
 
     def __call__(self, trace: Trace) -> Any:
-        """That of all rounds."""
+        """Model of all rounds."""
         return self.after(trace, trace.n_rounds)
 
     def after(self, trace: Trace, n_rounds: int) -> Any:
         return self.estimator._fitted(trace, n_rounds, self.plan, self.rows)
 
     def without_rows(self) -> ModelOf:
-        """The same in a form that can be sent to where no rows are; it has no estimator."""
+        """Copy without rows and estimator, to be sent to another process."""
         assert isinstance(self.rows, PreparedRows)
         return ModelOf(None, replace(self.plan, maker=None, watch=None), Outline.of(self.rows))
 
@@ -151,7 +151,7 @@ def _boost(
     resume_from: Any,
 ) -> tuple[Any, Watched | None]:
     """The model, and the rows that decided when to stop, where there are such."""
-    plan: Plan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
+    plan: FitPlan = estimator._plan(prepared, settings, Trace() if earlier is None else earlier)
     if prepared.metrics:
         plan.watch.measures = measures_of(estimator, plan.attributes, plan.watch, prepared)  # type: ignore[union-attr]
     if earlier is not None and resume_from is None:
@@ -194,7 +194,7 @@ def _of_one_class(estimator: Any, prepared: PreparedRows, settings: FitSettings)
     """A model without hypotheses, whose attributes are those of a fit of a round to two rows that differ in nothing."""
     shortest = copy(estimator)
     shortest.n_rounds = 1
-    plan: Plan = shortest._plan(prepared.of_two_classes(), replace(settings, stopping=None), Trace())
+    plan: FitPlan = shortest._plan(prepared.of_two_classes(), replace(settings, stopping=None), Trace())
     plan = replace(plan, sample_size=prepared.row_weights().total)
     trace = Trace(history={"objective": [0.0], "train_error": [0.0], "n_hypotheses": [0.0]}, stop_reason=ONE_CLASS)
     return estimator._fitted(trace, 1, plan, prepared)
@@ -334,17 +334,14 @@ class BoostingEstimator(PruningMixin):
         """Everything that can be checked before the data are seen."""
 
     @abstractmethod
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         """The rounds to be made, beginning after those in the trace."""
 
     def _check_training(self, training: CheckedRows) -> None:
         """Refuses labels that the algorithm cannot learn, before anything is binned."""
 
     def _calibrate(self, prepared: PreparedRows, settings: FitSettings, watched: Watched | None) -> None:
-        """Called on a fitted model, for what follows from rows that it did not learn from.
-
-        `watched` are those that early stopping held back or was given.
-        """
+        """Called on a fitted model with the rows of early stopping, if any, to calibrate its probabilities."""
 
     def _warn(self, fitted: Any) -> None:
         """Warns of a model that is good for nothing."""
@@ -389,7 +386,7 @@ class BoostingEstimator(PruningMixin):
         self.__dict__ = fitted.__dict__
         return self
 
-    def _fitted(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows | Outline) -> Self:
+    def _fitted(self, trace: Trace, n_rounds: int, plan: FitPlan, prepared: PreparedRows | Outline) -> Self:
         """A copy of the estimator with the model of the first `n_rounds` rounds."""
         fitted = copy(self)
         fitted.ensemble_ = self._ensemble(trace, n_rounds, plan, prepared)
@@ -408,7 +405,7 @@ class BoostingEstimator(PruningMixin):
         fitted.__dict__.update(plan.attributes)
         return fitted
 
-    def _ensemble(self, trace: Trace, n_rounds: int, plan: Plan, prepared: PreparedRows | Outline) -> Any:
+    def _ensemble(self, trace: Trace, n_rounds: int, plan: FitPlan, prepared: PreparedRows | Outline) -> Any:
         return Ensemble.from_trace(
             trace,
             n_rounds=n_rounds,
@@ -440,7 +437,7 @@ class BoostingEstimator(PruningMixin):
         return {name: values[: self.n_iter_] for name, values in self.history_.items()}
 
     def _last_fit(self, prepared: PreparedRows) -> Trace:
-        """What a warm start goes on from."""
+        """Trace that a warm start continues, if the rows and parameters are those of the last fit."""
         ensemble, classes = self.ensemble_, getattr(self, "classes_", None)
         if self.stop_reason_.startswith(PRUNED):
             raise ValueError(f"warm_start=True continues a fit, and this model was pruned. {BEGIN_ANEW}")
@@ -487,6 +484,12 @@ class BoostingEstimator(PruningMixin):
     def _check_warm_start(self) -> None:
         if not isinstance(self.warm_start, bool | np.bool_):
             raise TypeError(f"warm_start must be True or False; got {self.warm_start!r}.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _metrics_in(history: Mapping[str, list[float]]) -> list[list[float]]:

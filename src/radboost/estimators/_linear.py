@@ -1,4 +1,4 @@
-"""What the estimators of linear models share: rows read in an order of their own, scores, coefficients."""
+"""Base of linear models: reading rows in a canonical order, scores, coefficients, explanations."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LinearEstimator(Describing):
         return rows.X, labels, weights
 
     def _given(self, X: Any, y: Any) -> Rows:
-        """All rows, and their targets as they came."""
+        """Rows and their targets as given."""
         rows = read_rows(self, X, y, self._accepted)
         return replace(rows, X=without_repetitions(rows.X))
 
@@ -122,7 +122,7 @@ class LinearEstimator(Describing):
     @property
     @of_one_fit
     def feature_importances_(self) -> FloatArray:
-        """For each column of X the sizes of the weights, summed over outputs and the hypotheses that use it."""
+        """Absolute weights, summed over outputs and the hypotheses that use a column; shape (n_features,)."""
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
         for hypothesis, weights in zip(self.ensemble_.hypotheses, self.ensemble_.weights, strict=True):
@@ -183,7 +183,7 @@ class LinearEstimator(Describing):
         return explained_by_terms(self.ensemble_, matrix, verdict)
 
     def _verdict(self, table: Any, scores: FloatArray) -> Verdict:
-        """What the model says of a table of one row with these scores."""
+        """Prediction for a table of one row with these scores."""
         if not hasattr(self, "classes_"):
             return verdict_on_number(scores, scores)
         model: Any = self

@@ -82,11 +82,11 @@ class NamedParameters:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        """For scikit-learn's `get_params` and `clone`."""
+        """Names of parameters, for scikit-learn's `get_params` and `clone`."""
         return sorted(_parameters_of(cls))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """As in scikit-learn; the options of the trees are parameters of a parameter, "tree_options__max_bins" say."""
+        """Parameters as in scikit-learn; options of trees have names such as "tree_options__max_bins"."""
         found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
         options = found.get("tree_options")
         if deep and isinstance(options, TreeOptions):
@@ -94,7 +94,7 @@ class NamedParameters:
         return found
 
     def set_params(self, **parameters: Any) -> Self:
-        """As in scikit-learn; "tree_options__max_bins" puts other options in the place of those that there are."""
+        """Set parameters as in scikit-learn; "tree_options__max_bins" replaces one option of the trees."""
         known = _parameters_of(type(self))
         for given, value in parameters.items():
             if given.partition("__")[0] not in known:
@@ -141,7 +141,7 @@ def _names_of(method: Callable[..., Any]) -> list[str]:
 
 
 def _passes_on(method: Callable[..., Any]) -> bool:
-    """Whether a method takes any name, for the one that it overrides."""
+    """True if a method has **keywords."""
     return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(method).parameters.values())
 
 
@@ -169,7 +169,7 @@ def _parameters_of(estimator: type[Any]) -> list[str]:
 
 @cache
 def _names_taken(method: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Those that a call may have; None where any name is passed on."""
+    """Names of the arguments of a method; None if it has **keywords."""
     parameters = inspect.signature(method, follow_wrapped=False).parameters.values()
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return None
@@ -209,7 +209,7 @@ def _listed(what: str, names: Collection[str]) -> str:
 
 
 def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str]) -> str:
-    """Where to find what is meant; `here` are the names where it was looked for. Empty if nothing like it is known."""
+    """Sentence with the name used here; empty if there is none. `here`: names where `given` was looked for."""
     constructor, fit = _parameters_of(estimator), _names_of(estimator.fit)
     options = estimator._tree_options_read
     own = [*constructor, *options, *(name for name in fit if name not in ("X", "y"))]
@@ -250,7 +250,7 @@ def _advice(estimator: type[Any], given: str, value: Any, here: Collection[str])
 
 
 def _advice_to_search(search: type[Any], given: str, value: Any) -> str:
-    """Of a name that is none of the search: it may be one of the estimator that is searched for."""
+    """Sentence on a name that may be a parameter of the estimator of a search."""
     tuned, candidates = search._tuned, ours_for(given)
     if "X_val" in candidates or "early_stopping" in candidates:
         return FOLDS_JUDGE

@@ -41,7 +41,7 @@ Costs = Callable[[FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class HowToPrune:
-    """What an estimator says of its hypotheses and of its loss."""
+    """Prices of the hypotheses of a model, and its loss."""
 
     prices: FloatArray  # Lambda_j; 0: stays
     signed: bool  # whether weights may be negative
@@ -144,7 +144,7 @@ class PruningMixin(TreesModel):
         )
 
     def _units_to_prune(self, numbers: FloatArray, weights: FloatArray) -> FloatArray:
-        """What each of several targets, or their scores, of rows with these weights is counted in."""
+        """Unit of each of several targets, or of their scores."""
         return np.ones(numbers.shape[1])
 
     def _check_targets_to_prune(self, targets: FloatArray) -> None:
@@ -197,7 +197,7 @@ def _read_limits(max_trees: Any, max_bytes: Any, tolerance: Any) -> Limits:
 
 
 def keeps_order(model: Any) -> bool:
-    """Whether scores have to rise or fall with some column: negative weights and other leaves might break that."""
+    """True with monotonic constraints, which negative weights and other leaves might violate."""
     return model.tree_options is not None and model.tree_options.monotonic_constraints is not None
 
 

@@ -14,7 +14,7 @@ OF_ONE_FIT = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 def has_callbacks(estimator: Any) -> bool:
-    """Whether this scikit-learn has callbacks."""
+    """True if this scikit-learn has callbacks."""
     return find_spec("sklearn.callback") is not None
 
 
@@ -55,12 +55,12 @@ class Bridge:
 
 
 def _attributes(context: FitContext) -> dict[str, Any]:
-    """What makes a copy of the estimator a model of the rounds so far."""
+    """Attributes of a model of the rounds so far."""
     return {name: value for name, value in vars(context.fitted_estimator).items() if name not in OF_ONE_FIT}
 
 
 def tell_callbacks(estimator: Any, X: Any, y: Any, sample_weight: Any, fit: Callable[[list[Any]], Any]) -> Any:
-    """What `fit` makes of a list of callbacks of ours, while those that `set_callbacks` was given are told of it."""
+    """Result of `fit`, called with a callback that forwards to those of `set_callbacks`."""
     from sklearn.callback import with_callbacks
 
     fitted = with_callbacks(lambda one: fit([Bridge(one, X, y, sample_weight)]))(estimator)

@@ -28,7 +28,7 @@ def with_shares(rows: FloatMatrix, shares: FloatArray) -> FloatMatrix:
 
 
 class SourcesOfFit:
-    """What `fit` was given of sources."""
+    """Arguments of `fit` on sources, checked and read."""
 
     def __init__(self, estimator: Any, X: Any, sources: Any, validation: Pair, unlabelled: Pair) -> None:
         self._estimator = estimator

@@ -1,4 +1,4 @@
-"""What the estimators of boosting with structural sparsity share: input, fitting, paths."""
+"""Base of the sparse estimators: parameters, fitting, paths."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ class SparseBoost(LinearEstimator):
         check_needs(NEEDS.get(self.update, ()), penalty=penalty, loss=loss)
 
     def _solves_at_once(self) -> bool:
-        """Whether all columns are in the problem from the start."""
+        """True if all columns are in the problem from the start."""
         return bool(self.family == "given" and self.features_per_round is None)
 
     def _problem(self, read: Read, settings: InductionSettings, alpha: float) -> Problem:

@@ -59,7 +59,7 @@ class TreesModel(Describing):
     @property
     @of_one_fit
     def categories_(self) -> dict[int, tuple[Category, ...]]:
-        """For each categorical column, by its index, the sorted categories of the training rows."""
+        """Sorted categories of the training rows, by the index of the categorical column."""
         check_is_fitted(self)
         return self.ensemble_.categories
 
@@ -90,7 +90,7 @@ class TreesModel(Describing):
 
     @of_one_fit
     def predict_contributions(self, X: Any, *, interactions: bool = False) -> FloatArray:
-        """What each feature contributes to the scores of each row: exact Shapley values (docs/explaining.md).
+        """Contributions of each feature to the scores of each row: exact Shapley values (docs/explaining.md).
 
         A feature that is not known is averaged over by the training weight at both sides of the questions about it, as
         TreeSHAP does with `tree_path_dependent`, LightGBM with `pred_contrib` and XGBoost with `pred_contribs`.
@@ -129,11 +129,11 @@ class TreesModel(Describing):
         return self._leaves(X)[:, self._has_constant() :]
 
     def _has_constant(self) -> bool:
-        """Whether the first hypothesis is a constant that the fit starts from."""
+        """True if the first hypothesis is a constant that the fit starts from."""
         return False
 
     def _leaves(self, X: Any) -> npt.NDArray[np.int32]:
-        """The same of all hypotheses."""
+        """Leaves of all hypotheses, the constant included."""
         self._require_fitted()
         model = self._sum_of_trees("apply")
         n_threads = resolve_n_jobs(self.n_jobs)
@@ -147,7 +147,7 @@ class TreesModel(Describing):
             yield dense_rows(block)
 
     def _constant_of_scores(self) -> float:
-        """What scores have beside those of the ensemble."""
+        """Constant that is added to the scores of the ensemble."""
         return 0.0
 
     @of_one_fit
@@ -230,7 +230,7 @@ class TreesModel(Describing):
 
 
 def _verdict_of_trees(model: Any, table: Any, target: int) -> Verdict:
-    """What the model says of a table of one row; of several targets, of one."""
+    """Prediction for a table of one row; with several targets for `target`."""
     if not hasattr(model, "classes_"):
         (scores,) = model._scores_by_block(table)
         return verdict_on_number(np.atleast_1d(scores[0]), np.atleast_1d(model.predict(table)[0]), target)

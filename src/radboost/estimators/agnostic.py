@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from copy import copy
@@ -36,6 +35,7 @@ from radboost.linear.columns import matrix_times
 from radboost.linear.minimax import SOLVERS, Batches, Minimax, Solution, solve
 from radboost.losses.judging import JudgingLoss, check_judging, make_judging
 from radboost.model_file import ModelFileError, storable_estimator
+from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import read_mixtures, vertices_of
 from radboost.rows.read import known_labels, read_labels, read_matrix
 
@@ -273,16 +273,14 @@ class AgnosticClassifier(ClassifierMixin, ClassScores, LinearEstimator):
     # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
-        names = np.frombuffer(json.dumps(list(self.mixture_)).encode(), dtype=np.uint8)
         return {
-            "loss_names": names,
+            "loss_names": json_array(list(self.mixture_)),
             "mixture": np.array(list(self.mixture_.values())),
             "loss_values": np.array(list(self.loss_values_.values())),
         }
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        text = arrays.get("loss_names", np.zeros(0, dtype=np.uint8))
-        names: Any = json.loads(bytes(text.astype(np.uint8)).decode()) if text.dtype == np.uint8 else None
+        names = read_json_array(arrays, "loss_names")
         plain = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
         if not plain or len(set(names)) != len(names):
             raise ModelFileError("the names of the losses are missing.")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from radboost._typing import ClassIds, FloatArray
+from radboost._typing import FloatArray
 from radboost._validation import check_integer, check_real
 from radboost.boosting.watch import EarlyStopping
 from radboost.engine import current
@@ -27,6 +25,7 @@ from radboost.families import TreeFamilies
 from radboost.losses import TargetLoss
 from radboost.losses.judging import check_judging
 from radboost.model_file import ModelFileError, storable_estimator
+from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.judged import JudgedRows, SeveralLosses
 from radboost.objectives.over_sources import agnostic, read_mixtures, vertices_of
 from radboost.objectives.targets import LossRows
@@ -162,13 +161,6 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         n_classes = len(rows.known_classes)
         return self._several(n_classes), 1 if n_classes == 2 else n_classes
 
-    def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
-        places = class_ids.astype(np.float64)
-        return places if n_outputs > 1 else 2.0 * places - 1.0
-
-    def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
-
     def _rows(
         self, loss: TargetLoss, targets: FloatArray, weights: RowWeights, n_outputs: int, n_threads: int
     ) -> LossRows:
@@ -239,11 +231,10 @@ class AgnosticBoostClassifier(PredictingMixin, ClassifierMixin, GradientBoosting
         self._loss_given = self.loss_
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
-        return {"losses": np.frombuffer(json.dumps(self.loss_).encode(), dtype=np.uint8)}
+        return {"losses": json_array(self.loss_)}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        text = arrays.get("losses", np.zeros(0, dtype=np.uint8))
-        names: Any = json.loads(bytes(text).decode()) if text.dtype == np.uint8 and text.size else None
+        names = read_json_array(arrays, "losses")
         if not isinstance(names, str):
             raise ModelFileError("the names of the losses are missing.")
         self.loss_ = names

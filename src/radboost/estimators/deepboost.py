@@ -25,7 +25,7 @@ from radboost.boosting.watch import EarlyStopping, LossWatch, resolve_early_stop
 from radboost.ensemble import Ensemble
 from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._constraints import check_families, check_same_constraints, read_constraints
-from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._look import DEEPEST, look_at
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, keeps_order, wrong_labels
 from radboost.families import FAMILIES, Family, Problem, Trees, get_families
@@ -377,7 +377,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         return objective
 
     def _will_look(self, options: TreeOptions) -> bool:
-        """Whether a look at the data chooses what is "auto": where the penalty is, and leaves may hold numbers."""
+        """True if trials choose the parameters that are "auto": if the penalty is, and leaves may hold numbers."""
         families = get_families(self.family)
         damped = isinstance(self.learning_rate, str) or self.learning_rate < 1.0
         return (
@@ -392,7 +392,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
             and damped
         )
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         if not self._will_look(settings.growth.options):
             return self._plan_as_given(prepared, settings, trace)
         depth = int(_automatic("max_depth", self.max_depth, len(prepared.known_classes)))
@@ -453,7 +453,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     def _check_rounds(self) -> None:
         check_integer_or(["auto"], "n_rounds", self.n_rounds, 1)
 
-    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace, deepest: int = 0) -> Plan:
+    def _plan_as_given(self, prepared: PreparedRows, settings: FitSettings, trace: Trace, deepest: int = 0) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
         if growth.rated and len(prepared.known_classes) > 2 and self.objective not in RATED_OBJECTIVES:
             raise ValueError(
@@ -467,7 +467,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         objective = self._objective_on(prepared, n_threads)
         problem = Problem(prepared.X, prepared.order, prepared.data, objective, growth, prepared.column_names)
         counted = replace(problem, settings=replace(growth, max_depth=max(growth.max_depth, deepest)))
-        return Plan(
+        return FitPlan(
             maker=self._maker(problem, families, trace),
             n_families=sum(family.n_families(counted) for family in families),
             sample_size=objective.total_weight,
@@ -512,10 +512,7 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
         return trace
 
     def _how_to_prune(self) -> HowToPrune:
-        """Weights of two classes may have either sign; leaves get numbers where the objective goes with these.
-
-        With monotonic constraints neither.
-        """
+        """Signed weights with two classes, refitted leaves with sums over classes; neither if monotonic."""
         n_classes, ensemble = len(self.classes_), self.ensemble_
         cost, loss = row_cost(self.objective_, n_classes), self._loss_of_fit()
         lambda_ = float(self.chosen_["complexity_penalty"]) if hasattr(self, "chosen_") else 0.0
@@ -537,7 +534,6 @@ class DeepBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = all(_accepts_missing(one) for one in _as_list(self.family))
-        tags.input_tags.sparse = True
         return tags
 
 

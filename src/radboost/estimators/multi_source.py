@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
@@ -20,7 +19,7 @@ from radboost.boosting.watch import EarlyStopping
 from radboost.estimators._constraints import NAMES as CONSTRAINTS
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
-from radboost.estimators._learning import FitSettings, Plan
+from radboost.estimators._learning import FitPlan, FitSettings
 from radboost.estimators._pruning import PruningMixin
 from radboost.estimators._sources import SourcesOfFit, with_shares
 from radboost.estimators.deepboost import AUTOMATIC, DeepBoostClassifier
@@ -31,6 +30,7 @@ from radboost.families.raw_rows import RawRows
 from radboost.families.sourced import SourcedHypothesis
 from radboost.losses import NativeLoss, TargetLoss
 from radboost.model_file import ModelFileError, NotStored, storable_estimator
+from radboost.model_file.sections import json_array, read_json_array
 from radboost.objectives.over_sources import (
     SOURCE_OBJECTIVES,
     agnostic,
@@ -278,7 +278,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             check_classifier(self.domain_classifier)
         return super()._read_parameters()
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         sources = prepared.sources
         if sources is None or (len(sources.names) == 1 and self.step != "decay"):
             plan = super()._plan(prepared, settings, trace)
@@ -291,7 +291,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             )
         return self._plan_over(sources, prepared, settings, trace)
 
-    def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan_over(self, sources: Sources, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         n_threads, growth = settings.growth.n_threads, self._growth_on(prepared, settings.growth)
         stopping, watched, watched_sources = settings.stopping, prepared.validation, prepared.validation_sources
         if stopping is not None and watched is None:
@@ -330,7 +330,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             watch = SourceWatch(
                 extended, watched_sources.ids, objective, vertices, sourced.n_sources, stopping, n_threads
             )
-        return Plan(
+        return FitPlan(
             maker=maker,
             n_families=sum(family.n_families(problem) for family in families for problem in problems),
             sample_size=objective.total_weight,
@@ -377,7 +377,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], *, domain_classifier: Any = None) -> Self:
-        """As for the other estimators; a domain classifier of your own is not in the dict, and given again, fitted."""
+        """The fitted model of a dict; a domain classifier of your own is not in it, and given again, fitted."""
         model = super().from_dict(data)
         if domain_classifier is not None:
             model._supply_domain_classifier(domain_classifier)
@@ -434,27 +434,26 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         yield from self.ensemble_.staged_decision_function(rows, resolve_n_jobs(self.n_jobs))
 
     def _sourced(self) -> bool:
-        """Whether hypotheses want shares behind the columns."""
+        """True if hypotheses need Q(k | x) as further columns."""
         return any(isinstance(hypothesis, SourcedHypothesis) for hypothesis in self.ensemble_.entered)
 
     # --- files
 
     def _arrays_of_fit(self) -> dict[str, npt.NDArray[Any]]:
-        said = {"source_names": self.source_names_.tolist()}
+        arrays = {"source_names": json_array(self.source_names_.tolist())}
         if hasattr(self, "left_out_"):
-            said["left_out"] = self.left_out_
+            arrays["left_out"] = json_array(self.left_out_)
         domain = self.domain_classifier_
-        texts = {name: np.frombuffer(json.dumps(value).encode(), dtype=np.uint8) for name, value in said.items()}
-        return {**texts, **(domain.to_arrays() if isinstance(domain, DomainModel) else {})}
+        return {**arrays, **(domain.to_arrays() if isinstance(domain, DomainModel) else {})}
 
     def _take_arrays_of_fit(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        names = _said("source_names", arrays)
+        names = read_json_array(arrays, "source_names")
         plain = isinstance(names, list) and names and all(type(name) in (bool, int, float, str) for name in names)
         if not plain or len(set(map(repr, names))) != len(names):
             raise ModelFileError("the names of the sources are missing.")
         self.source_names_ = np.array(names)
         if "left_out" in arrays:
-            left_out = _said("left_out", arrays)
+            left_out = read_json_array(arrays, "left_out")
             if not isinstance(left_out, dict) or not all(type(reason) is str for reason in left_out.values()):
                 raise ModelFileError("who was left out must be names with reasons.")
             self.left_out_ = left_out
@@ -479,7 +478,7 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
             raise ModelFileError("its hypotheses are of other sources than it names.")
 
     def _supply_domain_classifier(self, classifier: Any) -> None:
-        """Of a loaded model: what its file could not keep."""
+        """Set the domain classifier of a loaded model, which its file could not keep."""
         if not isinstance(self.domain_classifier_, NotStored):
             raise ValueError("This model has a domain classifier of its own in its file; load it without another one.")
         check_classifier(classifier)
@@ -493,12 +492,6 @@ class MultiSourceBoostClassifier(DeepBoostClassifier):
         if training.feature_names is not None:
             reader.feature_names_in_ = training.feature_names
         return reader
-
-
-def _said(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """JSON from the bytes in an array; None where there are none."""
-    text = arrays.get(name, np.zeros(0))
-    return json.loads(text.tobytes()) if text.dtype == np.uint8 else None
 
 
 def _seeds(seed: int, n: int) -> list[int]:

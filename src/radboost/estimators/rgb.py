@@ -274,14 +274,6 @@ class RGBClassifier(CalibratedMixin, ClassifierMixin, GradientBoosting):
         self.loss_ = self._name_of_loss()
         self._loss_for(len(self.classes_))
 
-    def _targets(self, class_ids: ClassIds, targets: FloatArray | None, n_outputs: int) -> FloatArray:
-        places = class_ids.astype(np.float64)
-        return places if n_outputs > 1 else 2.0 * places - 1.0
-
-    def _norm_unit(self, derivative: FloatArray, mean: Callable[[FloatArray], float]) -> float:
-        # A leaf holds as many numbers as there are scores.
-        return 1.0 if derivative.ndim == 1 else math.sqrt(derivative.shape[1])
-
 
 @storable_estimator
 class RGBRegressor(RegressorMixin, GradientBoosting):
@@ -346,7 +338,7 @@ feature_names_in_
 
     @of_one_fit
     def staged_predict(self, X: Any, offset: Any = None) -> Iterator[FloatArray]:
-        """The same after each round."""
+        """Predictions after each round."""
         for scores in self._staged_scores(X):
             yield self._answers(begun_at(offset, scores))
 
@@ -374,7 +366,7 @@ feature_names_in_
         return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     def _answers(self, scores: FloatArray) -> FloatArray:
-        """What `predict` makes of scores."""
+        """Predictions from scores."""
         loss = _loss_of_fit(self, REGRESSION_LOSSES)
         found = ask(loss, "inverse_link", scores) if hasattr(loss, "inverse_link") else scores
         return np.require(found, np.float64, "W")  # a loss sees scores read-only, and may return them
@@ -426,10 +418,8 @@ feature_names_in_
         return loss, 1 if targets.ndim == 1 else targets.shape[1]
 
     def _units(self, targets: FloatArray, weights: RowWeights, n_threads: int) -> FloatArray | None:
-        """The powers of two next to the standard deviations of the targets, where the loss is one of their unit.
-
-        So no target counts more because of its unit, and dividing by a power of two rounds nothing.
-        """
+        """Powers of two next to the standard deviations of the targets, if the loss depends on their unit."""
+        # So no target counts more because of its unit, and dividing by a power of two rounds nothing.
         if targets.ndim == 1 or not getattr(self._read_loss(), "scales", False):
             return None
         return _units_of(targets, weights, n_threads)
@@ -470,10 +460,7 @@ def _units_of(targets: FloatArray, weights: RowWeights, n_threads: int) -> Float
 def _how_to_prune(
     model: GradientBoosting, loss: TargetLoss, targets_of: Callable[[FloatArray], FloatArray], errors: Costs | None
 ) -> HowToPrune:
-    """Trees pay for their complexity, the constant stays; weights are not negative, and keep to monotone constraints.
-
-    Without `errors` the error is the loss above the least that it can be.
-    """
+    """Prices by complexity, 0 for the constant; without `errors` the error is the loss above its minimum."""
     ensemble = model.ensemble_
     constants = np.array([one.n_splits == 0 for one in ensemble.hypotheses])
 

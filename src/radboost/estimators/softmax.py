@@ -34,7 +34,7 @@ from radboost.estimators._calibrated import CalibratedMixin
 from radboost.estimators._documents import described_like
 from radboost.estimators._estimator import of_one_fit
 from radboost.estimators._exporting import class_answer
-from radboost.estimators._learning import BoostingEstimator, FitSettings, Plan
+from radboost.estimators._learning import BoostingEstimator, FitPlan, FitSettings
 from radboost.estimators._pruning import HowToPrune, adaptive_prices, wrong_labels
 from radboost.export.parts import ExportedAnswer, Rule, refuse_model
 from radboost.families.raw_rows import RawRows
@@ -298,7 +298,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
     def _read_validation_costs(
         self, training: CheckedRows, watched: Watched | None, cost: Any, cost_val: Any
     ) -> Costs | None:
-        """Those of single validation rows, which go with those of single training rows."""
+        """Costs of single validation rows; given if and only if those of training rows are."""
         check_costs(watched is not None, cost, cost_val)
         if watched is None:
             return None
@@ -349,7 +349,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         by_rows = max(PATH_PER_ROOT * math.sqrt(n_different), PATH_PER_ROW * n_different)
         return float(min(1.0, max(SHORTEST_PATH, by_classes, by_rows) / self.n_rounds))
 
-    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> Plan:
+    def _plan(self, prepared: PreparedRows, settings: FitSettings, trace: Trace) -> FitPlan:
         classes, stopping, n_threads = prepared.known_classes, settings.stopping, settings.growth.n_threads
         growth = replace(
             settings.growth, max_features=check_max_features(settings.growth.options.max_features, prepared.n_features)
@@ -365,7 +365,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         # Draws go along the rows in this order (`SoftmaxPairs`): rows that stand in it are read one after the other.
         prepared = prepared.by_content(n_threads)
         maker = self._maker(prepared, costs.select(prepared.order), growth, trace)
-        return Plan(
+        return FitPlan(
             maker=maker,
             n_families=self.max_leaves,  # T_0, T_1, ...: a tree of k leaves has k - 1 splits
             sample_size=maker.sample_size,
@@ -391,7 +391,7 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         return self.learning_rate_
 
     def _costs_of(self, prepared: PreparedRows) -> Costs:
-        """Those of the examples, otherwise those of the parameter."""
+        """Costs of the single rows if given, otherwise those of the parameter."""
         if prepared.costs is not None:
             return prepared.costs
         classes = prepared.known_classes
@@ -552,9 +552,3 @@ class SoftmaxBoostClassifier(CalibratedMixin, ClassifierMixin, BoostingEstimator
         if matrix.dtype != np.float64 or matrix.shape not in ((n_classes, n_classes), (0, 0)):
             raise ValueError("the costs of the fit do not fit the number of classes")
         self.cost_ = matrix if matrix.size else None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags

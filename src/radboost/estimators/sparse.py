@@ -163,10 +163,10 @@ class SparseBoostRegressor(RegressorMixin, SparseBoost):
         return 0.0 if isinstance(self.alpha, str) else float(self.alpha)
 
     def _alpha_for(self, read: Read, settings: InductionSettings) -> float:
-        """With "auto" the slopes of the loss at the empty model, and how far a random column follows them.
+        """With "auto" the expected slope of a random column at the empty model.
 
-        A column of spread 1 that knows nothing of y has a slope with a mean of zero and a standard deviation of the
-        root mean square of the rows' slopes, divided by the root of their number.
+        A column of spread 1 that is independent of y has a slope of mean zero. Its standard deviation is the root mean
+        square of the loss's derivative over the rows, divided by the root of their number.
         """
         if not isinstance(self.alpha, str):
             return settings.alpha

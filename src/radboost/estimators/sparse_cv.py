@@ -31,12 +31,10 @@ DEFAULT_FOLDS = 5
 
 
 def _product(X: Any, weights: FloatArray) -> FloatArray:
-    """X times weights, most of which are zero.
-
-    Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
-    """
+    """X times weights, most of which are zero."""
     if sparse.issparse(X):
         return np.asarray(X @ weights)
+    # Not by BLAS: OpenBLAS ends the process where it finds no memory for its buffers, instead of raising an error.
     used = np.flatnonzero(weights.any(axis=1))
     return np.asarray(np.einsum("ij,jk->ik", X[:, used], weights[used], optimize=False), dtype=np.float64)
 
@@ -119,11 +117,7 @@ class ChoosesAlpha(SparseBoost):
     def _folds_by_content(
         self, X: Any, labels: FloatArray, weights: FloatArray
     ) -> tuple[Iterator[tuple[Places, Places]], tuple[Any, FloatArray, FloatArray]]:
-        """Folds that depend neither on the order of the rows nor on copies in place of weights, and their rows.
-
-        The different rows, in the order of their hashes, are dealt out in turn; those of one class after those of
-        another, so that each fold gets its share of every class.
-        """
+        """Folds by the hash of rows, class after class, and the different rows; order and copies do not matter."""
         n_folds = DEFAULT_FOLDS if self.cv is None else check_integer("cv", self.cv, 2)
         places, weights = canonical_rows(X, labels, weights, resolve_n_jobs(self.n_jobs))
         X = X.tocsr()[places] if sparse.issparse(X) else X[places]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from radboost._validation import check_choice, check_integer
 from radboost.boosting import Driver, Trace
 from radboost.estimators import MultiSourceBoostClassifier
-from radboost.estimators._learning import Plan
+from radboost.estimators._learning import FitPlan
 from radboost.estimators.multi_source import _seeds
 from radboost.families.candidates import Candidates
 from radboost.federated.descent import FederatedDescent
@@ -199,7 +199,7 @@ def _fit(
         seeds=_seeds(seed, len(names)),
         trace=trace,
     )
-    plan = Plan(
+    plan = FitPlan(
         maker=maker,
         n_families=len(names),
         sample_size=float(office.sizes.sum()),

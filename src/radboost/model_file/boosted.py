@@ -1,4 +1,4 @@
-"""What a file keeps of models with rounds and an `Ensemble`."""
+"""Content of the files of models with rounds and an `Ensemble`."""
 
 from __future__ import annotations
 

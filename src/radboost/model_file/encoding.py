@@ -123,7 +123,7 @@ def decode(data: Any, parameter: str, known: Mapping[str, type]) -> Any:
 
 
 def is_stored(value: Any) -> bool:
-    """Whether a decoded value is whole: no part of it is an object of the user's that a file does not keep."""
+    """True if no part of a decoded value is an object of the user's, which a file does not keep."""
     if isinstance(value, list | tuple):
         return all(map(is_stored, value))
     if isinstance(value, dict):

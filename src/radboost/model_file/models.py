@@ -119,10 +119,7 @@ def _encode_params(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changed_params(of_fit: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Encoded parameters that are not those of the fit, such as "auto" for what it stood for.
-
-    Of a parameter that is not stored the loaded model needs the one of the fit again, and nothing else in its place.
-    """
+    """Encoded parameters that differ from those of the fit, such as "auto"; not where one of the two is not stored."""
 
     def stored(data: Any, key: str) -> bool:
         return is_stored(decode(data, key, known_values()))
@@ -157,7 +154,7 @@ def describe_unfitted(estimator: Any) -> dict[str, Any] | None:
 
 
 def restore_unfitted(header: Mapping[str, Any]) -> Any:
-    """What `describe_unfitted` has described."""
+    """Estimator from the header of `describe_unfitted`."""
     estimator = estimator_named(header["model"])
     if estimator is None:
         raise ModelFileError(

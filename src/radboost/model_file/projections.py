@@ -1,4 +1,4 @@
-"""What a file keeps of supervised kernel projections."""
+"""Content of the files of supervised kernel projections."""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """Of the columns that the model uses."""
+        """Names of the columns that the model uses."""
         return [column.name for column in self.columns]
 
     @property
     def feature_names(self) -> list[str]:
-        """Those that the model was fitted with."""
+        """Names of the features that the model was fitted with."""
         if self.form == "table":
             return self.names
         return [name for column in self.columns for name in column.feature_names]
@@ -110,7 +110,7 @@ def read_schema(found: Any) -> Schema:
 
 
 def fits(schema: Schema, model: Any) -> bool:
-    """Whether a fitted model has the columns, categories and task of the schema: it may have been fitted again."""
+    """True if a fitted model has the columns, categories and task of the schema; it may have been fitted again."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or list(map(str, names)) != schema.feature_names:
         return False

@@ -1,4 +1,4 @@
-"""What a file keeps of estimators that choose their setting: the best one, whole, and what was found."""
+"""Content of the files of searches: the best estimator, and the results of the trials."""
 
 from __future__ import annotations
 

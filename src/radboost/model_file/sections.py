@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -20,6 +21,17 @@ Content: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
 def section(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     """The arrays whose names begin like that, without the beginning."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def json_array(value: Any) -> AnyArray:
+    """Array of the bytes of a value as JSON."""
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+
+
+def read_json_array(arrays: Mapping[str, AnyArray], name: str) -> Any:
+    """Value of `json_array`; None where there is no such array."""
+    text = arrays.get(name, np.zeros(0))
+    return json.loads(text.tobytes()) if text.dtype == np.uint8 else None
 
 
 def history_arrays(history: Mapping[str, list[Any]]) -> dict[str, AnyArray]:

@@ -1,4 +1,4 @@
-"""What a file keeps of models of sequences."""
+"""Content of the files of models of sequences."""
 
 from __future__ import annotations
 

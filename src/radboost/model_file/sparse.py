@@ -1,4 +1,4 @@
-"""What a file keeps of models with structural sparsity."""
+"""Content of the files of sparse models."""
 
 from __future__ import annotations
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions, load
+from radboost import AgnosticBoostClassifier, AgnosticClassifier, Mixtures, TreeOptions
 from radboost.engine import current
 from radboost.losses.judging import check_judging
 from radboost.objectives.judged import JudgedRows, SeveralLosses
@@ -127,20 +126,6 @@ def test_early_stopping_watches_the_worst_mixture() -> None:
     margins = (2.0 * y[300:] - 1.0) * model.decision_function(X[300:])
     values = [np.logaddexp(0.0, -margins).mean(), np.maximum(0.0, 1.0 - margins).mean()]
     assert model.best_score_ == pytest.approx(max(values), rel=1e-9)
-
-
-def test_files_and_warm_starts(tmp_path: Path) -> None:
-    X, y = xor(7)
-    model = AgnosticBoostClassifier(12).fit(X, y)
-    model.save(tmp_path / "model.radboost")
-    loaded = load(tmp_path / "model.radboost")
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert (loaded.mixture_, loaded.agnostic_loss_) == (model.mixture_, model.agnostic_loss_)
-    begun = AgnosticBoostClassifier(5, warm_start=True).fit(X, y)
-    begun.set_params(n_rounds=12).fit(X, y)
-    np.testing.assert_array_equal(begun.decision_function(X), model.decision_function(X))
-    with pytest.raises(ValueError, match="warm_start=True continues the last fit, whose loss was"):
-        begun.set_params(n_rounds=15, losses=CONVEX).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -162,12 +162,6 @@ def test_a_loss_that_is_flat_ends_the_fit() -> None:
     assert np.all(np.isfinite(model.predict_proba([[0.0], [9.0]])))
 
 
-def test_one_row_of_each_class_fits() -> None:
-    model = DeepBoostClassifier.paper(n_rounds=5).fit([[0.0], [1.0]], ["no", "yes"])
-    assert list(model.predict([[0.0], [1.0], [0.4], [0.6]])) == ["no", "yes", "no", "yes"]
-    assert np.all(np.isfinite(model.decision_function([[0.0], [1.0]])))
-
-
 @pytest.mark.parametrize("column", [np.ones((40, 1)), np.full((40, 1), np.nan)], ids=["constant", "missing"])
 @pytest.mark.parametrize("recipe", [DeepBoostClassifier, DeepBoostClassifier.paper])
 def test_nothing_to_split_gives_the_majority(column: np.ndarray, recipe: Any) -> None:

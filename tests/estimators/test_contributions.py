@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-import radboost
 from radboost import (
     DeepBoostClassifier,
     KernelFamily,
@@ -159,15 +157,6 @@ def test_a_link_leaves_scores_alone() -> None:
     model = RGBRegressor(12, loss="poisson", n_jobs=1).fit(X, np.exp(target))
     found = model.predict_contributions(X).sum(axis=-1)
     np.testing.assert_allclose(np.exp(found), model.predict(X), rtol=1e-9)
-
-
-def test_models_from_files(tmp_path: Any) -> None:
-    X, target = rows()
-    model = fitted("gradient, classes", X, target)
-    found = model.predict_contributions(X)
-    model.save(tmp_path / "model.radb")
-    np.testing.assert_array_equal(radboost.load(tmp_path / "model.radb").predict_contributions(X), found)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_contributions(X), found)
 
 
 def test_a_model_without_trees() -> None:

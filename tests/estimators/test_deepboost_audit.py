@@ -88,23 +88,6 @@ def test_any_values(X: np.ndarray, settings: deepboost.Settings, seed: int, weig
 
 
 @given(
-    dtype=st.sampled_from([np.float64, np.float32, np.int16, np.uint8, bool]),
-    data=st.data(),
-    settings=SETTINGS,
-    m=st.integers(2, 25),
-    d=st.integers(1, 5),
-)
-def test_any_dtype(dtype: Any, data: Any, settings: deepboost.Settings, m: int, d: int) -> None:
-    X = data.draw(hnp.arrays(dtype, (m, d)))
-    if np.issubdtype(dtype, np.floating):
-        X = np.where(np.isinf(X), np.nan, X)
-    y = np.array([0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=m - 2, max_size=m - 2))])
-    model = fitted(settings).fit(X, y)
-    check(model, settings, X, y, np.ones(m), search=True)
-    assert set(model.predict(X)) <= {0, 1}
-
-
-@given(
     seed=st.integers(0, 10**6),
     rate=st.sampled_from([0.1, 1.0]),
     subsample=st.sampled_from([0.5, 1.0]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,8 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.inspection import partial_dependence
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import radboost
-from model_files import assert_same_model
-from papers import datasets
 from radboost import DeepBoostClassifier, KernelFamily, complexity
 from radboost.rows import RareCategoriesWarning
 from radboost.trees import with_tree_options
@@ -110,13 +102,6 @@ def test_from_dtype_leaves_numbers_alone() -> None:
     numbers = frame[["width", "doors"]].astype({"doors": int})
     plain = quick(categorical_features=None).fit(numbers.astype({"doors": "category"}), y)
     np.testing.assert_array_equal(plain.decision_function(numbers), quick().fit(numbers, y).decision_function(numbers))
-
-
-def test_an_empty_list_means_none() -> None:
-    frame, y = make_rows(2, missing=0.0)
-    numbers = frame[["width", "doors"]].astype(float)
-    for nothing in ([], None, [False, False], np.zeros(2, dtype=bool), ()):
-        assert quick(categorical_features=nothing).fit(numbers, y).categories_ == {}
 
 
 @pytest.mark.parametrize(
@@ -287,32 +272,6 @@ def test_declared_categories_need_not_occur() -> None:
 
 # --- what must not change the model -----------------------------------------------------------------------------
 
-SETTINGS: list[dict[str, Any]] = [
-    {},
-    {"thresholds": "best", "split_criterion": "edge", "max_features": None},
-    {"thresholds": "best", "subsample": 0.6},
-    {"family": "stump_pairs", "thresholds": "best"},
-    {"family": ["stumps", "trees"], "learning_rate": 1.0},
-]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_order_threads_and_repetition(settings: dict[str, Any], n_classes: int) -> None:
-    frame, y = make_rows(7, n_classes=n_classes)
-    weights = np.random.default_rng(1).integers(1, 4, len(y))
-    model = quick(categorical_features=NAMED, **settings).fit(frame, y, sample_weight=weights)
-    expected = model.decision_function(frame)
-    order = np.random.default_rng(2).permutation(len(y))
-    moved = quick(categorical_features=NAMED, n_jobs=3, **settings)
-    moved.fit(frame.iloc[order], y[order], sample_weight=weights[order])
-    np.testing.assert_array_equal(moved.decision_function(frame), expected)
-    copies = np.repeat(np.arange(len(y)), weights)
-    repeated = quick(categorical_features=NAMED, **settings).fit(frame.iloc[copies], y[copies])
-    np.testing.assert_array_equal(repeated.decision_function(frame), expected)
-    objective = np.array(model.history_["objective"])
-    assert np.all(np.diff(objective) <= 1e-9)
-
 
 def test_names_of_categories_do_not_matter() -> None:
     """With every split searched, other names in another order give the same model."""
@@ -332,38 +291,6 @@ def test_two_categories_are_like_two_numbers() -> None:
     # Which of the two is left depends on the label, so that only the sign of a stump may differ.
     np.testing.assert_allclose(as_category.decision_function(numbers), as_number.decision_function(numbers), atol=1e-12)
     np.testing.assert_allclose(as_category.ensemble_.complexities, as_number.ensemble_.complexities)
-
-
-# --- what else a model can do ------------------------------------------------------------------------------------
-
-
-def test_validation_rows_and_early_stopping() -> None:
-    frame, y = make_rows(10, m=400)
-    later = as_categories(frame)[300:].assign(colour=frame["colour"][300:].astype("category"))
-    watched = quick(n_rounds=40, early_stopping=5).fit(as_categories(frame)[:300], y[:300], X_val=later, y_val=y[300:])
-    assert len(watched.history_["validation_loss"]) >= watched.n_iter_
-    error = np.mean(watched.predict(later) != y[300:])
-    assert watched.history_["validation_error"][watched.n_iter_ - 1] == pytest.approx(error, abs=0.02)
-    held_back = quick(n_rounds=40, early_stopping=True, categorical_features=NAMED).fit(frame, y)
-    assert held_back.history_["validation_loss"]
-    stages = list(held_back.staged_predict(frame))
-    np.testing.assert_array_equal(stages[-1], held_back.predict(frame))
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_files_pickles_and_clones(tmp_path: Path, n_classes: int) -> None:
-    frame, y = make_rows(11, n_classes=n_classes)
-    for named in (NAMED, np.array([1, 2, 3]), np.array([False, True, True, True]), tuple(NAMED)):
-        model = quick(categorical_features=named).fit(frame, y)
-        model.save(tmp_path / "m")
-        loaded = radboost.load(tmp_path / "m")
-        for other in (loaded, pickle.loads(pickle.dumps(model))):
-            assert other.categories_ == model.categories_
-            assert_same_model(other, model, frame)
-        again = clone(loaded).fit(frame, y)
-        np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
-    model.set_params(categorical_features=None)
-    np.testing.assert_array_equal(model.decision_function(frame), loaded.decision_function(frame))
 
 
 CELLS = st.one_of(
@@ -396,25 +323,6 @@ def test_questions_read_as_questions() -> None:
     numbers = np.arange(20)[:, None].repeat(4, axis=0)
     shown = repr(stump.fit(numbers, (numbers[:, 0] % 2)).ensemble_)
     assert "[-1 if x[0] in {0, 2, 4, 6, 6 more} else +1]" in shown
-
-
-def test_importances_and_partial_dependence() -> None:
-    frame, y = make_rows(12, missing=0.0)
-    rows = frame[["width", "colour"]].astype({"width": float, "colour": "category"})
-    model = quick().fit(rows, y)
-    assert model.feature_importances_[1] > 0.3
-    curves = partial_dependence(model, rows, ["colour"], categorical_features=["colour"], kind="average")
-    assert curves["average"].shape == (1, 5)
-    assert np.ptp(curves["average"]) > 0.02
-    steps = make_pipeline(FunctionTransformer(), quick())
-    assert cross_val_score(steps, rows, y, cv=3).mean() > 0.6
-
-
-def test_margins_and_the_bound_know_categories() -> None:
-    frame, y = make_rows(13)
-    model = quick(categorical_features=NAMED).fit(frame, y)
-    assert radboost.guarantees.margins(model, frame, y).shape == (200,)
-    assert radboost.guarantees.bound(model, frame, y).total > 0
 
 
 # --- complexity --------------------------------------------------------------------------------------------------
@@ -514,34 +422,3 @@ def test_bits_of_questions() -> None:
         assert complexity.stump_pairs(m, d, 2) ** 2 == pytest.approx(
             complexity.stump_pairs(m, d) ** 2 + 4 * np.log(2) / m
         )
-
-
-# --- real data ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_abalone(data_dir: Path) -> None:
-    data = datasets.load("abalone", data_dir)
-    model = DeepBoostClassifier(40, categorical_features=data.categorical_features).fit(data.X[:3000], data.y[:3000])
-    assert model.categories_ == {0: (0, 1, 2)}
-    assert model.feature_importances_[0] > 0.01
-    assert model.score(data.X[3000:], data.y[3000:]) > 0.22
-    text = pd.DataFrame(data.X, columns=data.feature_names)
-    text["Sex"] = np.array(data.categories["Sex"])[data.X[:, 0].astype(int)]
-    same = DeepBoostClassifier(40, categorical_features=["Sex"]).fit(text[:3000], data.y[:3000])
-    np.testing.assert_array_equal(same.decision_function(text[3000:]), model.decision_function(data.X[3000:]))
-
-
-@pytest.mark.slow
-def test_adult(data_dir: Path) -> None:
-    data = datasets.load("adult", data_dir)
-    rows = np.random.default_rng(0).permutation(len(data.y))
-    train, rest = rows[:8000], rows[8000:]
-    assert np.isnan(data.X[:, data.categorical_features]).any()
-    settings: dict[str, Any] = {"categorical_features": data.categorical_features}
-    for changes in ({}, {"thresholds": "best"}, {"family": "stump_pairs", "thresholds": "best", "learning_rate": 0.5}):
-        model = DeepBoostClassifier(100, **with_tree_options(settings), **with_tree_options(changes)).fit(
-            data.X[train], data.y[train]
-        )
-        assert 1 - model.score(data.X[rest], data.y[rest]) < 0.165
-        assert model.feature_importances_[list(data.categorical_features)].sum() > 0.1

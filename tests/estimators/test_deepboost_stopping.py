@@ -111,16 +111,6 @@ def test_validation_history_is_the_error_of_the_staged_scores() -> None:
         assert loss == pytest.approx(np.sum(w * np.logaddexp(0, 1 - y_val * scores)) / w.sum() / math.log(2), rel=1e-12)
 
 
-def test_early_stopping_holds_rows_back() -> None:
-    X, y = smooth(9, m=200)
-    model = DeepBoostClassifier(10, early_stopping=EarlyStopping(patience=3, validation_fraction=0.4)).fit(X, y)
-    assert "validation_error" in model.history_
-    assert 60 < model.ensemble_.sample_size < 180
-    plain = DeepBoostClassifier(10).fit(X, y)
-    assert "validation_error" not in plain.history_
-    assert plain.ensemble_.sample_size == 200
-
-
 def test_early_stopping_holds_copies_of_a_row_back_one_by_one() -> None:
     X, y = smooth(10, m=100)
     weighted = DeepBoostClassifier(10, early_stopping=np.True_).fit(X, y, np.full(100, 2.0))  # as good as Python's own

@@ -17,16 +17,12 @@ from sklearn.metrics import (
     mean_absolute_error,
     roc_auc_score,
 )
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import radboost
 from radboost import (
     AgnosticBoostClassifier,
     Checkpoint,
     DeepBoostClassifier,
-    EarlyStopping,
     MultiSourceBoostClassifier,
     RGBClassifier,
     RGBRegressor,
@@ -163,18 +159,6 @@ def test_short_fits_know_nothing_of_it(setting: Settings) -> None:
     assert given.calibration_ == plain.calibration_
 
 
-@pytest.mark.parametrize("setting", EVERYONE, ids=lambda one: one[0].__name__)
-def test_order_and_copies_do_not_matter(setting: Settings) -> None:
-    X, y = rows(12, n=150)
-    w = np.random.default_rng(13).integers(1, 4, len(X))
-    name = "r2" if setting[0] is RGBRegressor else "roc_auc"
-    model = made(setting, 30, early_stopping=EarlyStopping(5, 0.3)).fit(X, y, w, eval_metric=name)
-    repeated = np.random.default_rng(14).permutation(np.repeat(np.arange(len(X)), w))
-    again = made(setting, 30, early_stopping=EarlyStopping(5, 0.3)).fit(X[repeated], y[repeated], eval_metric=name)
-    assert again.history_ == model.history_
-    assert again.n_iter_ == model.n_iter_
-
-
 def test_going_on_and_files(tmp_path: Path) -> None:
     X, y = rows(15)
     given: dict[str, Any] = {"X_val": X[::2], "y_val": y[::2], "eval_metric": ["roc_auc", "accuracy"]}
@@ -190,14 +174,6 @@ def test_going_on_and_files(tmp_path: Path) -> None:
     loaded = radboost.load(str(tmp_path / "model"))
     assert (loaded.best_iteration_, loaded.best_score_) == (whole.best_iteration_, whole.best_score_)
     assert whole.best_score_ == max(whole.history_["validation_roc_auc"])
-
-
-def test_within_searches_and_pipelines() -> None:
-    X, y = rows(16)
-    search = GridSearchCV(RGBClassifier(10, early_stopping=3, n_jobs=1), {"learning_rate": [0.1, 0.3]}, cv=2)
-    assert "validation_f1" in search.fit(X, y, eval_metric="f1").best_estimator_.history_
-    line = make_pipeline(StandardScaler(), RGBClassifier(10, early_stopping=3, n_jobs=1))
-    assert "validation_f1" in line.fit(X, y, rgbclassifier__eval_metric="f1")[-1].history_
 
 
 def test_what_is_refused() -> None:

@@ -71,19 +71,6 @@ def test_constraints_hold():
     assert model.mixture_.sum() <= 1.0 + 1e-8
 
 
-def test_neither_order_nor_threads_nor_repetitions_matter():
-    X, y = two_kernels(30)
-    model = SupervisedKernelProjection(rank=3, random_state=0, n_jobs=1).fit(X, y)
-    order = np.random.default_rng(1).permutation(30)
-    shuffled = SupervisedKernelProjection(rank=3, random_state=0, n_jobs=2).fit(X[order], y[order])
-    np.testing.assert_array_equal(model.mixture_, shuffled.mixture_)
-    np.testing.assert_array_equal(model.coef_, shuffled.coef_)
-    weights = np.array([1, 2, 0] * 10)
-    weighted = clone(model).fit(X, y, sample_weight=weights)
-    repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
-
-
 def test_an_unlabelled_sample_gives_the_eigenfunctions():
     X, y = two_kernels(40)
     more, _ = two_kernels(200, 5)

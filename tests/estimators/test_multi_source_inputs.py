@@ -36,27 +36,6 @@ from reference.multi_source import NAMES, rows
 # --- Q
 
 
-def test_rows_in_any_order_form_and_number_give_one_model() -> None:
-    X, y, s = rows(10, m=250)
-    w = np.random.default_rng(0).integers(1, 4, 250)
-    X[::7, 3] = np.nan
-    model = MultiSourceBoostClassifier(20).fit(X, y, w, sources=s)
-    f, mixed = model.decision_function(X), np.random.default_rng(1).permutation(250)
-    again = np.repeat(np.arange(250), w)
-    for others in (
-        MultiSourceBoostClassifier(20, n_jobs=1).fit(X[mixed], y[mixed], w[mixed], sources=s[mixed]),
-        MultiSourceBoostClassifier(20, n_jobs=2).fit(X[again], y[again], sources=s[again]),
-        MultiSourceBoostClassifier(20).fit(np.asfortranarray(X), y, w, sources=list(s)),
-    ):
-        np.testing.assert_array_equal(others.decision_function(X), f)
-        assert others.history_["objective"] == model.history_["objective"]
-    np.testing.assert_array_equal(np.concatenate([model.decision_function(X[i : i + 1]) for i in range(250)]), f)
-    X = np.nan_to_num(X)
-    dense = MultiSourceBoostClassifier(10).fit(X, y, sources=s)
-    loose = MultiSourceBoostClassifier(10).fit(sparse.csr_array(X), y, sources=s)
-    np.testing.assert_array_equal(dense.decision_function(X), loose.decision_function(sparse.csr_array(X)))
-
-
 def test_q_is_a_logistic_regression() -> None:
     X, y, s = rows(11, m=500)
     model = MultiSourceBoostClassifier(2).fit(X, y, sources=s)

@@ -6,10 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.class_weight import compute_sample_weight
 
 from multiclass_tools import PAIRS
 from radboost import DeepBoostClassifier
@@ -107,65 +103,12 @@ def test_labels_are_the_argmax_and_the_first_on_ties() -> None:
     assert set(nothing.predict(X)) == {0}
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_missing_values(pair: tuple[str, str]) -> None:
-    """A class that shows only in what is missing can be learned, in training and for new rows."""
-    rng = np.random.default_rng(5)
-    y = np.repeat([0, 1, 2], 40)
-    X = np.column_stack([np.where(y == 0, -1.0, 1.0) + 0.1 * rng.normal(size=120), rng.normal(size=120)])
-    X[y == 2, 0] = np.nan
-    model = quick(
-        n_rounds=60, objective=pair[0], loss=pair[1], learning_rate=1.0, thresholds="best", max_features=None
-    ).fit(X, y)
-    assert model.score(X, y) == 1.0
-    np.testing.assert_array_equal(model.predict([[-1, 0], [1, 0], [np.nan, 0]]), [0, 1, 2])
-    all_missing = quick(objective=pair[0], loss=pair[1]).fit(np.full((120, 2), np.nan), y)
-    assert np.all(np.isfinite(all_missing.predict_proba(X)))
-
-
-def test_class_weights_by_sample_weight() -> None:
-    X, y = smooth_classes(6, m=400, noise=0.3)
-    rare = (y != 2) | (np.arange(400) % 8 == 0)
-    X, y = X[rare], y[rare]
-    plain = quick(n_rounds=40).fit(X, y)
-    balanced = quick(n_rounds=40).fit(X, y, sample_weight=compute_sample_weight("balanced", y))
-    recall = [np.mean(m.predict(X)[y == 2] == 2) for m in (plain, balanced)]
-    assert recall[1] > recall[0]
-    assert balanced.ensemble_.sample_size == pytest.approx(len(y))
-
-
-@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
-def test_folds_without_a_class() -> None:
-    X, y = smooth_classes(7, m=90)
-    scores = cross_val_score(quick(), X, y, cv=PredefinedSplit(y))  # each fold is a class that training lacks
-    np.testing.assert_array_equal(scores, 0.0)
-    y[y == 2] = 1
-    y[4] = 2
-    scores = cross_val_score(quick(), X, y, cv=StratifiedKFold(3))
-    assert np.all(np.isfinite(scores))
-    with pytest.warns(RuntimeWarning, match="Number of classes"):
-        probabilities = cross_val_predict(quick(), X, y, cv=StratifiedKFold(3), method="predict_proba")
-    assert probabilities.shape == (90, 3)
-
-
 def test_a_fold_that_leaves_two_classes_is_binary() -> None:
     X, y = smooth_classes(8, m=90)
     part = y != 1
     model = quick(objective="sum").fit(X[part], y[part])
     assert list(model.classes_) == [0, 2]
     assert model.decision_function(X).shape == (90,)
-
-
-def test_in_pipelines_and_searches() -> None:
-    X, y = smooth_classes(10, m=90)
-    names = np.array(["x", "y", "z"])[y]
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), quick()),
-        {"deepboostclassifier__objective": ["sum", "compsum", "maxsum", "max"]},
-        cv=3,
-        scoring="neg_log_loss",
-    ).fit(X, names)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score
 
 from radboost import RGBClassifier, RGBRegressor, TreeFamilies, TreeOptions, _validation, guarantees
 from radboost.boosting.line_search import convex_search
@@ -104,42 +103,6 @@ def test_trees_belong_to_their_families(estimator: Any, parameters: Any, X: Any,
             assert np.linalg.norm(leaves, order) <= 1.0 + 1e-12
 
 
-@EVERY
-def test_warm_start_goes_on(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
-    options = {**parameters, "subsample": 0.8}
-    whole = estimator(9, **options).fit(X, y)
-    model = estimator(4, **options, warm_start=True).fit(X, y)
-    assert model.n_iter_ == 4
-    model.set_params(n_rounds=9).fit(X, y)
-    same_model(model, whole, X)
-    assert model.n_iter_ == 9
-    with pytest.raises(ValueError, match=r"(?s)n_rounds=3.*warm_start=False"):
-        model.set_params(n_rounds=3).fit(X, y)
-    with pytest.raises(ValueError, match="other columns"):
-        model.set_params(n_rounds=12).fit(X[:, :-1], y)
-
-
-def test_warm_start_with_early_stopping() -> None:
-    X, y = numbers(5, m=300)
-    whole = RGBRegressor(40, early_stopping=40).fit(X, y)
-    model = RGBRegressor(15, early_stopping=40, warm_start=True).fit(X, y)
-    if model.n_iter_ == 15:
-        same_model(model.set_params(n_rounds=40).fit(X, y), whole, X)
-    with pytest.raises(ValueError, match="which had validation rows"):
-        model.set_params(n_rounds=50, early_stopping=False).fit(X, y)
-
-
-@EVERY
-def test_stages_end_with_the_model(estimator: Any, parameters: Any, X: Any, y: Any) -> None:
-    model = estimator(7, **parameters).fit(X, y)
-    stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_iter_ == 7
-    np.testing.assert_array_equal(stages[-1], model.predict(X))
-    assert model.feature_importances_.shape == (X.shape[1],)
-    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
-    assert model.feature_importances_[:2].sum() > model.feature_importances_[-1]
-
-
 @pytest.mark.parametrize("name", ["squared", "huber", "logistic", "exponential"])
 def test_a_loss_of_ones_own(name: str) -> None:
     """The same numbers through Python as through the native core."""
@@ -234,38 +197,6 @@ def test_monotone_constraints_by_name_and_what_is_refused() -> None:
         RGBRegressor(2, tree_options=TreeOptions(monotonic_constraints={"a": 1})).fit(frame, y)
 
 
-def test_missing_values_and_categories() -> None:
-    rng = np.random.default_rng(9)
-    levels = rng.integers(0, 12, 400)
-    effect = rng.normal(size=12)
-    X = np.column_stack([levels, rng.normal(size=400)]).astype(float)
-    y = effect[levels] + np.where(rng.random(400) < 0.3, 2.0, 0.0)
-    X[y > effect[levels] + 1, 1] = np.nan
-    as_numbers = RGBRegressor(30, learning_rate=0.3).fit(X, y)
-    as_categories = RGBRegressor(30, learning_rate=0.3, categorical_features=[0]).fit(X, y)
-    assert as_categories.score(X, y) > 0.99
-    assert as_categories.history_["objective"][2] < as_numbers.history_["objective"][2]
-    unknown = np.array([[99.0, 0.0]])
-    assert np.isfinite(as_categories.predict(unknown)).all()
-
-
-def test_early_stopping_and_validation_rows() -> None:
-    X, y = numbers(10, m=500)
-    model = RGBRegressor(300, learning_rate=0.5, early_stopping=10).fit(X, y)
-    assert model.n_iter_ < 300
-    assert model.stop_reason_.startswith("early stopping")
-    losses = model.history_["validation_loss"]
-    assert len(losses) == model.n_iter_ + 10 == 11 + int(np.argmin(losses))
-    assert "validation_error" not in model.history_
-    X, y = smooth(10, m=400)
-    model = RGBClassifier(20).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
-    np.testing.assert_allclose(
-        model.history_["validation_error"][-1], 1 - accuracy_score(y[300:], model.predict(X[300:]))
-    )
-    expected = np.logaddexp(0, -y[300:] * scores_of(model, X[300:])).mean()
-    np.testing.assert_allclose(model.history_["validation_loss"][-1], expected, rtol=1e-12)
-
-
 def test_probabilities() -> None:
     X, y = smooth(11)
     logistic = RGBClassifier(10, calibration=None).fit(X, y)
@@ -278,20 +209,6 @@ def test_probabilities() -> None:
     np.testing.assert_allclose(several.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(ValueError, match=r"(?s)exponential.*two classes.*3.*logistic"):
         RGBClassifier(loss="exponential").fit(X, y)
-
-
-@pytest.mark.parametrize("loss", [*REGRESSION_LOSSES, SquaredLoss()])
-@pytest.mark.parametrize("n_targets", [1, 2])
-def test_predictions_are_arrays_to_write_into(loss: Any, n_targets: int) -> None:
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    y = np.exp(X[:, :n_targets] if n_targets > 1 else X[:, 0])
-    if n_targets > 1 and loss not in ("squared", "absolute"):
-        return
-    model = RGBRegressor(3, loss=loss).fit(X, y)
-    expected = model.predict(X)
-    for found in (model.predict(X), *model.staged_predict(X), model.predict(X, offset=np.zeros_like(y))):
-        found[:] = 0.0
-    np.testing.assert_array_equal(model.predict(X), expected)
 
 
 def test_quantiles_are_quantiles() -> None:
@@ -331,17 +248,6 @@ def test_the_constant_of_the_paper_can_raise_the_loss() -> None:
     assert paper.history_["objective"] != ours.history_["objective"]
     with pytest.raises(ValueError, match=r"(?s)paper.*Lipschitz.*line_search"):
         RGBClassifier(loss="exponential", step="paper").fit(X, y)
-
-
-def test_draws_follow_the_weights() -> None:
-    families = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0)).resolve()
-    drawn = [families.draw(1, 0, r)[0] for r in range(4000)]
-    shares = np.bincount(drawn, minlength=4) / 4000
-    np.testing.assert_allclose(shares, [1 / 8, 3 / 8, 1 / 8, 3 / 8], atol=0.03)
-    only = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0), weights=[[0, 0], [1, 0]]).resolve()
-    assert {family for r in range(100) for family in only.draw(3, 0, r)} == {2}
-    even = TreeFamilies(sizes=(1, 2), norms=(1.0, 3.0), weights="uniform").resolve()
-    assert even.draw(500, 0, 0) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_score
 
-import radboost
 from radboost import RGBRegressor
 from radboost.losses import HuberLoss
 
@@ -53,48 +51,10 @@ def test_the_unit_of_y_does_not_matter() -> None:
         np.testing.assert_allclose(scores_of(model.fit(X, factor * T)), factor * plain, rtol=1e-6)
 
 
-def test_order_weights_and_copies() -> None:
-    order = RNG.permutation(len(T))
-    weights = RNG.integers(0, 4, size=len(T))
-    weighted = RGBRegressor(8, loss="huber").fit(X, T, sample_weight=weights)
-    moved = RGBRegressor(8, loss="huber").fit(X[order], T[order], sample_weight=weights[order])
-    copies = RGBRegressor(8, loss="huber").fit(np.repeat(X, weights, axis=0), np.repeat(T, weights))
-    assert weighted.loss_ == moved.loss_ == copies.loss_ == HuberLoss(delta_of(np.repeat(T, weights)))
-    np.testing.assert_array_equal(scores_of(weighted), scores_of(moved))
-    np.testing.assert_array_equal(scores_of(weighted), scores_of(copies))
-
-
 def test_targets_that_are_mostly_or_all_the_same() -> None:
     few = np.where(np.arange(len(T)) < 6, 50.0, 0.0)
     assert RGBRegressor(3, loss="huber").fit(X, few).loss_ == HuberLoss(np.mean(few))
     assert RGBRegressor(3, loss="huber").fit(X, np.full(len(T), 3.0)).loss_ == HuberLoss(1.0)
-
-
-def test_going_on(tmp_path: Path) -> None:
-    whole = RGBRegressor(12, loss="huber").fit(X, T)
-    half = RGBRegressor(6, loss="huber", warm_start=True).fit(X, T)
-    half.save(tmp_path / "half.rad")
-    half.set_params(n_rounds=12).fit(X, T)
-    np.testing.assert_array_equal(scores_of(half), scores_of(whole))
-    assert half.loss_ == whole.loss_
-
-    loaded = radboost.load(tmp_path / "half.rad")
-    assert loaded.loss_ == whole.loss_
-    np.testing.assert_array_equal(scores_of(loaded.set_params(n_rounds=12).fit(X, T)), scores_of(whole))
-    with pytest.raises(ValueError, match=r"whose loss was 'huber', and loss=HuberLoss\(delta=2\.0\) now"):
-        half.set_params(n_rounds=15, loss=HuberLoss(2.0)).fit(X, T)
-
-
-def test_files_from_before_deltas_were_taken_from_the_data(tmp_path: Path) -> None:
-    """They have the name alone, and it stood for a delta of 1."""
-    model = RGBRegressor(6, loss=HuberLoss(1.0), warm_start=True).fit(X, T)
-    whole = RGBRegressor(12, loss=HuberLoss(1.0)).fit(X, T)
-    model.loss_ = "huber"
-    model.save(tmp_path / "old.rad")
-    loaded = radboost.load(tmp_path / "old.rad")
-    assert loaded.loss_ == HuberLoss(1.0)
-    np.testing.assert_array_equal(scores_of(loaded), scores_of(model))
-    np.testing.assert_array_equal(scores_of(loaded.set_params(n_rounds=12).fit(X, T)), scores_of(whole))
 
 
 def test_outside_of_a_fit_a_delta_must_be_given() -> None:

@@ -126,14 +126,6 @@ def test_losses_for_other_targets_are_refused() -> None:
         RGBRegressor(3, loss="gamma").fit(X, np.abs(T) + 1.0, X_val=X, y_val=np.abs(T) * 0.0)
 
 
-def test_a_dict_of_constraints_comes_back(tmp_path: Path) -> None:
-    model = RGBRegressor(5, tree_options=TreeOptions(monotonic_constraints={"a": 1, "b": -1})).fit(FRAME, T)
-    model.save(tmp_path / "m")
-    loaded = radboost.load(tmp_path / "m")
-    assert loaded.tree_options.monotonic_constraints == {"a": 1, "b": -1}
-    np.testing.assert_array_equal(loaded.fit(FRAME, T).predict(FRAME), model.predict(FRAME))
-
-
 def test_costs_named_by_booleans_in_any_order(tmp_path: Path) -> None:
     frame = pd.DataFrame([[0.0, 1.0], [7.0, 0.0]], index=[True, False], columns=[True, False])
     model = SoftmaxBoostClassifier(20, cost=frame).fit(X, Y > 0)

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 
-from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, TreeOptions, guarantees, load
+from radboost import DeepBoostClassifier, EarlyStopping, SoftmaxBoostClassifier, guarantees, load
 from radboost.trees import with_tree_options
 from reference import softmax as naive
 from reference.data import smooth, smooth_classes
@@ -68,35 +68,6 @@ def test_the_line_search_never_goes_up() -> None:
     risks = SoftmaxBoostClassifier(80, step="line_search").fit(X, y).history_["objective"]
     assert all(after <= before for before, after in pairwise(risks))
     assert risks[-1] < 0.75 * risks[0]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    "changes", [{}, {"sampling": "rule"}, {"samples_per_round": "all", "thresholds": "best"}, {"early_stopping": 5}]
-)
-def test_neither_threads_nor_order_nor_copies_matter(n_classes: int, changes: dict[str, Any]) -> None:
-    X, y = smooth_classes(5, m=120, n_classes=n_classes, missing=0.05)
-    rng = np.random.default_rng(2)
-    w, cost = rng.integers(0, 4, len(y)), rng.random((len(y), n_classes))
-    repeated = rng.permutation(np.repeat(np.arange(len(y)), w))
-
-    def fit(rows: np.ndarray, weights: Any, n_jobs: int) -> Any:
-        model = SoftmaxBoostClassifier(15, n_jobs=n_jobs, **with_tree_options(changes))
-        return model.fit(X[rows], y[rows], None if weights is None else weights[rows], cost=cost[rows])
-
-    models = [fit(np.arange(len(y)), w, 1), fit(rng.permutation(len(y)), w, 3), fit(repeated, None, 2)]
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.decision_function(X), models[0].decision_function(X))
-        assert model.history_ == models[0].history_
-
-
-def test_draws_follow_the_seed() -> None:
-    X, y = WINE
-    one, same, other = (SoftmaxBoostClassifier.paper(5, random_state=seed).fit(X, y) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one.decision_function(X), same.decision_function(X))
-    assert (one.decision_function(X) != other.decision_function(X)).any()
-    full = [SoftmaxBoostClassifier.paper(5, samples_per_round="all", random_state=s).fit(X, y) for s in (1, 2)]
-    np.testing.assert_array_equal(full[0].decision_function(X), full[1].decision_function(X))
 
 
 def test_labels_that_are_wrong_do_it_less_harm() -> None:
@@ -196,22 +167,6 @@ def test_early_stopping_watches_the_risk_of_rows_held_back() -> None:
     assert model.n_iter_ == len(watched) - 8 < 392
     assert min(watched) == watched[model.n_iter_ - 1]
     assert model.ensemble_.sample_size < 400
-
-
-def test_saved_and_loaded(tmp_path: Any) -> None:
-    for n_classes in (2, 4):
-        X, y = smooth_classes(13, n_classes=n_classes, missing=0.1)
-        labels = np.array(["a", "b", "c", "d"])[y]
-        model = SoftmaxBoostClassifier(6, cost=1.0 - np.eye(n_classes), tree_options=TreeOptions(max_bins=31))
-        model.fit(X, labels).set_params(cost=None)
-        model.save(tmp_path / "model.radboost")
-        loaded = load(tmp_path / "model.radboost")
-        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-        np.testing.assert_array_equal(loaded.cost_, 1.0 - np.eye(n_classes))
-        assert loaded.history_ == model.history_
-        assert loaded.get_params() == model.get_params()  # without a matrix: that of the fit is an array of its own
-        assert repr(loaded.ensemble_) == repr(model.ensemble_)
 
 
 def test_guarantees_take_the_votes_for_what_they_are() -> None:

@@ -58,21 +58,6 @@ EVERY = pytest.mark.parametrize("case", range(5))
 
 
 @EVERY
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix, lambda X: sparse.csr_array(np.float32(X))])
-def test_sparse_is_dense(case: int, make: Any) -> None:
-    model, X, y = cases()[case]
-    X = X.astype(np.float32).astype(np.float64)
-    params = {**model.get_params(), "tol": 1e-9}
-    dense, thin = type(model)(**params).fit(X, y), type(model)(**params).fit(make(X), y)
-    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-5)
-    np.testing.assert_allclose(thin.intercept_, dense.intercept_, atol=1e-5)
-    if case == 3:
-        np.testing.assert_allclose(thin.predict(make(X)), thin.predict(X), atol=1e-5)
-    else:
-        np.testing.assert_array_equal(thin.predict(make(X)), thin.predict(X))
-
-
-@EVERY
 def test_certificates(case: int) -> None:
     model, X, y = cases()[case]
     model.fit(X, y)

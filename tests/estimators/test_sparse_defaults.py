@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_score
 
-import radboost
-from model_files import forged
 from radboost import SparseBoostClassifier, SparseBoostRegressor, SparseBoostRegressorCV
 from radboost.losses.epsilon_insensitive import EpsilonInsensitiveScores
 
@@ -54,17 +51,6 @@ def test_prices_are_what_chance_is_worth() -> None:
         assert 0.1 < chosen.mean() < 0.5  # a share of 0.32 lies beyond one standard deviation
 
 
-def test_order_weights_and_copies() -> None:
-    order, weights = RNG.permutation(120), RNG.integers(0, 4, 120)
-    one = SparseBoostRegressor().fit(X, T, sample_weight=weights)
-    for other in (
-        SparseBoostRegressor().fit(X[order], T[order], sample_weight=weights[order]),
-        SparseBoostRegressor().fit(np.repeat(X, weights, axis=0), np.repeat(T, weights)),
-    ):
-        assert (other.alpha_, other.epsilon_) == (one.alpha_, one.epsilon_)
-        np.testing.assert_array_equal(other.coef_, one.coef_)
-
-
 def test_targets_that_are_mostly_or_all_the_same() -> None:
     few = np.where(np.arange(120) < 30, 50.0, 0.0)
     assert SparseBoostRegressor().fit(X, few).epsilon_ == pytest.approx(0.1 * few.mean())
@@ -96,23 +82,6 @@ def test_inductions_end_with_advice() -> None:
     with pytest.warns(ConvergenceWarning, match=r"n_rounds=100 .*features so far.*larger alpha, 4e-05"):
         model = SparseBoostRegressor(1e-5, epsilon=0.1, family="products", features_per_round=1).fit(X, T)
     assert model.n_iter_ == 100
-
-
-def test_files(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    model = SparseBoostRegressor().fit(X, T)
-    model.save(path)
-    loaded = radboost.load(path)
-    assert (loaded.alpha_, loaded.epsilon_) == (model.alpha_, model.epsilon_)
-    assert (loaded.alpha, loaded.epsilon) == ("auto", "auto")
-
-    def without_numbers(header: Any, arrays: Any) -> None:
-        header["params"] |= {"alpha": 0.5, "epsilon": 0.25, "n_rounds": 1000}
-        del arrays["fit/alpha"], arrays["fit/epsilon"]
-
-    old = radboost.load(forged(path, without_numbers))
-    assert (old.alpha_, old.epsilon_) == (0.5, 0.25)
-    np.testing.assert_array_equal(old.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 20.0, 400.0, 1e5])

@@ -166,23 +166,6 @@ def test_optimal_means_within_the_tolerance() -> None:
     assert model.optimality_gap_ <= 1e-4
 
 
-@pytest.mark.parametrize("estimator", [SparseBoostClassifier, SparseBoostRegressor])
-def test_copies_with_fractional_weights_in_any_order(estimator: Any) -> None:
-    rows, y = np.repeat(X[:10], 5, axis=0), np.repeat(Y[:10], 5)
-    weights, order = RNG.random(50), RNG.permutation(50)
-    one = estimator(0.01).fit(rows, y, weights)
-    two = estimator(0.01).fit(rows[order], y[order], weights[order])
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    np.testing.assert_array_equal(one.intercept_, two.intercept_)
-
-
-def test_a_duplicate_costs_nothing() -> None:
-    model = SparseBoostClassifier(0.01).fit(np.c_[X[:, 0], X[:, 0]], Y)
-    assert model.n_features_used_ == 1
-    assert model.optimality_gap_ <= 1e-6
-    assert SparseBoostClassifier(0.01).fit(X[:2], [0, 1]).n_features_used_ <= 2
-
-
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "string"])
 def test_nullable_labels_of_tasks(dtype: str) -> None:
     labels = np.column_stack([Y, 1 - Y, X[:, 2] > 0]).astype(int)

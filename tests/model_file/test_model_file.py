@@ -2,7 +2,6 @@
 
 import copy
 import json
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -126,15 +125,6 @@ def test_feature_names(data, tmp_path: Path) -> None:
         loaded.predict(frame[frame.columns[::-1]])
 
 
-def test_validation_history_and_weights(data, tmp_path: Path) -> None:
-    X, y = data
-    weight = np.linspace(0.5, 2.5, len(y))
-    model = DeepBoostClassifier(n_rounds=8).fit(X, y, weight, X_val=X[:50], y_val=y[:50])
-    loaded = reload(model, tmp_path / "m")
-    assert "validation_error" in loaded.history_
-    assert_same_model(model, loaded, X)
-
-
 def test_numpy_parameters_and_generators(data, tmp_path: Path) -> None:
     model = DeepBoostClassifier(np.int64(4), learning_rate=np.float32(0.5), random_state=np.random.RandomState(3))
     model.fit(*data)
@@ -144,11 +134,6 @@ def test_numpy_parameters_and_generators(data, tmp_path: Path) -> None:
     assert isinstance(loaded.random_state, NotStored)
     assert "RandomState" in repr(loaded.random_state)
     assert_same_model(model, loaded, data[0])
-
-
-def test_saving_twice_gives_the_same_bytes(model, saved: Path, tmp_path: Path) -> None:
-    radboost.load(saved).save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
 
 def test_another_process_scores_the_same(model, data, saved: Path, tmp_path: Path) -> None:
@@ -161,12 +146,6 @@ def test_another_process_scores_the_same(model, data, saved: Path, tmp_path: Pat
     command = [sys.executable, "-c", script, str(saved), str(tmp_path / "X.npy")]
     output = subprocess.run(command, check=True, capture_output=True).stdout
     assert output == model.decision_function(data[0]).tobytes()
-
-
-def test_pickle_and_copy_of_a_loaded_model(model, data, saved: Path) -> None:
-    loaded = radboost.load(saved)
-    for other in (pickle.loads(pickle.dumps(loaded)), copy.deepcopy(loaded), copy.copy(loaded)):
-        assert_same_model(model, other, data[0])
 
 
 def test_only_fitted_known_estimators(tmp_path: Path, data) -> None:

@@ -240,7 +240,8 @@ class GradientBoosting(BoostingEstimator):
             "thresholds": options.thresholds == "auto",
             "largest_size": self.family is None,
         }
-        then = self.chosen_
+        # After a lost worker the others go on from their rounds on an estimator that was never fitted.
+        then = getattr(self, "chosen_", now)
         changed = [name for name, is_open in left_open.items() if is_open and then[name] != now[name]]
         if changed:
             was = ", ".join(f"{name} {_shown(then[name])}" for name in changed)

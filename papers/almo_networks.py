@@ -1,4 +1,4 @@
-"""The networks of Table 5.2: layers of 1024, 512 and 128 units, trained by several losses with PyTorch."""
+"""Networks of Table 5.2: layers of 1024, 512 and 128 units, trained by several losses with PyTorch."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Network:
-    """A trained network in the form that the tables ask for."""
+    """Trained network with the methods of a classifier that the tables use."""
 
     module: Any
     classes_: NDArray[Any]
-    centre: NDArray[np.float64]
+    center: NDArray[np.float64]
     spread: NDArray[np.float64]
     mixture_: dict[str, float]
 
@@ -28,14 +28,14 @@ class Network:
 
         self.module.eval()
         with torch.no_grad():
-            found = self.module(_tensor(X, self.centre, self.spread)).double().numpy()
-        return np.asarray(found[:, 0] if found.shape[1] == 1 else found)
+            scores = self.module(_tensor(X, self.center, self.spread)).double().numpy()
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
 
-def _tensor(X: Any, centre: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
+def _tensor(X: Any, center: NDArray[np.float64], spread: NDArray[np.float64]) -> Any:
     import torch
 
-    return torch.tensor((np.asarray(X, dtype=np.float64) - centre) / spread, dtype=torch.float32)
+    return torch.tensor((np.asarray(X, dtype=np.float64) - center) / spread, dtype=torch.float32)
 
 
 def train(
@@ -48,10 +48,10 @@ def train(
     seed: int,
     setting: Mapping[str, float],
 ) -> Network:
-    """Adam on batches of 256 rows, in an order that the seed decides; the network is the mean over the second half.
+    """Train by Adam on batches of 256 rows, in an order that the seed decides.
 
-    Theorem 5.4 holds for the average of the weights. Losses of networks are not convex, but the last weights circle
-    round the saddle all the same, and the mixture with them.
+    The network is the mean over the second half of the steps: Theorem 5.4 holds for the average of the weights. Losses
+    of networks are not convex, but the last weights circle around the saddle all the same, and the mixture with them.
     """
     try:
         import torch
@@ -65,13 +65,13 @@ def train(
     torch.manual_seed(seed)
     classes, labels = np.unique(y, return_inverse=True)
     matrix = np.asarray(X, dtype=np.float64)
-    centre, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6 + 0.1 * matrix.std())
-    rows, targets = _tensor(matrix, centre, spread), torch.tensor(labels.reshape(-1))
+    center, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6 + 0.1 * matrix.std())
+    rows, targets = _tensor(matrix, center, spread), torch.tensor(labels.reshape(-1))
     module = network(matrix.shape[1], 1 if len(classes) == 2 else len(classes))
-    shares = [[1.0 / len(losses)] * len(losses)] if uniform else None
+    mixtures = [[1.0 / len(losses)] * len(losses)] if uniform else None
     n_batches = epochs * -(-len(targets) // BATCH)
     # gamma_lambda of Theorem 5.4: the diameter of the simplex over the square root of the steps, for losses about 1.
-    mixed = AgnosticLoss(losses, n_classes=len(classes), mixtures=shares, step=math.sqrt(2.0 / n_batches))
+    mixed = AgnosticLoss(losses, n_classes=len(classes), mixtures=mixtures, step=math.sqrt(2.0 / n_batches))
     optimizer = torch.optim.Adam(module.parameters(), lr=setting["lr"], weight_decay=setting["weight_decay"])
     order = np.random.default_rng(seed)
     averaged = AveragedModel(module)
@@ -88,5 +88,5 @@ def train(
             if 2 * done > n_batches:
                 averaged.update_parameters(module)
     return Network(
-        averaged.module, classes, centre, spread, dict(zip(mixed.names, mixed.average.tolist(), strict=True))
+        averaged.module, classes, center, spread, dict(zip(mixed.names, mixed.average.tolist(), strict=True))
     )

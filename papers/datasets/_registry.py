@@ -1,4 +1,4 @@
-"""Which data sets there are: size, OpenML number, other names."""
+"""Registry of data sets: size, OpenML number, other names."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ class Entry:
     openml: int | None = None
     aliases: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    """OpenML's names of the classes, where they differ, and ours."""
+    """OpenML's names of classes that differ from ours, and ours."""
     columns: tuple[str, ...] | None = None
-    """The columns to keep of what OpenML has; None keeps all."""
+    """Columns of OpenML's set to keep; None keeps all."""
     images: bool = False
     """Stored as one NumPy archive of bytes instead of a table of text."""
     texts: bool = False
     """Stored as one NumPy archive with a sparse matrix."""
     digits: tuple[int, int] | None = None
     """The two digits to take from `mnist`, each cut back to its box of 20 x 20."""
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}.npz" if self.images or self.texts else f"{self.name}.csv.gz"
 
 
 # vowel: OpenML spells the eleven words, the files number them.
@@ -130,7 +134,7 @@ _ENTRIES = (
         images=True,
     ),
     Entry("amazon", 8000, 115700, 2, "reviews of four kinds of products, counts of words and pairs", texts=True),
-    # Targets are numbers: so many different ones.
+    # Targets are numbers; `classes` counts the different ones.
     Entry("housing", 506, 13, 229, "prices of houses in Boston, regression", aliases=("boston",)),
     Entry("ailerons", 13750, 40, 35, "control of an aircraft's ailerons, regression"),
 )
@@ -140,12 +144,12 @@ _ALIASES = {alias: entry.name for entry in _ENTRIES for alias in entry.aliases}
 
 
 def available() -> tuple[str, ...]:
-    """The names that `load` knows."""
+    """Names that `load` knows."""
     return tuple(_BY_NAME)
 
 
 def entry(name: str) -> Entry:
-    """The registry's entry for a name or an alias."""
+    """Entry of the registry for a name or an alias."""
     found = _BY_NAME.get(_ALIASES.get(name, name))
     if found is None:
         raise DatasetError(f"unknown data set {name!r}; known are {', '.join(_BY_NAME)}")
